@@ -1,0 +1,44 @@
+//! The agent that plays any legal action with equal probability.
+
+use rand::Rng;
+
+use super::{Agent, Choice, Request};
+use crate::eval::Value;
+use crate::game::{Game, Mask};
+use crate::random::below;
+
+/// Plays any legal action with equal probability.
+pub struct RandomAgent<G> {
+    game: G,
+}
+
+impl<G: Game> RandomAgent<G> {
+    /// A random player of this game.
+    pub fn new(game: G) -> RandomAgent<G> {
+        RandomAgent { game }
+    }
+}
+
+impl<G: Game> Agent<G> for RandomAgent<G> {
+    fn name(&self) -> &str {
+        "random"
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        requests
+            .iter_mut()
+            .map(|request| {
+                let legal = self.game.legal(&request.position);
+                let rank = below(request.stream.next_u64(), legal.count());
+                Choice {
+                    action: legal.nth(rank),
+                    value: Value::EVEN,
+                    proven: None,
+                    nodes: 0,
+                    depth: 0,
+                    candidates: Vec::new(),
+                }
+            })
+            .collect()
+    }
+}

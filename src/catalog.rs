@@ -1,0 +1,70 @@
+//! Every game by name, and how code that is generic over games is run for the one that was named.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::encode::Encode;
+use crate::games::Jarmo;
+use crate::games::jarmo::DEFAULT_MAX_PLIES;
+use crate::games::web::Web;
+
+/// What every game of the catalog can do.
+pub trait CatalogGame: Encode {}
+
+impl CatalogGame for Jarmo {}
+
+/// Settings of the rules, as far as the named game has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameSettings {
+    /// Another web than the standard one, from a file.
+    pub web: Option<PathBuf>,
+    /// Another limit on the length of a game than its default; 0 for none.
+    pub max_plies: Option<u32>,
+}
+
+/// Something to do with a game, whichever it is.
+pub trait GameTask {
+    /// What comes out.
+    type Output;
+
+    /// Does it.
+    fn run<G: CatalogGame>(self, game: G) -> Self::Output;
+}
+
+/// The names of all games.
+pub const GAMES: [&str; 1] = ["jarmo"];
+
+/// A game that is not there, or settings it does not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameError(String);
+
+impl fmt::Display for GameError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for GameError {}
+
+/// Runs `task` with the named game under these settings.
+pub fn with_game<T: GameTask>(
+    name: &str,
+    settings: &GameSettings,
+    task: T,
+) -> Result<T::Output, GameError> {
+    let max_plies = |default: u32| settings.max_plies.unwrap_or(default);
+    match name {
+        "jarmo" => Ok(task.run(Jarmo::new(web(settings)?, max_plies(DEFAULT_MAX_PLIES)))),
+        _ => Err(GameError(format!(
+            "no game is called `{name}`; there are {}",
+            GAMES.join(", ")
+        ))),
+    }
+}
+
+fn web(settings: &GameSettings) -> Result<Web, GameError> {
+    match &settings.web {
+        None => Ok(Web::standard()),
+        Some(path) => Web::load(path).map_err(|error| GameError(error.to_string())),
+    }
+}

@@ -1,0 +1,5 @@
+//! Positions → (policy, value).
+
+mod value;
+
+pub use value::Value;

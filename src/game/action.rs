@@ -1,0 +1,211 @@
+//! Action indices and sets of them.
+
+use std::fmt;
+use std::hash::Hash;
+
+/// The index of something a player can do; what a human writes for it is a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Action(pub u16);
+
+impl Action {
+    /// The index as an array position.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A set of actions, as a row of bits.
+pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static {
+    /// How many different actions fit.
+    const CAPACITY: usize;
+
+    /// Adds an action.
+    fn insert(&mut self, action: Action);
+
+    /// Takes an action out.
+    fn remove(&mut self, action: Action);
+
+    /// Whether the action is in the set.
+    fn contains(&self, action: Action) -> bool;
+
+    /// How many actions are in the set.
+    fn count(&self) -> u32;
+
+    /// The action with exactly `rank` smaller ones in the set.
+    ///
+    /// # Panics
+    /// May panic, or answer nonsense, unless `rank < count()`.
+    fn nth(&self, rank: u32) -> Action;
+
+    /// The bits, lowest action first.
+    fn words(&self) -> &[u64];
+
+    /// Whether nothing is in the set.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.words().iter().all(|&word| word == 0)
+    }
+
+    /// The actions of the set, smallest first.
+    #[inline]
+    fn iter(&self) -> Actions<'_> {
+        let words = self.words();
+        Actions {
+            words,
+            current: words[0],
+            base: 0,
+        }
+    }
+}
+
+/// The actions of a [`Mask`], smallest first.
+#[derive(Clone, Debug)]
+pub struct Actions<'a> {
+    words: &'a [u64], // the word being read and those after it
+    current: u64,     // what is left of the first of them
+    base: u16,        // the action of its lowest bit
+}
+
+impl Iterator for Actions<'_> {
+    type Item = Action;
+
+    #[inline]
+    fn next(&mut self) -> Option<Action> {
+        while self.current == 0 {
+            self.words = &self.words[1..];
+            self.current = *self.words.first()?;
+            self.base += 64;
+        }
+        let action = Action(self.base + self.current.trailing_zeros() as u16);
+        self.current &= self.current - 1;
+        Some(action)
+    }
+}
+
+/// A set of up to `64 * WORDS` actions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ActionMask<const WORDS: usize>(pub [u64; WORDS]);
+
+impl<const WORDS: usize> Default for ActionMask<WORDS> {
+    fn default() -> Self {
+        ActionMask([0; WORDS])
+    }
+}
+
+impl<const WORDS: usize> fmt::Debug for ActionMask<WORDS> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_set()
+            .entries(self.iter().map(|action| action.0))
+            .finish()
+    }
+}
+
+impl<const WORDS: usize> Mask for ActionMask<WORDS> {
+    const CAPACITY: usize = 64 * WORDS;
+
+    #[inline]
+    fn insert(&mut self, action: Action) {
+        self.0[action.index() / 64] |= 1 << (action.index() % 64);
+    }
+
+    #[inline]
+    fn remove(&mut self, action: Action) {
+        self.0[action.index() / 64] &= !(1 << (action.index() % 64));
+    }
+
+    #[inline]
+    fn contains(&self, action: Action) -> bool {
+        self.0[action.index() / 64] >> (action.index() % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    #[inline]
+    fn nth(&self, mut rank: u32) -> Action {
+        // The last word is the answer's if none before it is, so it needs no test of its own.
+        for (index, &word) in self.0[..WORDS - 1].iter().enumerate() {
+            let count = word.count_ones();
+            if rank < count {
+                return Action((64 * index) as u16 + select(word, rank));
+            }
+            rank -= count;
+        }
+        Action((64 * (WORDS - 1)) as u16 + select(self.0[WORDS - 1], rank))
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+/// `SELECT_IN_BYTE[rank][byte]`: the place of the bit of `byte` with `rank` set bits below it.
+static SELECT_IN_BYTE: [[u8; 256]; 8] = select_in_byte();
+
+const fn select_in_byte() -> [[u8; 256]; 8] {
+    let mut table = [[0; 256]; 8];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut rank = 0;
+        let mut bit = 0;
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[rank][byte] = bit as u8;
+                rank += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+}
+
+/// The place of the bit of `word` with `rank` set bits below it: sums of bits per byte, all eight at
+/// once, tell the byte; a table tells the bit in it.
+#[inline]
+fn select(word: u64, rank: u32) -> u16 {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    debug_assert!(rank < word.count_ones());
+    let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
+    let nibbles = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
+    let bytes = (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
+    let sums = bytes.wrapping_mul(LOW); // byte i: set bits in bytes 0..=i
+    // A byte's high bit survives where its sum is at most `rank`; counting those finds the byte.
+    let below = ((u64::from(rank) * LOW | HIGH) - sums) & HIGH;
+    let place = ((below >> 7).wrapping_mul(LOW) >> 56) * 8;
+    let before = (sums << 8) >> place & 0xff;
+    let byte = word >> place & 0xff;
+    let bit = SELECT_IN_BYTE[(u64::from(rank) - before) as usize & 7][byte as usize];
+    place as u16 + u16::from(bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nth_agrees_with_the_iterator_on_scattered_masks() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..2000 {
+            let mut mask = ActionMask::<3>::default();
+            for word in &mut mask.0 {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                *word = seed & seed.rotate_left(23);
+            }
+            assert_eq!(mask.iter().count() as u32, mask.count());
+            for (rank, action) in mask.iter().enumerate() {
+                assert_eq!(mask.nth(rank as u32), action);
+                assert!(mask.contains(action));
+            }
+        }
+        assert_eq!(ActionMask([u64::MAX]).nth(63), Action(63));
+        assert!(ActionMask::<2>::default().iter().next().is_none());
+    }
+}

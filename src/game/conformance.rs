@@ -1,0 +1,80 @@
+//! One set of checks that every game must pass.
+
+use super::{Action, Game, Mask};
+
+/// Plays `episodes` games with `choose(n)`, which picks a number below `n`, and panics with the
+/// position text where the game breaks the contract of [`Game`].
+pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) -> usize) {
+    assert!(
+        game.actions() <= G::Mask::CAPACITY,
+        "the mask is too narrow"
+    );
+    for _ in 0..episodes {
+        let mut position = game.start();
+        assert_eq!(game.ply(&position), 0, "a game starts at ply 0");
+        assert!(game.outcome(&position).is_none(), "the start is not over");
+        while game.outcome(&position).is_none() {
+            check_position(game, &position);
+            let legal = game.legal(&position);
+            let action = legal.nth(choose(legal.count() as usize) as u32);
+            let before = game.ply(&position);
+            game.play(&mut position, action);
+            assert_eq!(game.ply(&position), before + 1, "an action is one ply");
+        }
+        check_position(game, &position);
+    }
+}
+
+/// The identities of [`Game`] in one position.
+pub fn check_position<G: Game>(game: &G, position: &G::Position) {
+    let text = game.position_text(position);
+    let legal = game.legal(position);
+    let over = game.outcome(position).is_some();
+    assert_eq!(
+        legal.is_empty(),
+        over,
+        "{text}: legal actions exactly while it goes on"
+    );
+
+    let reread = game
+        .parse_position(&text)
+        .unwrap_or_else(|error| panic!("{text}: does not read its own text: {error}"));
+    assert_eq!(game.position_text(&reread), text, "text round trip");
+    assert_eq!(
+        game.to_move(&reread),
+        game.to_move(position),
+        "{text}: mover"
+    );
+    assert_eq!(game.ply(&reread), game.ply(position), "{text}: ply");
+
+    let mut texts = Vec::new();
+    for index in 0..game.actions() {
+        let action = Action(index as u16);
+        let mut next = *position;
+        let result = game.try_play(&mut next, action);
+        assert_eq!(
+            result.is_ok(),
+            legal.contains(action),
+            "{text}: action {index}"
+        );
+        if result.is_err() {
+            assert_eq!(next, *position, "{text}: an illegal action changes nothing");
+            continue;
+        }
+        let written = game.action_text(position, action);
+        assert_eq!(
+            game.parse_action(position, &written),
+            Ok(action),
+            "{text}: `{written}` does not read back"
+        );
+        texts.push(written);
+    }
+    texts.sort();
+    texts.dedup();
+    assert_eq!(
+        texts.len() as u32,
+        legal.count(),
+        "{text}: action texts differ"
+    );
+    assert!(!game.display(position).to_string().is_empty());
+}

@@ -1,0 +1,102 @@
+//! What can be wrong with text from the world.
+
+use std::error::Error;
+use std::fmt;
+
+/// Position text that is no legal position: which field, what it holds, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionError {
+    field: &'static str,
+    found: String,
+    problem: String,
+}
+
+impl PositionError {
+    /// An error in the named field, which holds `found`.
+    pub fn new(field: &'static str, found: &str, problem: impl Into<String>) -> PositionError {
+        PositionError {
+            field,
+            found: shorten(found),
+            problem: problem.into(),
+        }
+    }
+
+    /// The text has another number of fields than the game's positions.
+    pub fn field_count(text: &str, fields: &[&str]) -> PositionError {
+        let found = text.split(' ').count();
+        PositionError::new(
+            "position",
+            text,
+            format!(
+                "{found} fields, but a position has {}, with one space between them: {}",
+                fields.len(),
+                fields.join(", ")
+            ),
+        )
+    }
+
+    /// The field the error is about.
+    pub fn field(&self) -> &'static str {
+        self.field
+    }
+}
+
+impl fmt::Display for PositionError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} `{}`: {}", self.field, self.found, self.problem)
+    }
+}
+
+impl Error for PositionError {}
+
+/// Action text that names no action, or an action that is illegal: the text and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionError {
+    text: String,
+    problem: String,
+}
+
+impl ActionError {
+    /// An error about the action written as `text`.
+    pub fn new(text: &str, problem: impl Into<String>) -> ActionError {
+        ActionError {
+            text: shorten(text),
+            problem: problem.into(),
+        }
+    }
+
+    /// The same reason, about the action as the user wrote it.
+    pub fn with_text(self, text: &str) -> ActionError {
+        ActionError {
+            text: shorten(text),
+            ..self
+        }
+    }
+
+    /// The reason alone.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+}
+
+impl fmt::Display for ActionError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "action `{}`: {}", self.text, self.problem)
+    }
+}
+
+impl Error for ActionError {}
+
+/// Keeps a message readable whatever was put in: one line, at most 80 characters.
+fn shorten(text: &str) -> String {
+    const LIMIT: usize = 80;
+    let mut short: String = text
+        .chars()
+        .take(LIMIT)
+        .flat_map(char::escape_debug)
+        .collect();
+    if text.chars().nth(LIMIT).is_some() {
+        short.push('…');
+    }
+    short
+}

@@ -1,0 +1,90 @@
+//! The board field of position text: rows from the top, a digit for that many empty places.
+
+use super::PositionError;
+
+/// The size of a board and the letters that may stand on it.
+#[derive(Clone, Copy, Debug)]
+pub struct BoardText {
+    /// Places in a row.
+    pub columns: usize,
+    /// Rows, written from the top one to row 1.
+    pub rows: usize,
+    /// The letters of the game's pieces.
+    pub letters: &'static str,
+}
+
+/// Reads a board field into `(place, letter)` pairs, where `place` is `row * columns + column` and
+/// row 0 is the bottom row.
+pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, PositionError> {
+    let error = |problem: String| PositionError::new("board", text, problem);
+    let rows: Vec<&str> = text.split('/').collect();
+    if rows.len() != shape.rows {
+        return Err(error(format!(
+            "{} rows, {} expected",
+            rows.len(),
+            shape.rows
+        )));
+    }
+    let mut pieces = Vec::new();
+    for (row, symbols) in (0..shape.rows).rev().zip(rows) {
+        let mut column = 0;
+        for symbol in symbols.chars() {
+            if let Some(empty) = symbol.to_digit(10).filter(|&empty| empty > 0) {
+                column += empty as usize;
+            } else if shape.letters.contains(symbol) {
+                pieces.push((row * shape.columns + column, symbol));
+                column += 1;
+            } else {
+                return Err(error(format!(
+                    "row {} has `{}`; allowed are {} and digits for empty places",
+                    row + 1,
+                    symbol.escape_debug(),
+                    shape.letters
+                )));
+            }
+            if column > shape.columns {
+                break;
+            }
+        }
+        if column != shape.columns {
+            return Err(error(format!(
+                "row {} has {} {column} places, {} expected",
+                row + 1,
+                if column > shape.columns {
+                    "at least"
+                } else {
+                    "only"
+                },
+                shape.columns
+            )));
+        }
+    }
+    Ok(pieces)
+}
+
+/// Writes a board field; `letter_at(place)` is what stands there.
+pub fn write_board(shape: BoardText, letter_at: impl Fn(usize) -> Option<char>) -> String {
+    let mut text = String::with_capacity(shape.rows * (shape.columns + 1));
+    for row in (0..shape.rows).rev() {
+        let mut empty = 0;
+        for column in 0..shape.columns {
+            match letter_at(row * shape.columns + column) {
+                None => empty += 1,
+                Some(letter) => {
+                    if empty > 0 {
+                        text.push_str(&empty.to_string());
+                    }
+                    empty = 0;
+                    text.push(letter);
+                }
+            }
+        }
+        if empty > 0 {
+            text.push_str(&empty.to_string());
+        }
+        if row > 0 {
+            text.push('/');
+        }
+    }
+    text
+}

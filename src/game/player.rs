@@ -1,0 +1,150 @@
+//! The two players, and how a game ended for them.
+
+use std::ops::Not;
+
+use serde::{Deserialize, Serialize};
+
+/// One of the two players. White makes the first move of every game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Player {
+    /// Moves first; `w` in position text.
+    White = 0,
+    /// Moves second; `b` in position text.
+    Black = 1,
+}
+
+impl Player {
+    /// Both players, White first: the order of every pair of per-player numbers.
+    pub const BOTH: [Player; 2] = [Player::White, Player::Black];
+
+    /// 0 for White, 1 for Black.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `w` or `b`, as in position text.
+    pub const fn letter(self) -> char {
+        match self {
+            Player::White => 'w',
+            Player::Black => 'b',
+        }
+    }
+
+    /// `white` or `black`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Player::White => "white",
+            Player::Black => "black",
+        }
+    }
+}
+
+impl Not for Player {
+    type Output = Player;
+
+    /// The opponent.
+    #[inline]
+    fn not(self) -> Player {
+        match self {
+            Player::White => Player::Black,
+            Player::Black => Player::White,
+        }
+    }
+}
+
+/// How a finished game went for one player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// The opponent won.
+    Loss,
+    /// Nobody won.
+    Draw,
+    /// This player won.
+    Win,
+}
+
+impl Verdict {
+    /// -1, 0 or +1.
+    pub const fn sign(self) -> i8 {
+        match self {
+            Verdict::Loss => -1,
+            Verdict::Draw => 0,
+            Verdict::Win => 1,
+        }
+    }
+
+    /// The same result seen by the opponent.
+    pub const fn flip(self) -> Verdict {
+        match self {
+            Verdict::Loss => Verdict::Win,
+            Verdict::Draw => Verdict::Draw,
+            Verdict::Win => Verdict::Loss,
+        }
+    }
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The winner, or `None` for a draw.
+    pub winner: Option<Player>,
+    /// Points of White and Black, in games that have points.
+    pub score: Option<[u8; 2]>,
+    /// The game was cut off by the limit on its length; it counts as a draw.
+    pub truncated: bool,
+}
+
+impl Outcome {
+    /// A game decided by points: more points win.
+    pub fn by_score(score: [u8; 2]) -> Outcome {
+        let winner = match score[0].cmp(&score[1]) {
+            std::cmp::Ordering::Greater => Some(Player::White),
+            std::cmp::Ordering::Less => Some(Player::Black),
+            std::cmp::Ordering::Equal => None,
+        };
+        Outcome {
+            winner,
+            score: Some(score),
+            truncated: false,
+        }
+    }
+
+    /// A game without points that ended for this winner, or drawn.
+    pub const fn plain(winner: Option<Player>) -> Outcome {
+        Outcome {
+            winner,
+            score: None,
+            truncated: false,
+        }
+    }
+
+    /// A game cut off by the limit: a draw, whatever the points.
+    pub const fn truncated(score: Option<[u8; 2]>) -> Outcome {
+        Outcome {
+            winner: None,
+            score,
+            truncated: true,
+        }
+    }
+
+    /// How it went for `player`.
+    #[inline]
+    pub fn verdict(&self, player: Player) -> Verdict {
+        match self.winner {
+            None => Verdict::Draw,
+            Some(winner) if winner == player => Verdict::Win,
+            Some(_) => Verdict::Loss,
+        }
+    }
+
+    /// Own points minus the opponent's, 0 in games without points.
+    #[inline]
+    pub fn score_difference(&self, player: Player) -> i8 {
+        self.score.map_or(0, |score| {
+            score[player.index()] as i8 - score[(!player).index()] as i8
+        })
+    }
+}

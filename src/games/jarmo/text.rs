@@ -1,0 +1,109 @@
+//! Jarmo's position text: board, to move, White's shuttle, Black's shuttle, ply.
+
+use super::{ARCHERS, Jarmo, JarmoPosition, SHUTTLE_LIMIT, Shuttle};
+use crate::game::{Game, Player, PositionError, parse_board, write_board};
+use crate::games::text::{fields, parse_number, parse_player};
+use crate::games::web::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
+
+const FIELDS: [&str; 5] = [
+    "board",
+    "to move",
+    "white's shuttle",
+    "black's shuttle",
+    "ply",
+];
+
+/// Archers plus marks at the start; no action adds to it.
+const MOST_FORCE: u32 = 10;
+
+pub(super) fn write(game: &Jarmo, position: &JarmoPosition) -> String {
+    let board = write_board(WEB_BOARD, |place| {
+        piece_letter(position.archers, position.marked, Circle::at(place))
+    });
+    let [white, black] = position.shuttles.map(|shuttle| shuttle_text(game, shuttle));
+    format!(
+        "{board} {} {white} {black} {}",
+        position.to_move.letter(),
+        position.ply
+    )
+}
+
+pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionError> {
+    let [board, to_move, white, black, ply] = fields(text, &FIELDS)?;
+    let (archers, marked) = collect_pieces(&parse_board(WEB_BOARD, board)?);
+    let position = JarmoPosition {
+        archers,
+        marked,
+        to_move: parse_player(to_move)?,
+        shuttles: [
+            parse_shuttle(game, FIELDS[2], white)?,
+            parse_shuttle(game, FIELDS[3], black)?,
+        ],
+        ply: parse_number("ply", ply)?,
+    };
+    for player in Player::BOTH {
+        let count = position.archers(player).count();
+        if count > ARCHERS {
+            return Err(PositionError::new(
+                "board",
+                board,
+                format!(
+                    "{} has {count} archers, at most {ARCHERS} are possible",
+                    player.name()
+                ),
+            ));
+        }
+    }
+    if position.force() > MOST_FORCE {
+        return Err(PositionError::new(
+            "board",
+            board,
+            format!(
+                "{} archers and {} marks: together at most {MOST_FORCE}, since every mark costs an \
+                 archer and brings back at most one",
+                position.force() - position.marked.count(),
+                position.marked.count()
+            ),
+        ));
+    }
+    Ok(position)
+}
+
+fn shuttle_text(game: &Jarmo, shuttle: Shuttle) -> String {
+    match shuttle.last_move() {
+        Some((action, streak)) => {
+            let text = game.web().action_text(Player::White, Circles::NONE, action);
+            format!("{text}*{streak}")
+        }
+        None if shuttle == Shuttle::PASS => "pass".to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
+fn parse_shuttle(game: &Jarmo, field: &'static str, text: &str) -> Result<Shuttle, PositionError> {
+    let error = |problem: String| Err(PositionError::new(field, text, problem));
+    match text {
+        "-" => return Ok(Shuttle::NONE),
+        "pass" => return Ok(Shuttle::PASS),
+        _ => {}
+    }
+    let parts = text.split_once('*').and_then(|(step, streak)| {
+        let (from, sign, to) = split_move(step)?;
+        let streak = streak.parse::<u8>().ok()?;
+        (sign == '-').then_some((from, to, streak))
+    });
+    let Some((from, to, streak)) = parts else {
+        return error("expected `-`, `pass`, or a move and its count, as in `A1-C2*3`".to_owned());
+    };
+    let Some(action) = game.web().move_action(from, to) else {
+        return error(format!("no line leads from {from} to {to}"));
+    };
+    if !(1..=SHUTTLE_LIMIT).contains(&streak) {
+        return error(format!("the count is 1 to {SHUTTLE_LIMIT}"));
+    }
+    debug_assert!(action.index() < game.actions());
+    Ok(Shuttle {
+        last: action.0 as u8,
+        streak,
+    })
+}

@@ -1,0 +1,186 @@
+//! The web of lines that jarmo and guard are played on, and the tables made from it.
+//!
+//! The web is data: the standard one is built in, another one comes from a file. What a player can
+//! do is an index into one fixed list: every directed line sorted by source and target, then the
+//! five circles of the mover's home row (where captured archers come back), then the pass.
+
+mod circle;
+mod draw;
+mod moves;
+mod parse;
+
+use std::fmt;
+
+pub use circle::{CIRCLES, Circle, Circles, SIDE};
+pub(crate) use draw::draw_circles;
+pub(crate) use moves::split_move;
+pub use moves::{DEPLOY_PLACES, WebAction};
+pub use parse::WebError;
+
+use crate::game::{Action, ActionMask, BoardText, Player};
+
+/// The set of actions of a game on a web.
+pub type WebMask = ActionMask<2>;
+
+/// The most lines a web may have: with the five redeploys and the pass, its actions fill 128 bits.
+pub const MAX_LINES: usize = 61;
+
+/// The standard web, as in the rules pages.
+const STANDARD: &str = include_str!("standard.toml");
+
+/// No action of this web.
+const NONE: u8 = u8::MAX;
+
+/// A web of lines between the 25 circles, with tables for move generation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Web {
+    name: String,
+    lines: Vec<(Circle, Circle)>,
+    neighbours: [Circles; CIRCLES],
+    moves: Vec<(Circle, Circle)>,     // by action: source, target
+    reverse: [u8; 2 * MAX_LINES],     // by action: the same line the other way
+    index: [[u8; CIRCLES]; CIRCLES],  // by source and target: the action, or NONE
+    leaving: [[[u64; 2]; 32]; SIDE],  // by row and set of circles in it: actions that start there
+    arriving: [[[u64; 2]; 32]; SIDE], // likewise: actions that end there
+}
+
+impl Web {
+    /// The web of the published rules: 39 lines.
+    pub fn standard() -> Web {
+        Web::from_toml(STANDARD).expect("the built-in web is well-formed")
+    }
+
+    /// Makes the tables for checked lines.
+    fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Web {
+        lines.sort_unstable();
+        let mut moves: Vec<(Circle, Circle)> =
+            lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        moves.sort_unstable();
+        let mut web = Web {
+            name,
+            lines,
+            neighbours: [Circles::NONE; CIRCLES],
+            reverse: [NONE; 2 * MAX_LINES],
+            index: [[NONE; CIRCLES]; CIRCLES],
+            leaving: [[[0; 2]; 32]; SIDE],
+            arriving: [[[0; 2]; 32]; SIDE],
+            moves,
+        };
+        for (action, &(from, to)) in web.moves.iter().enumerate() {
+            web.neighbours[from.index()] |= Circles::from(to);
+            web.index[from.index()][to.index()] = action as u8;
+            for set in 0..32 {
+                let (word, bit) = (action / 64, action % 64);
+                if set >> from.column() & 1 == 1 {
+                    web.leaving[from.row()][set][word] |= 1 << bit;
+                }
+                if set >> to.column() & 1 == 1 {
+                    web.arriving[to.row()][set][word] |= 1 << bit;
+                }
+            }
+        }
+        for (action, &(from, to)) in web.moves.iter().enumerate() {
+            web.reverse[action] = web.index[to.index()][from.index()];
+        }
+        web
+    }
+
+    /// What the file calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its lines, each once, sorted, the lower circle first.
+    pub fn lines(&self) -> &[(Circle, Circle)] {
+        &self.lines
+    }
+
+    /// The circles one line away.
+    #[inline]
+    pub fn neighbours(&self, circle: Circle) -> Circles {
+        self.neighbours[circle.index()]
+    }
+
+    /// The number of action indices: directed lines, five redeploys, the pass.
+    #[inline]
+    pub fn actions(&self) -> usize {
+        self.moves.len() + DEPLOY_PLACES + 1
+    }
+
+    /// The moves of the pieces at `movable` that do not end on a circle of `own`.
+    #[inline]
+    pub(crate) fn moves(&self, movable: Circles, own: Circles) -> WebMask {
+        let mut words = [0; 2];
+        for row in 0..SIDE {
+            let leaving = &self.leaving[row][movable.row(row)];
+            words[0] |= leaving[0];
+            words[1] |= leaving[1];
+        }
+        let mut blocked = [0; 2];
+        for row in 0..SIDE {
+            let arriving = &self.arriving[row][own.row(row)];
+            blocked[0] |= arriving[0];
+            blocked[1] |= arriving[1];
+        }
+        ActionMask([words[0] & !blocked[0], words[1] & !blocked[1]])
+    }
+
+    /// The actions that bring a piece back to the circles of `player`'s home row in `places`.
+    #[inline]
+    pub(crate) fn deploys(&self, player: Player, places: Circles) -> WebMask {
+        let columns = places.row(Circles::home_row_of(player)) as u128;
+        let bits = columns << self.moves.len();
+        ActionMask([bits as u64, (bits >> 64) as u64])
+    }
+
+    /// The index of the pass.
+    #[inline]
+    pub fn pass(&self) -> Action {
+        Action((self.moves.len() + DEPLOY_PLACES) as u16)
+    }
+}
+
+impl fmt::Debug for Web {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Web({}, {} lines)", self.name, self.lines.len())
+    }
+}
+
+/// The board field of jarmo and guard: lower case for plain archers, upper case for the others.
+pub(crate) const WEB_BOARD: BoardText = BoardText {
+    columns: SIDE,
+    rows: SIDE,
+    letters: "wbWB",
+};
+
+/// The letter of a piece in the board field.
+pub(crate) fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle) -> Option<char> {
+    let player = Player::BOTH
+        .into_iter()
+        .find(|player| pieces[player.index()].contains(circle))?;
+    let letter = player.letter();
+    Some(if upper.contains(circle) {
+        letter.to_ascii_uppercase()
+    } else {
+        letter
+    })
+}
+
+/// Pieces of each player, and those of them written in upper case, from `(place, letter)` pairs.
+pub(crate) fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles) {
+    let mut pieces = [Circles::NONE; 2];
+    let mut upper = Circles::NONE;
+    for &(place, letter) in placed {
+        let circle = Circles::from(Circle::at(place));
+        let player = if letter.eq_ignore_ascii_case(&'w') {
+            Player::White
+        } else {
+            Player::Black
+        };
+        pieces[player.index()] |= circle;
+        if letter.is_ascii_uppercase() {
+            upper |= circle;
+        }
+    }
+    (pieces, upper)
+}

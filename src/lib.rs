@@ -1,0 +1,11 @@
+//! Self-play learning for board games of this size: exact rules, a vectorised environment, search.
+//!
+//! A module imports only modules above it in this list.
+
+pub mod game;
+pub mod games;
+pub mod random;
+pub mod encode;
+pub mod eval;
+pub mod catalog;
+pub mod agent;
