@@ -20,6 +20,8 @@ pub struct GameSettings {
     pub web: Option<PathBuf>,
     /// Another limit on the length of a game than its default; 0 for none.
     pub max_plies: Option<u32>,
+    /// Another number of plies without a capture after which tammi is drawn.
+    pub quiet_limit: Option<u32>,
 }
 
 /// Something to do with a game, whichever it is.

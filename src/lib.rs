@@ -8,4 +8,6 @@ pub mod random;
 pub mod encode;
 pub mod eval;
 pub mod catalog;
+pub mod probe;
 pub mod agent;
+pub mod cli;

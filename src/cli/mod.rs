@@ -1,0 +1,112 @@
+//! The command line: one short file per subcommand, and no logic beyond turning options into calls.
+
+mod perft;
+mod rules;
+
+use std::fmt::Display;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::catalog::{GAMES, GameError, GameSettings};
+
+/// Board games learned from self-play alone.
+#[derive(Parser)]
+#[command(name = "jarmo", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Perft(perft::Args),
+    #[command(subcommand)]
+    Rules(rules::Command),
+}
+
+/// Why a command ended early.
+pub(crate) enum Failure {
+    /// Something is wrong with what was asked for: a message and the exit status.
+    Message(String, u8),
+    /// Reading or writing failed. A closed pipe is nobody's fault and ends quietly.
+    Io(io::Error),
+}
+
+impl Failure {
+    /// A message about something in the world: exit status 1.
+    pub(crate) fn new(message: impl Display) -> Failure {
+        Failure::Message(message.to_string(), 1)
+    }
+
+    /// A message about the options themselves: exit status 2, as for any other wrong option.
+    pub(crate) fn usage(message: impl Display) -> Failure {
+        Failure::Message(message.to_string(), 2)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::Io(error)
+    }
+}
+
+impl From<GameError> for Failure {
+    fn from(error: GameError) -> Failure {
+        Failure::usage(error)
+    }
+}
+
+/// What a command comes to.
+pub(crate) type CommandResult = Result<ExitCode, Failure>;
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Perft(args) => perft::run(args),
+        Command::Rules(command) => rules::run(command),
+    };
+    match result {
+        Ok(status) => status,
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(Failure::Io(error)) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+        Err(Failure::Message(message, status)) => {
+            eprintln!("error: {message}");
+            ExitCode::from(status)
+        }
+    }
+}
+
+/// Which game, and its rules' settings.
+#[derive(clap::Args)]
+pub(crate) struct GameArgs {
+    /// The game
+    #[arg(long, default_value = "jarmo", value_name = "NAME", help = game_help())]
+    pub(crate) game: String,
+    /// A board file with other lines than the standard web (jarmo and guard)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) web: Option<PathBuf>,
+    /// Plies without a capture after which tammi is drawn [default: 30]
+    #[arg(long, value_name = "PLIES")]
+    pub(crate) quiet_limit: Option<u32>,
+}
+
+fn game_help() -> String {
+    format!("The game: {}", GAMES.join(", "))
+}
+
+impl GameArgs {
+    /// The settings, with this limit on the length of a game.
+    pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
+        GameSettings {
+            web: self.web.clone(),
+            quiet_limit: self.quiet_limit,
+            max_plies,
+        }
+    }
+}

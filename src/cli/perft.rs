@@ -1,0 +1,61 @@
+//! `jarmo perft`
+
+use std::io::{Write, stdout};
+use std::process::ExitCode;
+
+use super::{CommandResult, Failure, GameArgs};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::game::{divide, perft};
+
+/// Count the action sequences that complete exactly N turns
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    /// Turns to look ahead
+    #[arg(long, value_name = "N")]
+    depth: u32,
+    /// The position to start from [default: the start of the game]
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Show the count for every first action, then the sum
+    #[arg(long)]
+    divide: bool,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    const NO_LIMIT: u32 = 0;
+    with_game(
+        &args.game.game,
+        &args.game.settings(Some(NO_LIMIT)),
+        PerftTask(&args),
+    )?
+}
+
+struct PerftTask<'a>(&'a Args);
+
+impl GameTask for PerftTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let position = match &args.position {
+            None => game.start(),
+            Some(text) => game
+                .parse_position(text)
+                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
+        };
+        let mut out = stdout().lock();
+        if args.divide && args.depth > 0 {
+            let mut total = 0;
+            for (action, count) in divide(&game, &position, args.depth) {
+                writeln!(out, "{} {count}", game.action_text(&position, action))?;
+                total += count;
+            }
+            writeln!(out, "{total}")?;
+        } else {
+            writeln!(out, "{}", perft(&game, &position, args.depth))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

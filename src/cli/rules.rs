@@ -1,0 +1,105 @@
+//! `jarmo rules trace` and `jarmo rules show`
+
+use std::io::{BufWriter, Write, stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::{CommandResult, Failure, GameArgs};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::probe;
+
+/// Look at the rules from outside
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Read games as JSON lines and write every position of them
+    #[command(after_help = "\
+A line of input is {\"game\":NAME,\"position\":TEXT,\"max_plies\":200,\"moves\":[TEXT,…]}; position and
+max_plies (0 for no limit) may be left out. The exit status is 1 if any line was refused.")]
+    Trace(TraceArgs),
+    /// Draw a position and list what is legal in it
+    Show(ShowArgs),
+}
+
+#[derive(clap::Args)]
+pub(super) struct TraceArgs {
+    /// A board file with other lines than the standard web (jarmo and guard)
+    #[arg(long, value_name = "FILE")]
+    web: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The position to start from [default: the start of the game]
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Actions to play first, one after another
+    #[arg(long, value_name = "ACTION", num_args = 1.., value_delimiter = ' ')]
+    moves: Vec<String>,
+    /// Plies after which the game is cut off, 0 for never [default: the game's own]
+    #[arg(long, value_name = "PLIES")]
+    max_plies: Option<u32>,
+}
+
+pub(super) fn run(command: Command) -> CommandResult {
+    match command {
+        Command::Trace(args) => {
+            let all_well = probe::trace(args.web, stdin().lock(), BufWriter::new(stdout().lock()))?;
+            Ok(if all_well {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            })
+        }
+        Command::Show(args) => {
+            let settings = args.game.settings(args.max_plies);
+            with_game(&args.game.game, &settings, ShowTask(&args))?
+        }
+    }
+}
+
+struct ShowTask<'a>(&'a ShowArgs);
+
+impl GameTask for ShowTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let mut position = match &args.position {
+            None => game.start(),
+            Some(text) => game
+                .parse_position(text)
+                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
+        };
+        let moves = args.moves.iter().filter(|text| !text.is_empty());
+        for (index, text) in moves.enumerate() {
+            game.play_text(&mut position, text).map_err(|error| {
+                Failure::usage(format!("--moves: number {}: {error}", index + 1))
+            })?;
+        }
+        let mut out = stdout().lock();
+        writeln!(out, "{}", game.display(&position))?;
+        writeln!(out, "position: {}", game.position_text(&position))?;
+        match game.outcome(&position) {
+            None => {
+                let legal = probe::legal_texts(&game, &position);
+                writeln!(out, "legal ({}): {}", legal.len(), legal.join(" "))?;
+            }
+            Some(outcome) => {
+                let result = match outcome.winner {
+                    Some(winner) => format!("{} wins", winner.name()),
+                    None => "draw".to_owned(),
+                };
+                let score = outcome
+                    .score
+                    .map_or(String::new(), |[white, black]| format!(", {white}:{black}"));
+                let cut = if outcome.truncated { ", cut off" } else { "" };
+                writeln!(out, "result: {result}{score}{cut}")?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
