@@ -4,14 +4,17 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::encode::Encode;
-use crate::games::Jarmo;
-use crate::games::jarmo::DEFAULT_MAX_PLIES;
+use crate::games::tammi::MOST_QUIET_LIMIT;
 use crate::games::web::Web;
+use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
 
 /// What every game of the catalog can do.
 pub trait CatalogGame: Encode {}
 
 impl CatalogGame for Jarmo {}
+impl CatalogGame for Guard {}
+impl CatalogGame for Tammi {}
+impl CatalogGame for ConnectFour {}
 
 /// Settings of the rules, as far as the named game has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,7 +37,7 @@ pub trait GameTask {
 }
 
 /// The names of all games.
-pub const GAMES: [&str; 1] = ["jarmo"];
+pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
 
 /// A game that is not there, or settings it does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +59,45 @@ pub fn with_game<T: GameTask>(
 ) -> Result<T::Output, GameError> {
     let max_plies = |default: u32| settings.max_plies.unwrap_or(default);
     match name {
-        "jarmo" => Ok(task.run(Jarmo::new(web(settings)?, max_plies(DEFAULT_MAX_PLIES)))),
+        "jarmo" => {
+            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
+            let limit = max_plies(jarmo::DEFAULT_MAX_PLIES);
+            Ok(task.run(Jarmo::new(web(settings)?, limit)))
+        }
+        "guard" => {
+            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
+            let limit = max_plies(guard::DEFAULT_MAX_PLIES);
+            Ok(task.run(Guard::new(web(settings)?, limit)))
+        }
+        "tammi" => {
+            refuse(name, "web", settings.web.is_some())?;
+            let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
+            if !(1..=MOST_QUIET_LIMIT).contains(&quiet) {
+                return Err(GameError(format!(
+                    "tammi's quiet limit is 1 to {MOST_QUIET_LIMIT} plies, not {quiet}"
+                )));
+            }
+            Ok(task.run(Tammi::new(quiet, max_plies(tammi::DEFAULT_MAX_PLIES))))
+        }
+        "connect_four" => {
+            refuse(name, "web", settings.web.is_some())?;
+            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
+            const NO_LIMIT: u32 = 0;
+            Ok(task.run(ConnectFour::new(max_plies(NO_LIMIT))))
+        }
         _ => Err(GameError(format!(
             "no game is called `{name}`; there are {}",
             GAMES.join(", ")
         ))),
     }
+}
+
+/// An error if a setting was given to a game that has no such thing.
+fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
+    if given {
+        return Err(GameError(format!("{name} has no {setting} to set")));
+    }
+    Ok(())
 }
 
 fn web(settings: &GameSettings) -> Result<Web, GameError> {

@@ -3,27 +3,28 @@
 //! The web has no symmetry, so nothing is turned for Black: planes are White's and Black's, and a
 //! feature says who is to move.
 
-use super::{Encode, set_bits, set_plies_left};
-use crate::game::{Game, Player};
-use crate::games::jarmo::Shuttle;
+use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left};
+use crate::game::Player;
+use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
 use crate::games::web::{CIRCLES, SIDE, WebAction};
 use crate::games::{Jarmo, JarmoPosition};
 
-const BOARD_PLANES: usize = 8; // per player: archers, marked, last move's source and target
-const NUMBERS: usize = BOARD_PLANES * CIRCLES; // where the planes of numbers start
+/// Per player: archers, marked archers, source and target of the last move.
+const BOARD_PLANES: usize = 2 * 4;
 
-// Cells in the first plane of numbers.
-const TO_MOVE: usize = NUMBERS; // Black, White
-const STREAK: usize = TO_MOVE + 2; // per player: 1, 2, 3, 4 in a row, or a pass
-const FINE: usize = STREAK + 2 * 5; // plies left modulo 8
-const FIRST_END: usize = FINE + 8;
-const _: () = assert!(FIRST_END <= NUMBERS + CIRCLES);
+const NUMBER_PLANES: usize = 2;
 
-const COARSE: usize = NUMBERS + CIRCLES; // plies left in steps of 8, from 0 to 199
+const WHITE_MOVES: usize = BOARD_PLANES * CIRCLES;
+const STREAK: usize = WHITE_MOVES + 1;
+const STREAK_CELLS: usize = SHUTTLE_LIMIT as usize + 1; // the last cell: a pass
+const CAPTURED: usize = STREAK + 2 * STREAK_CELLS;
+const PLIES_LEFT: usize = CAPTURED + 2 * ARCHERS as usize;
+const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
+const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CIRCLES);
 
 impl Encode for Jarmo {
     fn planes(&self) -> usize {
-        BOARD_PLANES + 2
+        BOARD_PLANES + NUMBER_PLANES
     }
 
     fn board_planes(&self) -> usize {
@@ -38,26 +39,28 @@ impl Encode for Jarmo {
     fn features(&self, position: &JarmoPosition, mut set: impl FnMut(usize)) {
         for player in Player::BOTH {
             let index = player.index();
-            let planes = 4 * index * CIRCLES;
+            let planes = index * BOARD_PLANES / 2 * CIRCLES;
             let archers = position.archers(player);
-            set_bits(planes, archers.0.into(), &mut set);
             let marked = archers & position.marked();
+            set_bits(planes, archers.0.into(), &mut set);
             set_bits(planes + CIRCLES, marked.0.into(), &mut set);
             let shuttle = position.shuttle(player);
-            let streak = STREAK + 5 * index;
+            let streak = STREAK + STREAK_CELLS * index;
             if let Some((action, count)) = shuttle.last_move() {
                 if let WebAction::Move { from, to } = self.web().decode(action) {
                     set(planes + 2 * CIRCLES + from.index());
                     set(planes + 3 * CIRCLES + to.index());
                 }
-                set(streak + usize::from(count) - 1);
+                set_count(streak, count.into(), &mut set);
             } else if shuttle == Shuttle::PASS {
-                set(streak + 4);
+                set(streak + STREAK_CELLS - 1);
             }
+            let captured = CAPTURED + ARCHERS as usize * index;
+            set_count(captured, position.captured(player), &mut set);
         }
-        set(TO_MOVE + usize::from(position.to_move() == Player::White));
-        let left =
-            (self.max_plies() > 0).then(|| self.max_plies().saturating_sub(self.ply(position)));
-        set_plies_left(left, COARSE, CIRCLES, FINE, &mut set);
+        if position.to_move() == Player::White {
+            set(WHITE_MOVES);
+        }
+        set_plies_left(self, position, PLIES_LEFT, &mut set);
     }
 }

@@ -5,7 +5,10 @@
 //! [`Encode::board_planes`] planes say something about each cell; in the others a number stands as
 //! one set cell.
 
+mod connect_four;
+mod guard;
 mod jarmo;
+mod tammi;
 
 use crate::game::Game;
 
@@ -14,8 +17,10 @@ pub const ENCODER_VERSION: u32 = 1;
 
 /// A game whose positions can be written as features.
 ///
-/// Two positions of a game with the same features have the same player to move, the same legal
-/// actions, and stay alike under every action, as far as the rules can tell them apart.
+/// The features hold everything that the rules need: two positions with the same features have the
+/// same legal actions and stay alike under every action. Two things are left out: more plies before
+/// the cut-off than [`MOST_PLIES_LEFT`] look as if just that many were left, and of tammi's earlier
+/// positions only the number of repetitions is told.
 pub trait Encode: Game {
     /// All planes.
     fn planes(&self) -> usize;
@@ -62,18 +67,36 @@ fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
     }
 }
 
-/// Writes the plies left as two numbers: one of `coarse` cells for every eight plies, then one of
-/// eight. A game without a limit, or with more plies left than fit, looks as if just that many were left.
+/// The most plies before the cut-off that features tell apart.
+pub const MOST_PLIES_LEFT: u32 = 16 * COARSE_STEPS as u32 - 1;
+
+/// Steps of 16 plies before the cut-off.
+const COARSE_STEPS: usize = 13;
+
+/// Cells that [`set_plies_left`] needs.
+const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
+
+/// Writes the plies before the cut-off as two numbers, the whole steps of 16 and the rest. Without a
+/// limit no feature is set.
 #[inline]
-fn set_plies_left(
-    left: Option<u32>,
-    coarse_start: usize,
-    coarse: usize,
-    fine_start: usize,
+fn set_plies_left<G: Game>(
+    game: &G,
+    position: &G::Position,
+    start: usize,
     set: &mut impl FnMut(usize),
 ) {
-    let most = (8 * coarse - 1) as u32;
-    let left = left.map_or(most, |left| left.min(most)) as usize;
-    set(coarse_start + left / 8);
-    set(fine_start + left % 8);
+    if game.max_plies() > 0 {
+        let left = game.max_plies().saturating_sub(game.ply(position));
+        let left = left.min(MOST_PLIES_LEFT) as usize;
+        set(start + left / 16);
+        set(start + COARSE_STEPS + left % 16);
+    }
+}
+
+/// Sets the cell of a count from 1 to however many cells follow `start`; none for 0.
+#[inline]
+fn set_count(start: usize, count: u32, set: &mut impl FnMut(usize)) {
+    if count > 0 {
+        set(start + count as usize - 1);
+    }
 }

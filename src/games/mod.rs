@@ -1,10 +1,18 @@
 //! The games: jarmo, guard, tammi, connect four, and a scripted tree for tests.
 
+pub mod connect_four;
+pub mod guard;
 pub mod jarmo;
+pub mod scripted;
+pub mod tammi;
 mod text;
 pub mod web;
 
+pub use connect_four::{ConnectFour, ConnectFourPosition};
+pub use guard::{Guard, GuardPosition};
 pub use jarmo::{Jarmo, JarmoPosition};
+pub use scripted::{Scripted, ScriptedPosition};
+pub use tammi::{Tammi, TammiPosition};
 
 use crate::game::Player;
 use web::{Circle, Circles};

@@ -1,0 +1,59 @@
+//! Guard's features: 4 board planes and 3 planes of numbers, 25 cells each, in White's and Black's
+//! terms as for jarmo.
+
+use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left};
+use crate::game::Player;
+use crate::games::guard::PIECES;
+use crate::games::web::{CIRCLES, SIDE};
+use crate::games::{Guard, GuardPosition};
+
+/// Per player: pieces, guards.
+const BOARD_PLANES: usize = 2 * 2;
+
+const NUMBER_PLANES: usize = 3;
+
+const WHITE_MOVES: usize = BOARD_PLANES * CIRCLES;
+const MOVED: usize = WHITE_MOVES + 1;
+const PASSED: usize = MOVED + 1; // the turn before was a pass alone; the cell after it: two were
+const CAPTURED: usize = PASSED + 2;
+const PLACEMENTS: usize = CAPTURED + 2 * PIECES as usize;
+const PLIES_LEFT: usize = PLACEMENTS + 2 * PIECES as usize;
+const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
+const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CIRCLES);
+
+impl Encode for Guard {
+    fn planes(&self) -> usize {
+        BOARD_PLANES + NUMBER_PLANES
+    }
+
+    fn board_planes(&self) -> usize {
+        BOARD_PLANES
+    }
+
+    fn grid(&self) -> (usize, usize) {
+        (SIDE, SIDE)
+    }
+
+    #[inline]
+    fn features(&self, position: &GuardPosition, mut set: impl FnMut(usize)) {
+        for player in Player::BOTH {
+            let index = player.index();
+            let planes = index * BOARD_PLANES / 2 * CIRCLES;
+            let pieces = position.pieces(player);
+            let guards = pieces & position.guards();
+            set_bits(planes, pieces.0.into(), &mut set);
+            set_bits(planes + CIRCLES, guards.0.into(), &mut set);
+            let own = PIECES as usize * index;
+            set_count(CAPTURED + own, position.captured_archers(player), &mut set);
+            set_count(PLACEMENTS + own, position.placements(player), &mut set);
+        }
+        if position.to_move() == Player::White {
+            set(WHITE_MOVES);
+        }
+        if position.moved() {
+            set(MOVED);
+        }
+        set_count(PASSED, position.passes(), &mut set);
+        set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+}

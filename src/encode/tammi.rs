@@ -1,0 +1,58 @@
+//! Tammi's features: 6 board planes and 2 planes of numbers, 64 cells each, as the mover sees the
+//! board. Actions are in the mover's terms too, so colours need no feature.
+
+use super::{Encode, PLIES_LEFT_CELLS, set_count, set_plies_left};
+use crate::games::tammi::{MOST_QUIET_LIMIT, SIDE, Square};
+use crate::games::{Tammi, TammiPosition};
+
+/// Men and kings of the mover and the opponent, the capturing piece, jumped pieces.
+const BOARD_PLANES: usize = 6;
+
+const NUMBER_PLANES: usize = 2;
+const CELLS: usize = SIDE * SIDE;
+
+const REPEATS: usize = BOARD_PLANES * CELLS; // 1 or 2 earlier occurrences
+const QUIET_LEFT: usize = REPEATS + 2;
+const PLIES_LEFT: usize = QUIET_LEFT + MOST_QUIET_LIMIT as usize;
+const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
+const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CELLS);
+
+impl Encode for Tammi {
+    fn planes(&self) -> usize {
+        BOARD_PLANES + NUMBER_PLANES
+    }
+
+    fn board_planes(&self) -> usize {
+        BOARD_PLANES
+    }
+
+    fn grid(&self) -> (usize, usize) {
+        (SIDE, SIDE)
+    }
+
+    #[inline]
+    fn features(&self, position: &TammiPosition, mut set: impl FnMut(usize)) {
+        let [own, enemy, kings, jumped] = position.mover_view();
+        let jumper = position.jumper().map_or(0, |square| 1 << square.index());
+        let planes = [
+            own & !kings,
+            own & kings,
+            enemy & !kings,
+            enemy & kings,
+            jumper,
+            jumped,
+        ];
+        for (plane, squares) in planes.into_iter().enumerate() {
+            let mut left: u32 = squares;
+            while left != 0 {
+                let square = Square::at(left.trailing_zeros() as usize);
+                set(plane * CELLS + SIDE * square.row() + square.column());
+                left &= left - 1;
+            }
+        }
+        set_count(REPEATS, position.repeats().min(2), &mut set);
+        let quiet_left = self.quiet_limit().saturating_sub(position.quiet_plies());
+        set_count(QUIET_LEFT, quiet_left, &mut set);
+        set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+}

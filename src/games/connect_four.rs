@@ -1,0 +1,296 @@
+//! Connect four: seven columns, six rows, four in a line win. The yardstick game, since other
+//! systems have it too.
+
+use std::fmt;
+
+use super::text::{fields, parse_number, parse_player};
+use crate::game::{
+    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError,
+    parse_board, write_board,
+};
+
+/// Columns of the board.
+pub const COLUMNS: usize = 7;
+
+/// Rows of the board.
+pub const ROWS: usize = 6;
+
+/// Bits of a column: its rows and an empty one on top, which keeps lines from running over.
+const HEIGHT: usize = ROWS + 1;
+
+/// The lowest circle of every column.
+const BOTTOM: u64 = 0x0000_0408_1020_4081;
+
+/// The highest circle of every column.
+const TOP: u64 = BOTTOM << (ROWS - 1);
+
+const FIELDS: [&str; 3] = ["board", "to move", "ply"];
+
+const BOARD: BoardText = BoardText {
+    columns: COLUMNS,
+    rows: ROWS,
+    letters: "wb",
+};
+
+/// The rules of connect four.
+#[derive(Clone, Debug)]
+pub struct ConnectFour {
+    max_plies: u32,
+}
+
+/// A connect four position. Bit `7 * column + row` of a set is one circle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConnectFourPosition {
+    stones: [u64; 2],
+}
+
+impl ConnectFourPosition {
+    /// The player's stones; bit `7 * column + row`.
+    #[inline]
+    pub fn stones(&self, player: Player) -> u64 {
+        self.stones[player.index()]
+    }
+
+    /// Who is to move: White whenever both have as many stones.
+    #[inline]
+    pub fn to_move(&self) -> Player {
+        if self.ply() & 1 == 0 {
+            Player::White
+        } else {
+            Player::Black
+        }
+    }
+
+    #[inline]
+    fn occupied(&self) -> u64 {
+        self.stones[0] | self.stones[1]
+    }
+
+    #[inline]
+    fn ply(&self) -> u32 {
+        self.occupied().count_ones()
+    }
+
+    fn is_full(&self) -> bool {
+        self.occupied() & TOP == TOP
+    }
+
+    /// Who stands in this circle.
+    pub fn at(&self, column: usize, row: usize) -> Option<Player> {
+        let bit = HEIGHT * column + row;
+        Player::BOTH
+            .into_iter()
+            .find(|player| self.stones(*player) >> bit & 1 == 1)
+    }
+}
+
+impl ConnectFour {
+    /// The rules, cut off after `max_plies` actions (0 for never; a game has at most 42).
+    pub fn new(max_plies: u32) -> ConnectFour {
+        ConnectFour { max_plies }
+    }
+
+    #[inline]
+    fn cut_off(&self, position: &ConnectFourPosition) -> bool {
+        self.max_plies != 0 && position.ply() >= self.max_plies
+    }
+}
+
+/// Whether four of these stones stand in a line.
+#[inline]
+fn has_four(stones: u64) -> bool {
+    let line = |step: usize| {
+        let pairs = stones & stones >> step;
+        pairs & pairs >> (2 * step)
+    };
+    line(1) | line(HEIGHT - 1) | line(HEIGHT) | line(HEIGHT + 1) != 0
+}
+
+/// The circles of one column.
+#[inline]
+fn column_bits(column: usize) -> u64 {
+    ((1 << ROWS) - 1) << (HEIGHT * column)
+}
+
+impl Game for ConnectFour {
+    type Position = ConnectFourPosition;
+    type Mask = ActionMask<1>;
+
+    fn id(&self) -> &'static str {
+        "connect_four"
+    }
+
+    fn rules_version(&self) -> u32 {
+        1
+    }
+
+    fn actions(&self) -> usize {
+        COLUMNS
+    }
+
+    #[inline]
+    fn start(&self) -> ConnectFourPosition {
+        ConnectFourPosition { stones: [0; 2] }
+    }
+
+    #[inline]
+    fn to_move(&self, position: &ConnectFourPosition) -> Player {
+        position.to_move()
+    }
+
+    #[inline]
+    fn ply(&self, position: &ConnectFourPosition) -> u32 {
+        position.ply()
+    }
+
+    fn max_plies(&self) -> u32 {
+        self.max_plies
+    }
+
+    fn with_max_plies(self, max_plies: u32) -> ConnectFour {
+        ConnectFour { max_plies }
+    }
+
+    #[inline]
+    fn legal(&self, position: &ConnectFourPosition) -> ActionMask<1> {
+        // Only the player who just moved can have made four.
+        let opponent = position.stones(!position.to_move());
+        if has_four(opponent) | self.cut_off(position) {
+            return ActionMask::default();
+        }
+        // One bit every seven for a column with room; the product moves bit 7i to bit 42 + i, and no
+        // two of its terms meet.
+        let room = (!position.occupied() & TOP) >> (ROWS - 1);
+        const GATHER: u64 = {
+            let mut factor = 0;
+            let mut column = 0;
+            while column < COLUMNS {
+                factor |= 1 << (42 - 6 * column);
+                column += 1;
+            }
+            factor
+        };
+        ActionMask([room.wrapping_mul(GATHER) >> 42 & 0x7f])
+    }
+
+    #[inline]
+    fn play(&self, position: &mut ConnectFourPosition, action: Action) {
+        debug_assert!(self.legal(position).contains(action), "illegal action");
+        let bottom = 1 << (HEIGHT * action.index());
+        // Adding to the lowest circle carries into the lowest empty one.
+        let place = (position.occupied() + bottom) & column_bits(action.index());
+        position.stones[position.to_move().index()] |= place & !position.occupied();
+    }
+
+    #[inline]
+    fn outcome(&self, position: &ConnectFourPosition) -> Option<Outcome> {
+        let last = !position.to_move();
+        if has_four(position.stones(last)) {
+            Some(Outcome::plain(Some(last)))
+        } else if position.is_full() {
+            Some(Outcome::plain(None))
+        } else if self.cut_off(position) {
+            Some(Outcome::truncated(None))
+        } else {
+            None
+        }
+    }
+
+    fn why_illegal(&self, position: &ConnectFourPosition, action: Action) -> String {
+        if self.outcome(position).is_some() {
+            return "the game is over".to_owned();
+        }
+        format!("column {} is full", column_name(action.index()))
+    }
+
+    fn position_text(&self, position: &ConnectFourPosition) -> String {
+        let board = write_board(BOARD, |place| {
+            position
+                .at(place % COLUMNS, place / COLUMNS)
+                .map(Player::letter)
+        });
+        format!("{board} {} {}", position.to_move().letter(), position.ply())
+    }
+
+    fn parse_position(&self, text: &str) -> Result<ConnectFourPosition, PositionError> {
+        let [board, to_move, ply] = fields(text, &FIELDS)?;
+        let mut position = self.start();
+        for (place, letter) in parse_board(BOARD, board)? {
+            let player = usize::from(letter == 'b');
+            position.stones[player] |= 1 << (HEIGHT * (place % COLUMNS) + place / COLUMNS);
+        }
+        let board_error = |problem: String| Err(PositionError::new("board", board, problem));
+        let occupied = position.occupied();
+        for column in 0..COLUMNS {
+            let stones = occupied & column_bits(column);
+            let bottom = 1 << (HEIGHT * column);
+            // A column without gaps is all ones from its bottom: adding one there leaves none of them.
+            if (stones + bottom) & stones != 0 || (stones != 0 && stones & bottom == 0) {
+                return board_error(format!(
+                    "a stone hangs in the air in column {}",
+                    column_name(column)
+                ));
+            }
+        }
+        let counts = position.stones.map(u64::count_ones);
+        if counts[0] != counts[1] && counts[0] != counts[1] + 1 {
+            return board_error(format!(
+                "{} stones of White and {} of Black; White moves first and they alternate",
+                counts[0], counts[1]
+            ));
+        }
+        if has_four(position.stones(position.to_move())) {
+            return board_error("the player to move has four in a line already".to_owned());
+        }
+        if parse_player(to_move)? != position.to_move() {
+            return Err(PositionError::new(
+                "to move",
+                to_move,
+                format!("with these stones it is `{}`", position.to_move().letter()),
+            ));
+        }
+        if parse_number("ply", ply)? != position.ply() {
+            return Err(PositionError::new(
+                "ply",
+                ply,
+                format!("there are {} stones", position.ply()),
+            ));
+        }
+        Ok(position)
+    }
+
+    fn action_text(&self, _: &ConnectFourPosition, action: Action) -> String {
+        column_name(action.index()).to_string()
+    }
+
+    fn parse_action(&self, _: &ConnectFourPosition, text: &str) -> Result<Action, ActionError> {
+        match text.as_bytes() {
+            [letter] if matches!(letter.to_ascii_uppercase(), b'A'..=b'G') => {
+                Ok(Action(u16::from(letter.to_ascii_uppercase() - b'A')))
+            }
+            _ => Err(ActionError::new(text, "expected a column, A to G")),
+        }
+    }
+
+    fn draw(&self, position: &ConnectFourPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in (0..ROWS).rev() {
+            write!(out, "{} ", row + 1)?;
+            for column in 0..COLUMNS {
+                let letter = position.at(column, row).map_or('.', Player::letter);
+                write!(out, " {letter}")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "   A B C D E F G")?;
+        writeln!(
+            out,
+            "{} to move, ply {}",
+            position.to_move().name(),
+            position.ply()
+        )
+    }
+}
+
+fn column_name(column: usize) -> char {
+    char::from(b'A' + column as u8)
+}

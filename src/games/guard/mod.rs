@@ -1,0 +1,376 @@
+//! Guard: jarmo with bodyguards. A capturing archer becomes a guard, and each guard that gets
+//! through lets a captured archer come back, as a free placement.
+
+mod text;
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::web::{Circle, Circles, Web, WebAction, WebMask, draw_circles, piece_letter};
+use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError};
+
+/// Pieces of a player at the start, and the most he can have.
+pub const PIECES: u32 = 5;
+
+/// The limit on the length of a game unless another one is asked for.
+pub const DEFAULT_MAX_PLIES: u32 = 200;
+
+/// Turns in a row that consist of a pass alone and end the game.
+const PASSES_TO_END: u8 = 2;
+
+/// The rules of guard on one web.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    web: Arc<Web>,
+    max_plies: u32,
+}
+
+/// A guard position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GuardPosition {
+    pieces: [Circles; 2],
+    guards: Circles, // of both players; no circle has two pieces
+    ply: u32,
+    captured_archers: [u8; 2],
+    placements: [u8; 2],
+    passes: u8, // turns in a row, up to now, that consist of a pass alone
+    moved: bool,
+    to_move: Player,
+}
+
+impl GuardPosition {
+    /// The circles on which the player's pieces stand.
+    #[inline]
+    pub fn pieces(&self, player: Player) -> Circles {
+        self.pieces[player.index()]
+    }
+
+    /// The circles on which guards stand, of both players.
+    #[inline]
+    pub fn guards(&self) -> Circles {
+        self.guards
+    }
+
+    /// The player's captured archers, which can come back.
+    #[inline]
+    pub fn captured_archers(&self, player: Player) -> u32 {
+        self.captured_archers[player.index()].into()
+    }
+
+    /// How many archers the player may bring back, now or later.
+    #[inline]
+    pub fn placements(&self, player: Player) -> u32 {
+        self.placements[player.index()].into()
+    }
+
+    /// Whether the player to move has made the move of this turn.
+    #[inline]
+    pub fn moved(&self) -> bool {
+        self.moved
+    }
+
+    /// Turns in a row, up to now, that consisted of a pass alone.
+    #[inline]
+    pub fn passes(&self) -> u32 {
+        self.passes.into()
+    }
+
+    /// Who decides next.
+    #[inline]
+    pub fn to_move(&self) -> Player {
+        self.to_move
+    }
+
+    /// Two points for a piece on the goal row, one for any other.
+    pub fn score(&self) -> [u8; 2] {
+        Player::BOTH.map(|player| {
+            let own = self.pieces(player);
+            (own.count() + (own & Circles::goal(player)).count()) as u8
+        })
+    }
+
+    /// The guards a player has left to promote archers to. Every piece of his that is an archer, on
+    /// the board or captured, has its guard there.
+    pub fn reserve(&self, player: Player) -> u32 {
+        let archers = self.pieces(player) & !self.guards;
+        archers.count() + self.captured_archers(player)
+    }
+
+    /// The circles on which the player to move can put a captured archer.
+    #[inline]
+    fn places(&self) -> Circles {
+        let me = self.to_move.index();
+        if (self.placements[me] > 0) & (self.captured_archers[me] > 0) {
+            Circles::home(self.to_move) & !(self.pieces[0] | self.pieces[1])
+        } else {
+            Circles::NONE
+        }
+    }
+
+    /// Whether the game has ended by its own rules. They look at the board when a turn has ended; a
+    /// placement at the start of a turn cannot make the test true.
+    #[inline]
+    fn ended(&self) -> bool {
+        let white = self.pieces[0] & !Circles::goal(Player::White);
+        let black = self.pieces[1] & !Circles::goal(Player::Black);
+        !self.moved & (white.is_empty() | black.is_empty() | (self.passes >= PASSES_TO_END))
+    }
+
+    #[inline]
+    fn end_turn(&mut self) {
+        self.moved = false;
+        self.to_move = !self.to_move;
+    }
+}
+
+impl Guard {
+    /// The rules on this web, cut off after `max_plies` actions (0 for never).
+    pub fn new(web: Web, max_plies: u32) -> Guard {
+        Guard {
+            web: Arc::new(web),
+            max_plies,
+        }
+    }
+
+    /// The published web and the default limit.
+    pub fn standard() -> Guard {
+        Guard::new(Web::standard(), DEFAULT_MAX_PLIES)
+    }
+
+    /// The web the game is played on.
+    pub fn web(&self) -> &Web {
+        &self.web
+    }
+
+    #[inline]
+    fn cut_off(&self, position: &GuardPosition) -> bool {
+        self.max_plies != 0 && position.ply >= self.max_plies
+    }
+
+    /// The moves along lines of the player to move.
+    #[inline]
+    fn moves(&self, position: &GuardPosition) -> WebMask {
+        let mover = position.to_move;
+        let own = position.pieces(mover);
+        self.web.moves(own & !Circles::goal(mover), own)
+    }
+
+    fn play_move(&self, position: &mut GuardPosition, from: Circle, to: Circle) {
+        let mover = position.to_move;
+        let (me, opponent) = (mover.index(), (!mover).index());
+        let (from, to) = (Circles::from(from), Circles::from(to));
+        let captures = !(position.pieces[opponent] & to).is_empty();
+        let captures_guard = !(position.guards & to).is_empty();
+        position.captured_archers[opponent] += u8::from(captures & !captures_guard);
+        // G2: an archer that captures is a guard before it arrives. His reserve holds one for him.
+        let guard = captures | !(position.guards & from).is_empty();
+        position.pieces[me] ^= from | to;
+        position.pieces[opponent] = position.pieces[opponent] & !to;
+        position.guards = position.guards & !(from | to);
+        position.guards.0 |= to.0 * u32::from(guard);
+        let arrives = !(to & Circles::goal(mover)).is_empty();
+        position.placements[me] += u8::from(guard & arrives);
+        position.passes = 0;
+        position.moved = true;
+        if position.places().is_empty() {
+            position.end_turn();
+        }
+    }
+
+    fn place(&self, position: &mut GuardPosition, circle: Circle) {
+        let me = position.to_move.index();
+        position.pieces[me] |= Circles::from(circle);
+        position.captured_archers[me] -= 1;
+        position.placements[me] -= 1;
+        position.passes = 0;
+        if position.places().is_empty() {
+            if position.moved {
+                position.end_turn();
+            } else {
+                // Who can neither place nor move any more may end this turn, and it was no pass alone.
+                position.moved = self.moves(position).is_empty();
+            }
+        }
+    }
+}
+
+impl Game for Guard {
+    type Position = GuardPosition;
+    type Mask = WebMask;
+
+    fn id(&self) -> &'static str {
+        "guard"
+    }
+
+    fn rules_version(&self) -> u32 {
+        1
+    }
+
+    fn actions(&self) -> usize {
+        self.web.actions()
+    }
+
+    #[inline]
+    fn start(&self) -> GuardPosition {
+        GuardPosition {
+            pieces: Player::BOTH.map(Circles::home),
+            guards: Circles::NONE,
+            ply: 0,
+            captured_archers: [0; 2],
+            placements: [0; 2],
+            passes: 0,
+            moved: false,
+            to_move: Player::White,
+        }
+    }
+
+    #[inline]
+    fn to_move(&self, position: &GuardPosition) -> Player {
+        position.to_move
+    }
+
+    #[inline]
+    fn ply(&self, position: &GuardPosition) -> u32 {
+        position.ply
+    }
+
+    fn max_plies(&self) -> u32 {
+        self.max_plies
+    }
+
+    fn with_max_plies(self, max_plies: u32) -> Guard {
+        Guard { max_plies, ..self }
+    }
+
+    #[inline]
+    fn legal(&self, position: &GuardPosition) -> WebMask {
+        if position.ended() | self.cut_off(position) {
+            return WebMask::default();
+        }
+        let mut legal = if position.moved {
+            WebMask::default()
+        } else {
+            self.moves(position)
+        };
+        let places = position.places();
+        if !places.is_empty() {
+            let deploys = self.web.deploys(position.to_move, places);
+            legal.0[0] |= deploys.0[0];
+            legal.0[1] |= deploys.0[1];
+        }
+        if position.moved || legal.is_empty() {
+            legal.insert(self.web.pass());
+        }
+        legal
+    }
+
+    #[inline]
+    fn play(&self, position: &mut GuardPosition, action: Action) {
+        debug_assert!(self.legal(position).contains(action), "illegal action");
+        match self.web.decode(action) {
+            WebAction::Move { from, to } => self.play_move(position, from, to),
+            WebAction::Deploy { column } => {
+                self.place(position, Circle::home(position.to_move, column));
+            }
+            WebAction::Pass => {
+                position.passes = if position.moved {
+                    0
+                } else {
+                    position.passes + 1
+                };
+                position.end_turn();
+            }
+        }
+        position.ply += 1;
+    }
+
+    #[inline]
+    fn outcome(&self, position: &GuardPosition) -> Option<Outcome> {
+        if position.ended() {
+            Some(Outcome::by_score(position.score()))
+        } else if self.cut_off(position) {
+            Some(Outcome::truncated(Some(position.score())))
+        } else {
+            None
+        }
+    }
+
+    fn why_illegal(&self, position: &GuardPosition, action: Action) -> String {
+        let mover = position.to_move;
+        if self.outcome(position).is_some() {
+            return "the game is over".to_owned();
+        }
+        match self.web.decode(action) {
+            WebAction::Move { .. } if position.moved => {
+                "the move of this turn is made; place an archer or pass".to_owned()
+            }
+            WebAction::Move { from, to } => {
+                super::web_move_problem(mover, position.pieces(mover), from, to)
+                    .expect("nothing else forbids a move")
+            }
+            WebAction::Deploy { column } => {
+                if position.placements(mover) == 0 {
+                    format!("{} has no placement in hand", mover.name())
+                } else if position.captured_archers(mover) == 0 {
+                    format!(
+                        "no archer of {} is captured (guards stay captured)",
+                        mover.name()
+                    )
+                } else {
+                    format!("{} is not empty", Circle::home(mover, column))
+                }
+            }
+            WebAction::Pass => {
+                "a pass is legal only after the move of a turn, or when nothing else is".to_owned()
+            }
+        }
+    }
+
+    fn position_text(&self, position: &GuardPosition) -> String {
+        text::write(position)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<GuardPosition, PositionError> {
+        text::parse(text)
+    }
+
+    fn action_text(&self, position: &GuardPosition, action: Action) -> String {
+        let enemy = position.pieces(!position.to_move);
+        self.web.action_text(position.to_move, enemy, action)
+    }
+
+    fn parse_action(&self, position: &GuardPosition, text: &str) -> Result<Action, ActionError> {
+        let enemy = position.pieces(!position.to_move);
+        self.web.parse_action(position.to_move, enemy, text)
+    }
+
+    fn draw(&self, position: &GuardPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        draw_circles(
+            &self.web,
+            |circle| piece_letter(position.pieces, position.guards, circle),
+            out,
+        )?;
+        let [white, black] = position.score();
+        let phase = if position.moved {
+            "to place or pass"
+        } else {
+            "to move"
+        };
+        writeln!(
+            out,
+            "{} {phase}, ply {}; score {white}:{black}",
+            position.to_move.name(),
+            position.ply
+        )?;
+        for player in Player::BOTH {
+            writeln!(
+                out,
+                "{}: {} archers captured, {} placements in hand",
+                player.name(),
+                position.captured_archers(player),
+                position.placements(player)
+            )?;
+        }
+        Ok(())
+    }
+}

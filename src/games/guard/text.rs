@@ -1,0 +1,99 @@
+//! Guard's position text: board, to move, start or moved, captured archers, placements, passes, ply.
+
+use super::{GuardPosition, PASSES_TO_END, PIECES};
+use crate::game::{Player, PositionError, parse_board, write_board};
+use crate::games::text::{fields, parse_number, parse_player};
+use crate::games::web::{Circle, WEB_BOARD, collect_pieces, piece_letter};
+
+const FIELDS: [&str; 7] = [
+    "board",
+    "to move",
+    "start/moved",
+    "captured archers",
+    "placements in hand",
+    "passes",
+    "ply",
+];
+
+pub(super) fn write(position: &GuardPosition) -> String {
+    let board = write_board(WEB_BOARD, |place| {
+        piece_letter(position.pieces, position.guards, Circle::at(place))
+    });
+    let [captured_white, captured_black] = position.captured_archers;
+    let [placements_white, placements_black] = position.placements;
+    format!(
+        "{board} {} {} {captured_white},{captured_black} {placements_white},{placements_black} {} {}",
+        position.to_move.letter(),
+        if position.moved { "moved" } else { "start" },
+        position.passes,
+        position.ply
+    )
+}
+
+pub(super) fn parse(text: &str) -> Result<GuardPosition, PositionError> {
+    let [board, to_move, phase, captured, placements, passes, ply] = fields(text, &FIELDS)?;
+    let (pieces, guards) = collect_pieces(&parse_board(WEB_BOARD, board)?);
+    let position = GuardPosition {
+        pieces,
+        guards,
+        to_move: parse_player(to_move)?,
+        moved: match phase {
+            "start" => false,
+            "moved" => true,
+            _ => {
+                let problem = "expected `start` or `moved`";
+                return Err(PositionError::new(FIELDS[2], phase, problem));
+            }
+        },
+        captured_archers: parse_pair(FIELDS[3], captured)?,
+        placements: parse_pair(FIELDS[4], placements)?,
+        passes: parse_number("passes", passes)?
+            .try_into()
+            .ok()
+            .filter(|&passes| passes <= PASSES_TO_END)
+            .ok_or_else(|| PositionError::new("passes", passes, "the game ends at 2"))?,
+        ply: parse_number("ply", ply)?,
+    };
+    for player in Player::BOTH {
+        let on_board = position.pieces(player).count();
+        let name = player.name();
+        if on_board > PIECES {
+            let problem = format!("{name} has {on_board} pieces, at most {PIECES} are possible");
+            return Err(PositionError::new("board", board, problem));
+        }
+        if on_board + position.captured_archers(player) > PIECES {
+            let problem = format!(
+                "{name} has {on_board} pieces on the board, so at most {} captured; with more the \
+                 guard reserve would be below zero",
+                PIECES - on_board
+            );
+            return Err(PositionError::new(FIELDS[3], captured, problem));
+        }
+        // Every piece that was once a guard earned at most one.
+        let guards = PIECES - position.reserve(player);
+        if position.placements(player) > guards {
+            let problem = format!("{name} has had {guards} guards, and each earns at most one");
+            return Err(PositionError::new(FIELDS[4], placements, problem));
+        }
+    }
+    if position.moved && position.passes > 0 {
+        let problem = "a turn with a move in it is no pass, so 0 is expected after `moved`";
+        return Err(PositionError::new("passes", passes, problem));
+    }
+    Ok(position)
+}
+
+/// Reads `w,b`: a number for each player.
+fn parse_pair(field: &'static str, text: &str) -> Result<[u8; 2], PositionError> {
+    let number = |text: &str| {
+        text.parse::<u8>()
+            .ok()
+            .filter(|&number| u32::from(number) <= PIECES && text.len() == 1)
+    };
+    text.split_once(',')
+        .and_then(|(white, black)| Some([number(white)?, number(black)?]))
+        .ok_or_else(|| {
+            let problem = format!("expected two numbers from 0 to {PIECES}, as in `1,0`");
+            PositionError::new(field, text, problem)
+        })
+}

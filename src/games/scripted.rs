@@ -1,0 +1,208 @@
+//! A game given as a tree: for tests of everything that walks trees.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::text::{fields, parse_number};
+use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
+
+/// The most branches of a node.
+pub const MOST_BRANCHES: usize = 8;
+
+const FIELDS: [&str; 2] = ["node", "ply"];
+
+/// A node of a scripted game.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// This player chooses among the branches; the mover may stay the same from node to node.
+    Choice(Player, Vec<Node>),
+    /// The game is over.
+    End(Outcome),
+}
+
+impl Node {
+    /// White chooses.
+    pub fn white(branches: impl Into<Vec<Node>>) -> Node {
+        Node::Choice(Player::White, branches.into())
+    }
+
+    /// Black chooses.
+    pub fn black(branches: impl Into<Vec<Node>>) -> Node {
+        Node::Choice(Player::Black, branches.into())
+    }
+
+    /// The game ends with these points.
+    pub fn end(white: u8, black: u8) -> Node {
+        Node::End(Outcome::by_score([white, black]))
+    }
+}
+
+/// A game whose tree is written down: action `i` leads to branch `i`.
+#[derive(Clone, Debug)]
+pub struct Scripted {
+    nodes: Arc<[Flat]>,
+    max_plies: u32,
+}
+
+/// A place in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScriptedPosition {
+    node: u32,
+    ply: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Flat {
+    to_move: Player,
+    branches: Vec<u32>,
+    outcome: Option<Outcome>,
+}
+
+impl Scripted {
+    /// The game played on this tree.
+    ///
+    /// # Panics
+    /// Panics if a choice has no branch or more than [`MOST_BRANCHES`].
+    pub fn new(root: &Node) -> Scripted {
+        let mut nodes = Vec::new();
+        flatten(root, Player::White, &mut nodes);
+        Scripted {
+            nodes: nodes.into(),
+            max_plies: 0,
+        }
+    }
+
+    fn node(&self, position: &ScriptedPosition) -> &Flat {
+        &self.nodes[position.node as usize]
+    }
+
+    fn cut_off(&self, position: &ScriptedPosition) -> bool {
+        self.max_plies != 0 && position.ply >= self.max_plies
+    }
+}
+
+/// Appends the subtree to `nodes` and returns the index of its root. An end keeps its parent's mover.
+fn flatten(node: &Node, parent: Player, nodes: &mut Vec<Flat>) -> u32 {
+    let index = nodes.len();
+    match node {
+        Node::End(outcome) => nodes.push(Flat {
+            to_move: !parent,
+            branches: Vec::new(),
+            outcome: Some(*outcome),
+        }),
+        Node::Choice(to_move, branches) => {
+            assert!(
+                (1..=MOST_BRANCHES).contains(&branches.len()),
+                "a choice has 1 to {MOST_BRANCHES} branches"
+            );
+            nodes.push(Flat {
+                to_move: *to_move,
+                branches: Vec::new(),
+                outcome: None,
+            });
+            for branch in branches {
+                let child = flatten(branch, *to_move, nodes);
+                nodes[index].branches.push(child);
+            }
+        }
+    }
+    index as u32
+}
+
+impl Game for Scripted {
+    type Position = ScriptedPosition;
+    type Mask = ActionMask<1>;
+
+    fn id(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn rules_version(&self) -> u32 {
+        1
+    }
+
+    fn actions(&self) -> usize {
+        MOST_BRANCHES
+    }
+
+    fn start(&self) -> ScriptedPosition {
+        ScriptedPosition { node: 0, ply: 0 }
+    }
+
+    fn to_move(&self, position: &ScriptedPosition) -> Player {
+        self.node(position).to_move
+    }
+
+    fn ply(&self, position: &ScriptedPosition) -> u32 {
+        position.ply
+    }
+
+    fn max_plies(&self) -> u32 {
+        self.max_plies
+    }
+
+    fn with_max_plies(self, max_plies: u32) -> Scripted {
+        Scripted { max_plies, ..self }
+    }
+
+    fn legal(&self, position: &ScriptedPosition) -> ActionMask<1> {
+        if self.cut_off(position) {
+            return ActionMask::default();
+        }
+        ActionMask([(1 << self.node(position).branches.len()) - 1])
+    }
+
+    fn play(&self, position: &mut ScriptedPosition, action: Action) {
+        debug_assert!(self.legal(position).contains(action), "illegal action");
+        position.node = self.node(position).branches[action.index()];
+        position.ply += 1;
+    }
+
+    fn outcome(&self, position: &ScriptedPosition) -> Option<Outcome> {
+        let cut_off = self.cut_off(position);
+        let end = self.node(position).outcome;
+        end.or_else(|| cut_off.then_some(Outcome::truncated(None)))
+    }
+
+    fn why_illegal(&self, position: &ScriptedPosition, _: Action) -> String {
+        match self.outcome(position) {
+            Some(_) => "the game is over".to_owned(),
+            None => format!("there are {} branches", self.node(position).branches.len()),
+        }
+    }
+
+    fn position_text(&self, position: &ScriptedPosition) -> String {
+        format!("{} {}", position.node, position.ply)
+    }
+
+    fn parse_position(&self, text: &str) -> Result<ScriptedPosition, PositionError> {
+        let [node, ply] = fields(text, &FIELDS)?;
+        let position = ScriptedPosition {
+            node: parse_number("node", node)?,
+            ply: parse_number("ply", ply)?,
+        };
+        if position.node as usize >= self.nodes.len() {
+            let problem = format!("there are {} nodes", self.nodes.len());
+            return Err(PositionError::new("node", node, problem));
+        }
+        Ok(position)
+    }
+
+    fn action_text(&self, _: &ScriptedPosition, action: Action) -> String {
+        action.0.to_string()
+    }
+
+    fn parse_action(&self, _: &ScriptedPosition, text: &str) -> Result<Action, ActionError> {
+        text.parse()
+            .ok()
+            .filter(|&index| usize::from(index) < MOST_BRANCHES)
+            .map(Action)
+            .ok_or_else(|| {
+                ActionError::new(text, format!("expected a number below {MOST_BRANCHES}"))
+            })
+    }
+
+    fn draw(&self, position: &ScriptedPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "node {}, ply {}", position.node, position.ply)
+    }
+}

@@ -1,0 +1,150 @@
+//! What the player to move can do: jumps of the capturing piece, else captures, else quiet moves.
+
+use super::squares::{DIAGONALS, DIRECTIONS, FORWARD, Square, squares};
+use super::{TammiMask, TammiPosition};
+
+/// The legal actions as far as the pieces decide it.
+pub(super) fn legal(position: &TammiPosition) -> TammiMask {
+    let mut legal = TammiMask::default();
+    if let Some(jumper) = position.jumper() {
+        add_captures(
+            position,
+            jumper,
+            position.kings & jumper.bit() != 0,
+            &mut legal,
+        );
+        return legal;
+    }
+    let kings = position.own & position.kings;
+    let men = position.own & !position.kings;
+    let mut captures = false;
+    for king in squares(kings) {
+        captures |= add_captures(position, king, true, &mut legal);
+    }
+    if captures {
+        return legal; // T3: a king that can capture comes before any man
+    }
+    for man in squares(men & near_enemies(position)) {
+        captures |= add_captures(position, man, false, &mut legal);
+    }
+    if captures {
+        return legal;
+    }
+    let occupied = position.own | position.enemy;
+    for king in squares(kings) {
+        for direction in 0..DIRECTIONS {
+            let free = free_run(king, direction, occupied);
+            add_run(first_action(king, direction), free, &mut legal);
+        }
+    }
+    for man in squares(men) {
+        for direction in 0..FORWARD {
+            let ray = DIAGONALS.ray[man.index()][direction];
+            let next = ray & ray.wrapping_neg();
+            let free = u32::from(next & !occupied != 0);
+            add_run(first_action(man, direction), free, &mut legal);
+        }
+    }
+    legal
+}
+
+/// Whether the piece on `from` can capture, besides what is jumped already.
+pub(super) fn can_capture(position: &TammiPosition, from: Square, king: bool) -> bool {
+    add_captures(position, from, king, &mut TammiMask::default())
+}
+
+/// Why a move along a diagonal, over the squares `between`, is no legal action.
+pub(super) fn why_illegal(
+    position: &TammiPosition,
+    from: Square,
+    to: Square,
+    between: u32,
+) -> String {
+    let occupied = position.own | position.enemy;
+    let mover = position.to_move;
+    let [from_name, to_name] = [from, to].map(|square| square.seen_by(mover));
+    let captured = between & position.enemy & !position.jumped;
+    let king = position.kings & from.bit() != 0;
+    if position.own & from.bit() == 0 {
+        format!("{} has no piece on {from_name}", mover.name())
+    } else if position.jumper().is_some_and(|jumper| jumper != from) {
+        let jumper = position.jumper().expect("just tested").seen_by(mover);
+        format!("the capture under way must go on with the piece on {jumper}")
+    } else if occupied & to.bit() != 0 {
+        format!("{to_name} is not empty")
+    } else if !king && to.index() < from.index() {
+        "a man neither moves nor captures backwards".to_owned()
+    } else if between & position.jumped != 0 {
+        "no piece is jumped twice, and a jumped piece blocks until the capture is over".to_owned()
+    } else if between & occupied & !captured != 0 || captured.count_ones() > 1 {
+        format!("the way from {from_name} to {to_name} is blocked")
+    } else if !king && between.count_ones() > captured.count_ones() {
+        "a man goes one step, or jumps over one enemy piece".to_owned()
+    } else if captured == 0 {
+        if position.jumper().is_some() {
+            "the capture under way must go on".to_owned()
+        } else {
+            "a capture is possible, and capturing is compulsory".to_owned()
+        }
+    } else {
+        "a king can capture, and must before any man".to_owned()
+    }
+}
+
+/// Own squares with an enemy piece diagonally in front, and some that only look so across the edge.
+#[inline]
+fn near_enemies(position: &TammiPosition) -> u32 {
+    position.enemy >> 3 | position.enemy >> 4 | position.enemy >> 5
+}
+
+/// Adds the jumps of one piece, and says whether there are any.
+#[inline]
+fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut TammiMask) -> bool {
+    let occupied = position.own | position.enemy;
+    let targets = position.enemy & !position.jumped;
+    let mut any = false;
+    for direction in 0..if king { DIRECTIONS } else { FORWARD } {
+        let Some(victim) = DIAGONALS.nearest(from, direction, occupied) else {
+            continue;
+        };
+        let distance = from.row().abs_diff(victim.row());
+        if victim.bit() & targets == 0 || (!king && distance > 1) {
+            continue;
+        }
+        let landings = free_run(victim, direction, occupied);
+        let landings = if king { landings } else { landings.min(1) };
+        add_run(
+            first_action(from, direction) + distance as u32,
+            landings,
+            legal,
+        );
+        any |= landings > 0;
+    }
+    any
+}
+
+/// How many squares beyond `from` are empty.
+#[inline]
+fn free_run(from: Square, direction: usize, occupied: u32) -> u32 {
+    match DIAGONALS.nearest(from, direction, occupied) {
+        None => DIAGONALS.ray[from.index()][direction].count_ones(),
+        Some(blocker) => from.row().abs_diff(blocker.row()) as u32 - 1,
+    }
+}
+
+#[inline]
+fn first_action(from: Square, direction: usize) -> u32 {
+    DIAGONALS.first_action[from.index()][direction].into()
+}
+
+/// Adds `count` actions in a row, at most seven.
+#[inline]
+fn add_run(first: u32, count: u32, legal: &mut TammiMask) {
+    let run = ((1_u128 << count) - 1) << (first % 64);
+    let word = (first / 64) as usize;
+    legal.0[word] |= run as u64;
+    // A run at the very end of the last word cannot go beyond it.
+    if let Some(next) = legal.0.get_mut(word + 1) {
+        *next |= (run >> 64) as u64;
+    }
+}

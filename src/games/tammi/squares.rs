@@ -1,0 +1,208 @@
+//! The 32 dark squares and the diagonals between them.
+//!
+//! Squares are numbered row by row from the side of the player to move: he moves towards higher
+//! numbers. The board looks the same from both sides, so square `s` of one is `31 - s` of the other.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::game::Player;
+
+/// Dark squares.
+pub const SQUARES: usize = 32;
+
+/// Squares in a row of the board, dark and light.
+pub const SIDE: usize = 8;
+
+/// The row a man is promoted on, seen by its owner.
+pub(super) const FAR_ROW: u32 = 0xf000_0000;
+
+/// The four diagonal directions; the first two lead forward.
+pub(super) const DIRECTIONS: usize = 4;
+
+/// Directions in which a man moves and captures.
+pub(super) const FORWARD: usize = 2;
+
+/// Steps of the directions, as columns and rows.
+const STEPS: [(i8, i8); DIRECTIONS] = [(1, 1), (-1, 1), (1, -1), (-1, -1)];
+
+/// One action for every square another one can be reached from along a diagonal.
+pub(super) const ACTIONS: usize = 280;
+
+/// One of the 32 dark squares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Square(pub(super) u8);
+
+impl Square {
+    /// The square with this number.
+    ///
+    /// # Panics
+    /// Panics if there is no such square.
+    #[inline]
+    pub const fn at(index: usize) -> Square {
+        assert!(index < SQUARES, "there are 32 dark squares");
+        Square(index as u8)
+    }
+
+    /// The number of the square, below 32.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The row, 0 to 7.
+    #[inline]
+    pub const fn row(self) -> usize {
+        self.index() / 4
+    }
+
+    /// The column, 0 to 7.
+    #[inline]
+    pub const fn column(self) -> usize {
+        2 * (self.index() % 4) + self.row() % 2
+    }
+
+    /// The square as a set.
+    #[inline]
+    pub(super) const fn bit(self) -> u32 {
+        1 << self.0
+    }
+
+    /// The dark square at this column and row.
+    pub const fn on(column: usize, row: usize) -> Option<Square> {
+        if column < SIDE && row < SIDE && (column + row) % 2 == 0 {
+            Some(Square((4 * row + column / 2) as u8))
+        } else {
+            None
+        }
+    }
+
+    /// The same square seen by the other player.
+    #[inline]
+    pub const fn turn(self) -> Square {
+        Square(SQUARES as u8 - 1 - self.0)
+    }
+
+    /// Between White's view, which text and pictures use, and `player`'s.
+    #[inline]
+    pub const fn seen_by(self, player: Player) -> Square {
+        match player {
+            Player::White => self,
+            Player::Black => self.turn(),
+        }
+    }
+}
+
+impl fmt::Display for Square {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let column = b'a' + self.column() as u8;
+        write!(out, "{}{}", char::from(column), self.row() + 1)
+    }
+}
+
+impl FromStr for Square {
+    type Err = ();
+
+    /// Reads a dark square as White names it: `c3`.
+    fn from_str(text: &str) -> Result<Square, ()> {
+        let &[column, row] = text.as_bytes() else {
+            return Err(());
+        };
+        let (column, row) = (column.wrapping_sub(b'a'), row.wrapping_sub(b'1'));
+        Square::on(column.into(), row.into()).ok_or(())
+    }
+}
+
+/// The squares of a set, lowest first.
+#[inline]
+pub(super) fn squares(mut set: u32) -> impl Iterator<Item = Square> {
+    std::iter::from_fn(move || {
+        let square = Square(set.trailing_zeros() as u8);
+        (set != 0).then(|| {
+            set &= set - 1;
+            square
+        })
+    })
+}
+
+/// The diagonals, and the actions along them.
+///
+/// The actions from a square in one direction are neighbours, the nearest target first, so that the
+/// free run of a king is one run of bits.
+pub(super) struct Diagonals {
+    /// By square and direction: the squares that follow.
+    pub(super) ray: [[u32; DIRECTIONS]; SQUARES],
+    /// By square and direction: the action to the nearest square.
+    pub(super) first_action: [[u16; DIRECTIONS]; SQUARES],
+    /// By action: source and target.
+    pub(super) ends: [(Square, Square); ACTIONS],
+    /// By action: the squares between source and target.
+    pub(super) between: [u32; ACTIONS],
+}
+
+pub(super) static DIAGONALS: Diagonals = Diagonals::new();
+
+impl Diagonals {
+    const fn new() -> Diagonals {
+        let mut made = Diagonals {
+            ray: [[0; DIRECTIONS]; SQUARES],
+            first_action: [[0; DIRECTIONS]; SQUARES],
+            ends: [(Square(0), Square(0)); ACTIONS],
+            between: [0; ACTIONS],
+        };
+        let mut action = 0;
+        let mut index = 0;
+        while index < SQUARES {
+            let from = Square(index as u8);
+            let mut direction = 0;
+            while direction < DIRECTIONS {
+                made.first_action[index][direction] = action as u16;
+                let mut passed = 0;
+                let mut to = step(from, direction);
+                while let Some(target) = to {
+                    made.ends[action] = (from, target);
+                    made.between[action] = passed;
+                    passed |= target.bit();
+                    action += 1;
+                    to = step(target, direction);
+                }
+                made.ray[index][direction] = passed;
+                direction += 1;
+            }
+            index += 1;
+        }
+        assert!(action == ACTIONS);
+        made
+    }
+
+    /// The nearest square of `set` along a ray that starts beyond `from`.
+    #[inline]
+    pub(super) fn nearest(&self, from: Square, direction: usize, set: u32) -> Option<Square> {
+        let met = self.ray[from.index()][direction] & set;
+        if met == 0 {
+            None
+        } else if direction < FORWARD {
+            Some(Square(met.trailing_zeros() as u8))
+        } else {
+            Some(Square(31 - met.leading_zeros() as u8))
+        }
+    }
+
+    /// The action between two squares of a diagonal.
+    pub(super) fn action(&self, from: Square, to: Square) -> Option<usize> {
+        let direction = (0..DIRECTIONS).find(|&d| self.ray[from.index()][d] & to.bit() != 0)?;
+        let distance = from.row().abs_diff(to.row());
+        Some(usize::from(self.first_action[from.index()][direction]) + distance - 1)
+    }
+}
+
+const fn step(from: Square, direction: usize) -> Option<Square> {
+    let (columns, rows) = STEPS[direction];
+    let column = from.column() as i8 + columns;
+    let row = from.row() as i8 + rows;
+    if column < 0 || row < 0 {
+        None
+    } else {
+        Square::on(column as usize, row as usize)
+    }
+}

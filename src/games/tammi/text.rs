@@ -1,0 +1,194 @@
+//! Tammi's position and action text.
+
+use super::squares::{DIAGONALS, FAR_ROW, squares};
+use super::{History, MOST_QUIET_LIMIT, NOBODY, PIECES, SIDE, Square, TammiPosition, moves};
+use crate::game::{
+    Action, ActionError, BoardText, Player, PositionError, parse_board, write_board,
+};
+use crate::games::text::{fields, parse_number, parse_player};
+
+const FIELDS: [&str; 5] = [
+    "board",
+    "to move",
+    "capture under way",
+    "plies without capture",
+    "ply",
+];
+
+const BOARD: BoardText = BoardText {
+    columns: SIDE,
+    rows: SIDE,
+    letters: "wbWB",
+};
+
+/// The letter of the piece on a square of White's view.
+pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
+    let player = Player::BOTH
+        .into_iter()
+        .find(|&player| (position.men(player) | position.kings(player)) & square.bit() != 0)?;
+    Some(if position.kings(player) & square.bit() != 0 {
+        player.letter().to_ascii_uppercase()
+    } else {
+        player.letter()
+    })
+}
+
+pub(super) fn write(position: &TammiPosition) -> String {
+    let board = write_board(BOARD, |place| {
+        letter(position, Square::on(place % SIDE, place / SIDE)?)
+    });
+    let capture = position
+        .capture()
+        .map_or("-".to_owned(), |(jumper, jumped)| {
+            let mut names: Vec<String> = squares(jumped).map(|square| square.to_string()).collect();
+            names.sort_unstable();
+            format!("{jumper}x{}", names.join(","))
+        });
+    format!(
+        "{board} {} {capture} {} {}",
+        position.to_move.letter(),
+        position.quiet,
+        position.ply
+    )
+}
+
+pub(super) fn parse(text: &str) -> Result<TammiPosition, PositionError> {
+    let [board, to_move, capture, quiet, ply] = fields(text, &FIELDS)?;
+    let to_move = parse_player(to_move)?;
+    let (pieces, kings) = parse_pieces(board)?;
+    let mut position = TammiPosition {
+        own: pieces[0],
+        enemy: pieces[1],
+        kings,
+        jumped: 0,
+        ply: parse_number("ply", ply)?,
+        jumper: NOBODY,
+        quiet: parse_number(FIELDS[3], quiet)?
+            .try_into()
+            .ok()
+            .filter(|&quiet| u32::from(quiet) <= MOST_QUIET_LIMIT)
+            .ok_or_else(|| {
+                let problem = format!("at most {MOST_QUIET_LIMIT}");
+                PositionError::new(FIELDS[3], quiet, problem)
+            })?,
+        repeats: 0,
+        to_move: Player::White,
+        history: History::EMPTY,
+    };
+    if to_move == Player::Black {
+        position.end_turn();
+    }
+    if capture != "-" {
+        parse_capture(&mut position, capture)?;
+    }
+    Ok(position)
+}
+
+/// White's and Black's pieces, and the kings of both, in White's view.
+fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
+    let error = |problem: String| Err(PositionError::new("board", board, problem));
+    let mut pieces = [0; 2];
+    let mut kings = 0;
+    for (place, letter) in parse_board(BOARD, board)? {
+        let (column, row) = (place % SIDE, place / SIDE);
+        let Some(square) = Square::on(column, row) else {
+            let name = char::from(b'a' + column as u8);
+            return error(format!("{name}{} is a light square", row + 1));
+        };
+        pieces[usize::from(letter.eq_ignore_ascii_case(&'b'))] |= square.bit();
+        if letter.is_ascii_uppercase() {
+            kings |= square.bit();
+        }
+    }
+    for player in Player::BOTH {
+        let own = pieces[player.index()];
+        if own.count_ones() > PIECES {
+            return error(format!(
+                "{} has {} pieces, at most {PIECES} are possible",
+                player.name(),
+                own.count_ones()
+            ));
+        }
+        let far_row = match player {
+            Player::White => FAR_ROW,
+            Player::Black => FAR_ROW.reverse_bits(),
+        };
+        if let Some(square) = squares(own & !kings & far_row).next() {
+            return error(format!(
+                "the man on {square} stands on its far row; it would be a king"
+            ));
+        }
+    }
+    Ok((pieces, kings))
+}
+
+/// Reads `e5xd4,f6` into a position that is already seen by its player to move.
+fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), PositionError> {
+    let error = |problem: String| Err(PositionError::new(FIELDS[2], text, problem));
+    let mover = position.to_move;
+    let read = |name: &str| name.parse::<Square>().map(|square| square.seen_by(mover));
+    let Some((jumper, jumped)) = text.split_once('x') else {
+        return error(
+            "expected `-`, or the capturing piece and those it jumped: `e5xd4,f6`".into(),
+        );
+    };
+    let Ok(jumper_square) = read(jumper) else {
+        return error(format!("`{jumper}` is no dark square"));
+    };
+    if position.own & jumper_square.bit() == 0 {
+        return error(format!("{} has no piece on {jumper}", mover.name()));
+    }
+    for name in jumped.split(',') {
+        let Ok(square) = read(name) else {
+            return error(format!("`{name}` is no dark square"));
+        };
+        if position.enemy & square.bit() == 0 {
+            return error(format!("{} has no piece on {name}", (!mover).name()));
+        }
+        if position.jumped & square.bit() != 0 {
+            return error(format!("{name} is named twice"));
+        }
+        position.jumped |= square.bit();
+    }
+    position.jumper = jumper_square.0;
+    let king = position.kings & jumper_square.bit() != 0;
+    if !moves::can_capture(position, jumper_square, king) {
+        return error(format!(
+            "{jumper} cannot go on capturing, so the capture would be over"
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn write_action(position: &TammiPosition, action: Action) -> String {
+    let (from, to) = DIAGONALS.ends[action.index()];
+    let captures = DIAGONALS.between[action.index()] & position.enemy != 0;
+    let sign = if captures { 'x' } else { '-' };
+    let [from, to] = [from, to].map(|square| square.seen_by(position.to_move));
+    format!("{from}{sign}{to}")
+}
+
+pub(super) fn parse_action(position: &TammiPosition, text: &str) -> Result<Action, ActionError> {
+    let error = |problem: String| Err(ActionError::new(text, problem));
+    let parts = (text.len() == 5 && text.is_ascii()).then(|| (&text[..2], &text[2..3], &text[3..]));
+    let Some((from_name, sign @ ("-" | "x"), to_name)) = parts else {
+        return error("expected a move `c3-d4` or a jump `c3xe5`".to_owned());
+    };
+    let (Ok(from), Ok(to)) = (from_name.parse::<Square>(), to_name.parse::<Square>()) else {
+        return error("expected two dark squares, as in `c3-d4`".to_owned());
+    };
+    let [from, to] = [from, to].map(|square| square.seen_by(position.to_move));
+    let Some(action) = DIAGONALS.action(from, to) else {
+        return error(format!(
+            "{from_name} and {to_name} are on no common diagonal"
+        ));
+    };
+    let captures = DIAGONALS.between[action] & position.enemy != 0;
+    match sign {
+        "-" if captures => error(format!("this is a jump; write {from_name}x{to_name}")),
+        "x" if !captures => error(format!(
+            "there is no enemy piece between {from_name} and {to_name}"
+        )),
+        _ => Ok(Action(action as u16)),
+    }
+}
