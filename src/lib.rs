@@ -6,6 +6,7 @@ pub mod game;
 pub mod games;
 pub mod random;
 pub mod encode;
+pub mod env;
 pub mod eval;
 pub mod catalog;
 pub mod probe;

@@ -1,5 +1,7 @@
 //! The command line: one short file per subcommand, and no logic beyond turning options into calls.
 
+mod bench;
+mod bench_env;
 mod perft;
 mod rules;
 
@@ -7,6 +9,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -22,6 +25,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(subcommand)]
+    Bench(bench::Command),
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
@@ -65,6 +70,7 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Bench(command) => bench::run(command),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
     };
@@ -109,4 +115,13 @@ impl GameArgs {
             max_plies,
         }
     }
+}
+
+/// Reads a positive number of seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&seconds: &f64| seconds > 0.0)
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "expected a positive number of seconds".to_owned())
 }

@@ -1,0 +1,36 @@
+//! `jarmo bench`
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::{CommandResult, bench_env};
+
+/// Measure how fast this machine is
+#[derive(Subcommand)]
+pub(super) enum Command {
+    Env(bench_env::Args),
+}
+
+pub(super) fn run(command: Command) -> CommandResult {
+    match command {
+        Command::Env(args) => bench_env::run(args),
+    }
+}
+
+/// Prints a measurement as JSON or as a line for people.
+pub(super) fn report<T: serde::Serialize + std::fmt::Display>(
+    measured: &T,
+    json: bool,
+) -> CommandResult {
+    use std::io::Write;
+
+    let mut out = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, measured).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "{measured}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

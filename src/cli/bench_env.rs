@@ -1,0 +1,59 @@
+//! `jarmo bench env`
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::bench::report;
+use super::{CommandResult, Failure, GameArgs};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::env::{EnvWork, measure};
+
+/// Random legal play through the vectorised environment: mask, uniform choice, step, restart
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    /// Games in lockstep
+    #[arg(long, value_name = "N", default_value = "4096")]
+    games: NonZeroUsize,
+    /// Also write the features and the mask of every position
+    #[arg(long)]
+    observe: bool,
+    /// Threads to spread the games over
+    #[arg(long, value_name = "T", default_value = "1")]
+    threads: NonZeroUsize,
+    /// Seconds each of the five runs takes
+    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
+    seconds: Duration,
+    /// The seed of the random play
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    with_game(&args.game.game, &args.game.settings(None), EnvTask(&args))?
+}
+
+struct EnvTask<'a>(&'a Args);
+
+impl GameTask for EnvTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let work = EnvWork {
+            games: args.games.get(),
+            observe: args.observe,
+            seed: args.seed,
+            run_time: args.seconds,
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(args.threads.get())
+            .build()
+            .map_err(|error| Failure::new(format!("--threads {}: {error}", args.threads)))?;
+        report(&pool.install(|| measure(game, work)), args.json)
+    }
+}
