@@ -176,7 +176,7 @@ fn select(word: u64, rank: u32) -> u16 {
     let bytes = (nibbles + (nibbles >> 4)) & 0x0f0f_0f0f_0f0f_0f0f;
     let sums = bytes.wrapping_mul(LOW); // byte i: set bits in bytes 0..=i
     // A byte's high bit survives where its sum is at most `rank`; counting those finds the byte.
-    let below = ((u64::from(rank) * LOW | HIGH) - sums) & HIGH;
+    let below = (((u64::from(rank) * LOW) | HIGH) - sums) & HIGH;
     let place = ((below >> 7).wrapping_mul(LOW) >> 56) * 8;
     let before = (sums << 8) >> place & 0xff;
     let byte = word >> place & 0xff;

@@ -70,7 +70,7 @@ impl Square {
 
     /// The dark square at this column and row.
     pub const fn on(column: usize, row: usize) -> Option<Square> {
-        if column < SIDE && row < SIDE && (column + row) % 2 == 0 {
+        if column < SIDE && row < SIDE && (column + row).is_multiple_of(2) {
             Some(Square((4 * row + column / 2) as u8))
         } else {
             None

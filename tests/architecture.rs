@@ -1,0 +1,94 @@
+//! The house rules that the compiler does not know.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every source file of the library, with the module of `lib.rs` it belongs to.
+fn sources() -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::from("src")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let inside = path.strip_prefix("src").unwrap();
+                let first = inside.components().next().unwrap();
+                let module = Path::new(first.as_os_str()).file_stem().unwrap();
+                found.push((module.to_str().unwrap().to_owned(), path));
+            }
+        }
+    }
+    assert!(found.len() > 20);
+    found
+}
+
+/// The modules of `lib.rs` in their order.
+fn modules() -> Vec<String> {
+    let library = fs::read_to_string("src/lib.rs").unwrap();
+    library
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The modules that a file names after `crate::`.
+fn imports(text: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    for rest in text.split("crate::").skip(1) {
+        let list = rest.strip_prefix('{').and_then(|list| list.split_once('}'));
+        let names = list.map_or(rest, |(names, _)| names);
+        let count = if list.is_some() { usize::MAX } else { 1 };
+        for name in names.split(',').take(count) {
+            let name = name.trim();
+            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+            named.push(name[..end.unwrap_or(name.len())].to_owned());
+        }
+    }
+    named
+}
+
+#[test]
+fn a_module_imports_only_modules_above_it() {
+    let order: BTreeMap<String, usize> = modules().into_iter().zip(0..).collect();
+    assert!(order.len() > 5);
+    let mut checked = 0;
+    for (module, path) in sources() {
+        let Some(place) = order.get(&module) else {
+            continue; // the programs may use everything
+        };
+        for named in imports(&fs::read_to_string(&path).unwrap()) {
+            if let Some(other) = order.get(&named) {
+                checked += 1;
+                assert!(
+                    other <= place,
+                    "{}: {module} imports {named}",
+                    path.display()
+                );
+            }
+        }
+    }
+    assert!(checked > 50);
+}
+
+#[test]
+fn nothing_below_the_command_line_prints() {
+    for (module, path) in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        for word in ["println!", "eprintln!", "print!(", "dbg!("] {
+            let talks = ["cli", "main", "bin"].contains(&module.as_str());
+            assert!(talks || !text.contains(word), "{}: {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_600_lines() {
+    for (_, path) in sources() {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        assert!(lines <= 600, "{}: {lines} lines", path.display());
+    }
+}
