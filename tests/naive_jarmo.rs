@@ -252,7 +252,7 @@ fn fast_and_naive_rules_agree_from_random_positions() {
     let mut met = Met::default();
     let mut tried = 0;
     while tried < 400 {
-        let mut letters = vec!['1'; 25];
+        let mut letters = ['1'; 25];
         for letter in ['w', 'b'] {
             for _ in 0..choose(6) {
                 let marked = choose(3) == 0;

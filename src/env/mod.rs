@@ -17,17 +17,17 @@
 //! ```
 
 mod measure;
-mod slot;
+mod shard;
 
 use ndarray::ArrayViewMut3;
 use rayon::prelude::*;
 
 pub use measure::{EnvSpeed, EnvWork, measure};
-pub use slot::Transition;
+pub use shard::Transition;
+use shard::{Shard, Slot};
 
 use crate::encode::Encode;
 use crate::game::{Action, Game, Player};
-use slot::Slot;
 
 /// Below this many games a thread's share is not worth handing over.
 const FEWEST_PER_THREAD: usize = 128;
@@ -35,10 +35,13 @@ const FEWEST_PER_THREAD: usize = 128;
 /// Many games of the same rules, each in a slot of its own, that advance together.
 ///
 /// Every slot has its own random stream, so the same seed gives the same games whatever the number
-/// of threads. The work is spread over the threads of the current rayon pool.
+/// of threads. The games are sharded over the threads of the rayon pool that the environment is made
+/// in.
 pub struct VecEnv<G: Game> {
     game: G,
-    slots: Vec<Slot<G>>,
+    games: usize,
+    share: usize, // games of every shard but the last, which may have fewer
+    shards: Vec<Shard<G>>,
 }
 
 impl<G: Game> VecEnv<G> {
@@ -48,10 +51,15 @@ impl<G: Game> VecEnv<G> {
     /// Panics if there are none.
     pub fn new(game: G, games: usize, seed: u64) -> VecEnv<G> {
         assert!(games > 0, "an environment needs at least one game");
-        let slots = (0..games as u64)
-            .map(|index| Slot::new(&game, seed, index))
-            .collect();
-        VecEnv { game, slots }
+        let threads = rayon::current_num_threads();
+        let share = games.div_ceil(threads).max(FEWEST_PER_THREAD).min(games);
+        let shard = |first| Shard::new(&game, seed, first, share.min(games - first));
+        VecEnv {
+            shards: (0..games).step_by(share).map(shard).collect(),
+            share,
+            games,
+            game,
+        }
     }
 
     /// The rules.
@@ -62,17 +70,17 @@ impl<G: Game> VecEnv<G> {
     /// The number of games.
     #[expect(clippy::len_without_is_empty, reason = "there is at least one game")]
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.games
     }
 
     /// Bytes of memory a game takes beside the caller's buffers.
     pub const fn slot_bytes() -> usize {
-        size_of::<Slot<G>>()
+        size_of::<Slot<G>>() + size_of::<u32>() // its place in the list of finished games
     }
 
     /// The position of a game. Never a finished one: a finished game has restarted.
     pub fn position(&self, slot: usize) -> &G::Position {
-        &self.slots[slot].position
+        &self.slot(slot).position
     }
 
     /// Starts the game of a slot anew from this position.
@@ -80,33 +88,38 @@ impl<G: Game> VecEnv<G> {
     /// # Panics
     /// Panics if the position is over.
     pub fn set_position(&mut self, slot: usize, position: G::Position) {
-        self.slots[slot].restart(&self.game, position);
+        self.shards[slot / self.share].restart(slot % self.share, position);
     }
 
     /// Who decides next in a game. The same player may act twice in a row.
     pub fn to_move(&self, slot: usize) -> Player {
-        self.game.to_move(&self.slots[slot].position)
+        self.game.to_move(self.position(slot))
     }
 
     /// The legal actions of a game: at least one.
     pub fn legal(&self, slot: usize) -> &G::Mask {
-        &self.slots[slot].legal
+        &self.slot(slot).legal
     }
 
     /// What the last step did in a slot.
     pub fn transition(&self, slot: usize) -> Transition {
-        self.slots[slot].transition
+        self.slot(slot).transition
     }
 
     /// The slots whose game ended in the last step.
     pub fn finished(&self) -> impl Iterator<Item = usize> {
-        let ended = |(index, slot): (usize, &Slot<G>)| slot.transition.done.then_some(index);
-        self.slots.iter().enumerate().filter_map(ended)
+        self.shards.iter().enumerate().flat_map(|(index, shard)| {
+            let first = index * self.share;
+            shard
+                .finished
+                .iter()
+                .map(move |&slot| first + slot as usize)
+        })
     }
 
     /// The last position of the game that ended latest in this slot, if any has.
     pub fn final_position(&self, slot: usize) -> Option<&G::Position> {
-        self.slots[slot].last_final.as_ref()
+        self.slot(slot).last_final.as_ref()
     }
 
     /// Writes the legal actions of every game.
@@ -114,18 +127,13 @@ impl<G: Game> VecEnv<G> {
     /// # Panics
     /// Panics unless `out` has one mask a game.
     pub fn masks(&self, out: &mut [G::Mask]) {
-        assert_eq!(out.len(), self.len(), "one mask a game");
-        let share = self.share();
-        let write = |(slots, out): (&[Slot<G>], &mut [G::Mask])| {
-            for (slot, out) in slots.iter().zip(out) {
-                *out = slot.legal;
-            }
-        };
-        if share == self.len() {
-            write((&self.slots, out));
-        } else {
-            let chunks = self.slots.par_chunks(share);
-            chunks.zip(out.par_chunks_mut(share)).for_each(write);
+        assert_eq!(out.len(), self.games, "one mask a game");
+        match &self.shards[..] {
+            [shard] => shard.masks(out),
+            shards => shards
+                .par_iter()
+                .zip(out.par_chunks_mut(self.share))
+                .for_each(|(shard, out)| shard.masks(out)),
         }
     }
 
@@ -134,18 +142,13 @@ impl<G: Game> VecEnv<G> {
     /// # Panics
     /// Panics unless `out` has one action a game.
     pub fn sample(&mut self, out: &mut [Action]) {
-        assert_eq!(out.len(), self.len(), "one action a game");
-        let share = self.share();
-        let choose = |(slots, out): (&mut [Slot<G>], &mut [Action])| {
-            for (slot, out) in slots.iter_mut().zip(out) {
-                *out = slot.sample();
-            }
-        };
-        if share == self.len() {
-            choose((&mut self.slots, out));
-        } else {
-            let chunks = self.slots.par_chunks_mut(share);
-            chunks.zip(out.par_chunks_mut(share)).for_each(choose);
+        assert_eq!(out.len(), self.games, "one action a game");
+        match &mut self.shards[..] {
+            [shard] => shard.sample(out),
+            shards => shards
+                .par_iter_mut()
+                .zip(out.par_chunks_mut(self.share))
+                .for_each(|(shard, out)| shard.sample(out)),
         }
     }
 
@@ -154,30 +157,19 @@ impl<G: Game> VecEnv<G> {
     /// # Panics
     /// Panics unless there is one legal action a game.
     pub fn step(&mut self, actions: &[Action]) {
-        assert_eq!(actions.len(), self.len(), "one action a game");
-        let share = self.share();
-        let game = &self.game;
-        let play = |(slots, actions): (&mut [Slot<G>], &[Action])| {
-            for (slot, &action) in slots.iter_mut().zip(actions) {
-                slot.step(game, action);
-            }
-        };
-        if share == self.slots.len() {
-            play((&mut self.slots, actions));
-        } else {
-            let chunks = self.slots.par_chunks_mut(share);
-            chunks.zip(actions.par_chunks(share)).for_each(play);
+        assert_eq!(actions.len(), self.games, "one action a game");
+        match &mut self.shards[..] {
+            [shard] => shard.step(actions),
+            shards => shards
+                .par_iter_mut()
+                .zip(actions.par_chunks(self.share))
+                .for_each(|(shard, actions)| shard.step(actions)),
         }
     }
 
-    /// Games a thread takes at a time: all of them if they are few or there is one thread.
-    fn share(&self) -> usize {
-        let threads = rayon::current_num_threads();
-        if threads == 1 || self.len() < 2 * FEWEST_PER_THREAD {
-            self.len()
-        } else {
-            self.len().div_ceil(threads).max(FEWEST_PER_THREAD)
-        }
+    #[inline]
+    fn slot(&self, slot: usize) -> &Slot<G> {
+        &self.shards[slot / self.share].slots[slot % self.share]
     }
 }
 
@@ -190,22 +182,15 @@ impl<G: Encode> VecEnv<G> {
         let width = self.game.feature_count();
         assert_eq!(
             out.len(),
-            self.len() * width,
+            self.games * width,
             "one number a feature and game"
         );
-        let share = self.share();
-        let write = |(slots, out): (&[Slot<G>], &mut [f32])| {
-            for (slot, out) in slots.iter().zip(out.chunks_exact_mut(width)) {
-                self.game.observe(&slot.position, out);
-            }
-        };
-        if share == self.len() {
-            write((&self.slots, out));
-        } else {
-            let chunks = self.slots.par_chunks(share);
-            chunks
-                .zip(out.par_chunks_mut(share * width))
-                .for_each(write);
+        match &self.shards[..] {
+            [shard] => shard.observe(out),
+            shards => shards
+                .par_iter()
+                .zip(out.par_chunks_mut(self.share * width))
+                .for_each(|(shard, out)| shard.observe(out)),
         }
     }
 
@@ -214,7 +199,7 @@ impl<G: Encode> VecEnv<G> {
     /// # Panics
     /// Panics unless `out` has that shape and lies in standard order without gaps.
     pub fn observe(&self, mut out: ArrayViewMut3<'_, f32>) {
-        let shape = [self.len(), self.game.planes(), self.game.cells()];
+        let shape = [self.games, self.game.planes(), self.game.cells()];
         assert_eq!(out.shape(), shape, "games, planes, cells");
         let numbers = out.as_slice_mut().expect("a standard layout without gaps");
         self.observe_flat(numbers);
