@@ -12,3 +12,8 @@ pub mod catalog;
 pub mod probe;
 pub mod agent;
 pub mod cli;
+
+/// The README's examples, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -6,7 +6,10 @@ use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
 use jarmo::env::VecEnv;
 use jarmo::game::{Action, Game, Mask, Player};
-use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo::games::{
+    ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
+    TammiPosition,
+};
 use ndarray::Array3;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
@@ -207,8 +210,12 @@ fn feature_shapes_are_as_documented() {
 }
 
 #[test]
-fn a_jarmo_slot_is_small() {
-    assert!(VecEnv::<Jarmo>::slot_bytes() <= 256);
+fn positions_and_slots_are_as_small_as_documented() {
+    assert_eq!(size_of::<JarmoPosition>(), 24);
+    assert_eq!(size_of::<GuardPosition>(), 24);
+    assert_eq!(size_of::<TammiPosition>(), 152);
+    assert_eq!(size_of::<ConnectFourPosition>(), 24);
+    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 120);
 }
 
 /// Allocations of this many threads' first one in 300 steps after a warm-up.

@@ -42,6 +42,7 @@ pub struct ConnectFour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectFourPosition {
     stones: [u64; 2],
+    to_move: Player, // as the stones tell too, but without counting them
 }
 
 impl ConnectFourPosition {
@@ -54,11 +55,7 @@ impl ConnectFourPosition {
     /// Who is to move: White whenever both have as many stones.
     #[inline]
     pub fn to_move(&self) -> Player {
-        if self.ply() & 1 == 0 {
-            Player::White
-        } else {
-            Player::Black
-        }
+        self.to_move
     }
 
     #[inline]
@@ -130,7 +127,10 @@ impl Game for ConnectFour {
 
     #[inline]
     fn start(&self) -> ConnectFourPosition {
-        ConnectFourPosition { stones: [0; 2] }
+        ConnectFourPosition {
+            stones: [0; 2],
+            to_move: Player::White,
+        }
     }
 
     #[inline]
@@ -179,7 +179,8 @@ impl Game for ConnectFour {
         let bottom = 1 << (HEIGHT * action.index());
         // Adding to the lowest circle carries into the lowest empty one.
         let place = (position.occupied() + bottom) & column_bits(action.index());
-        position.stones[position.to_move().index()] |= place & !position.occupied();
+        position.stones[position.to_move.index()] |= place & !position.occupied();
+        position.to_move = !position.to_move;
     }
 
     #[inline]
@@ -238,6 +239,9 @@ impl Game for ConnectFour {
                 "{} stones of White and {} of Black; White moves first and they alternate",
                 counts[0], counts[1]
             ));
+        }
+        if counts[0] > counts[1] {
+            position.to_move = Player::Black;
         }
         if has_four(position.stones(position.to_move())) {
             return board_error("the player to move has four in a line already".to_owned());
