@@ -213,7 +213,7 @@ fn feature_shapes_are_as_documented() {
 fn positions_and_slots_are_as_small_as_documented() {
     assert_eq!(size_of::<JarmoPosition>(), 24);
     assert_eq!(size_of::<GuardPosition>(), 24);
-    assert_eq!(size_of::<TammiPosition>(), 152);
+    assert_eq!(size_of::<TammiPosition>(), 148);
     assert_eq!(size_of::<ConnectFourPosition>(), 24);
     assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 120);
 }
