@@ -215,7 +215,7 @@ fn positions_and_slots_are_as_small_as_documented() {
     assert_eq!(size_of::<GuardPosition>(), 24);
     assert_eq!(size_of::<TammiPosition>(), 148);
     assert_eq!(size_of::<ConnectFourPosition>(), 24);
-    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 120);
+    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 108);
 }
 
 /// Allocations of this many threads' first one in 300 steps after a warm-up.

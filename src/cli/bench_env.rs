@@ -1,12 +1,18 @@
 //! `jarmo bench env`
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
+
+use clap::value_parser;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::env::{EnvWork, measure};
+
+/// Their features alone take gigabytes.
+const MOST_GAMES: i64 = 1 << 22;
+
+const MOST_THREADS: i64 = 1024;
 
 /// Random legal play through the vectorised environment: mask, uniform choice, step, restart
 #[derive(clap::Args)]
@@ -14,14 +20,14 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// Games in lockstep
-    #[arg(long, value_name = "N", default_value = "4096")]
-    games: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "4096", value_parser = value_parser!(u32).range(1..=MOST_GAMES))]
+    games: u32,
     /// Also write the features and the mask of every position
     #[arg(long)]
     observe: bool,
     /// Threads to spread the games over
-    #[arg(long, value_name = "T", default_value = "1")]
-    threads: NonZeroUsize,
+    #[arg(long, value_name = "T", default_value = "1", value_parser = value_parser!(u32).range(1..=MOST_THREADS))]
+    threads: u32,
     /// Seconds each of the five runs takes
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
@@ -45,13 +51,13 @@ impl GameTask for EnvTask<'_> {
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
         let work = EnvWork {
-            games: args.games.get(),
+            games: args.games as usize,
             observe: args.observe,
             seed: args.seed,
             run_time: args.seconds,
         };
         let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(args.threads.get())
+            .num_threads(args.threads as usize)
             .build()
             .map_err(|error| Failure::new(format!("--threads {}: {error}", args.threads)))?;
         report(&pool.install(|| measure(game, work)), args.json)
