@@ -7,9 +7,10 @@ use crate::encode::Encode;
 use crate::games::tammi::MOST_QUIET_LIMIT;
 use crate::games::web::Web;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
+use crate::search::Judged;
 
 /// What every game of the catalog can do.
-pub trait CatalogGame: Encode {}
+pub trait CatalogGame: Encode + Judged {}
 
 impl CatalogGame for Jarmo {}
 impl CatalogGame for Guard {}

@@ -8,6 +8,7 @@ pub mod random;
 pub mod encode;
 pub mod env;
 pub mod eval;
+pub mod search;
 pub mod catalog;
 pub mod probe;
 pub mod agent;

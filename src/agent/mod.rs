@@ -1,11 +1,17 @@
 //! Who plays: agents choose actions for a batch of positions.
 
+mod build;
+mod greedy;
 mod random;
+mod spec;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use build::build;
+pub use greedy::GreedyAgent;
 pub use random::RandomAgent;
+pub use spec::{AGENTS, AgentError, AgentKind, AgentSpec};
 
 use crate::eval::Value;
 use crate::game::{Action, Game, Verdict};

@@ -79,6 +79,12 @@ impl TammiPosition {
         [self.own, self.enemy, self.kings, self.jumped]
     }
 
+    /// The enemy piece that an action jumps over, as the player to move sees it; none for a quiet move.
+    #[inline]
+    pub(crate) fn jumped_by(&self, action: Action) -> u32 {
+        DIAGONALS.between[action.index()] & self.enemy & !self.jumped
+    }
+
     /// The piece that is capturing, as the player to move sees it.
     #[inline]
     pub(crate) fn jumper(&self) -> Option<Square> {

@@ -1,0 +1,101 @@
+//! The agent that looks one ply ahead.
+
+use rand::Rng;
+
+use super::{Agent, Candidate, Choice, Request};
+use crate::eval::{Proven, Value};
+use crate::game::{Action, Mask, Verdict};
+use crate::random::{Stream, below};
+use crate::search::{Heuristic, Judged};
+
+/// Plays the action after which the position looks best to the game's heuristic, or ends best; among
+/// equally good ones it draws lots.
+pub struct GreedyAgent<G: Judged> {
+    game: G,
+    heuristic: G::Heuristic,
+}
+
+impl<G: Judged> GreedyAgent<G> {
+    /// A greedy player of this game.
+    pub fn new(game: G) -> GreedyAgent<G> {
+        GreedyAgent {
+            heuristic: game.heuristic(),
+            game,
+        }
+    }
+
+    fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Choice {
+        let legal = self.game.legal(position);
+        let mut candidates: Vec<Candidate> = legal
+            .iter()
+            .map(|action| self.candidate(position, action))
+            .collect();
+        candidates.sort_by(|a, b| merit(b).total_cmp(&merit(a)));
+        let best = merit(&candidates[0]);
+        let ties = candidates
+            .iter()
+            .take_while(|one| merit(one) == best)
+            .count();
+        let chosen = below(stream.next_u64(), ties as u32) as usize;
+        candidates.swap(0, chosen);
+        candidates[0].policy = 1.0;
+        Choice {
+            action: candidates[0].action,
+            value: candidates[0].value,
+            proven: candidates[0]
+                .proven
+                .filter(|proven| proven.0 == Verdict::Win),
+            nodes: candidates.len() as u64,
+            depth: 1,
+            candidates,
+        }
+    }
+
+    fn candidate(&self, position: &G::Position, action: Action) -> Candidate {
+        let mover = self.game.to_move(position);
+        let mut next = *position;
+        self.game.play(&mut next, action);
+        let (value, proven): (Value, Option<Proven>) = match self.game.outcome(&next) {
+            Some(outcome) => {
+                let verdict = outcome.verdict(mover);
+                let score = outcome.score_difference(mover);
+                (
+                    Value::certain(verdict, score.into()),
+                    Some((verdict, Some(1))),
+                )
+            }
+            None => {
+                let value = G::Heuristic::value(self.heuristic.evaluate(&next));
+                let same = self.game.to_move(&next) == mover;
+                (if same { value } else { value.flip() }, None)
+            }
+        };
+        Candidate {
+            action,
+            visits: 1,
+            policy: 0.0,
+            value,
+            proven,
+            line: vec![action],
+        }
+    }
+}
+
+/// What candidates are ranked by: the result to expect, then points.
+fn merit(candidate: &Candidate) -> f32 {
+    const POINT: f32 = 1e-3; // a hundred points weigh less than any result
+    candidate.value.expectation() + POINT * candidate.value.score
+}
+
+impl<G: Judged> Agent<G> for GreedyAgent<G> {
+    fn name(&self) -> &str {
+        "greedy"
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        requests
+            .iter_mut()
+            .map(|request| self.choose_one(&request.position, request.stream))
+            .collect()
+    }
+}

@@ -1,0 +1,283 @@
+//! Jarmo and guard: points on the board, how near they are to doubling, and what may come back.
+
+use super::key::word_key;
+use super::{Heuristic, Judged};
+use crate::game::{Action, Game, Mask, Player};
+use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
+use crate::games::web::{CIRCLES, Circle, Circles, SIDE, Web, WebAction, WebMask};
+use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
+
+/// Worth of a piece by the steps it is away from its goal row, in hundredths of a point.
+const BY_DISTANCE: [i32; 5] = [200, 160, 132, 112, 100];
+
+/// The right to move, in hundredths of a point.
+const TEMPO: i32 = 12;
+
+/// A marked archer, or a guard against an archer.
+const MARKED: i32 = 24;
+
+/// One that can bring a captured archer back as soon as there is room.
+const COMES_BACK: i32 = 90;
+
+/// Plies before the cut-off below which two positions with different plies are kept apart.
+const NEAR_CUT_OFF: u32 = 64;
+
+/// Sums over sets of circles, row by row, and the actions that end on a set.
+#[derive(Clone)]
+struct WebTables {
+    worth: [[[i16; 32]; SIDE]; 2], // by player, row and set of circles in it
+    by_circle: [[i16; CIRCLES]; 2], // by player and circle
+    target: [u8; WebMask::CAPACITY], // by action: the circle a move ends on, or NOWHERE
+    arriving: [[WebMask; 32]; SIDE], // by row and set of circles in it: moves that end there
+    deploys: WebMask,
+}
+
+/// A redeploy or pass ends on no enemy piece.
+const NOWHERE: u8 = CIRCLES as u8;
+
+impl WebTables {
+    fn new(web: &Web) -> WebTables {
+        let mut tables = WebTables {
+            worth: [[[0; 32]; SIDE]; 2],
+            by_circle: [[0; CIRCLES]; 2],
+            target: [NOWHERE; WebMask::CAPACITY],
+            arriving: [[WebMask::default(); 32]; SIDE],
+            deploys: WebMask::default(),
+        };
+        for player in Player::BOTH {
+            let distances = distances(web, Circles::goal(player));
+            for circle in Circle::all() {
+                let steps = distances[circle.index()].min(BY_DISTANCE.len() - 1);
+                tables.by_circle[player.index()][circle.index()] = BY_DISTANCE[steps] as i16;
+            }
+            for row in 0..SIDE {
+                for set in 0..32 {
+                    tables.worth[player.index()][row][set] = (0..SIDE)
+                        .filter(|column| set >> column & 1 == 1)
+                        .map(|column| tables.by_circle[player.index()][SIDE * row + column])
+                        .sum();
+                }
+            }
+        }
+        for index in 0..web.actions() as u16 {
+            match web.decode(Action(index)) {
+                WebAction::Move { to, .. } => {
+                    tables.target[usize::from(index)] = to.index() as u8;
+                    for set in (0..32).filter(|set| set >> to.column() & 1 == 1) {
+                        tables.arriving[to.row()][set].insert(Action(index));
+                    }
+                }
+                WebAction::Deploy { .. } => tables.deploys.insert(Action(index)),
+                WebAction::Pass => {}
+            }
+        }
+        tables
+    }
+
+    #[inline]
+    fn worth(&self, player: Player, pieces: Circles) -> i32 {
+        let rows = &self.worth[player.index()];
+        (0..SIDE)
+            .map(|row| i32::from(rows[row][pieces.row(row)]))
+            .sum()
+    }
+
+    /// The legal captures and redeploys.
+    #[inline]
+    fn forcing(&self, enemy: Circles, legal: &WebMask) -> WebMask {
+        let mut words = self.deploys.0;
+        for row in 0..SIDE {
+            let ending = &self.arriving[row][enemy.row(row)];
+            words[0] |= ending.0[0];
+            words[1] |= ending.0[1];
+        }
+        let mut forcing = *legal;
+        forcing.0[0] &= words[0];
+        forcing.0[1] &= words[1];
+        forcing
+    }
+
+    /// The worth of the enemy piece that a move takes, or of the archer that comes back.
+    #[inline]
+    fn gain(&self, mover: Player, action: Action) -> i32 {
+        match self.target[action.index()] {
+            NOWHERE => BY_DISTANCE[BY_DISTANCE.len() - 1],
+            circle => self.by_circle[(!mover).index()][usize::from(circle)].into(),
+        }
+    }
+}
+
+/// Steps from every circle to the nearest one of `goal`.
+fn distances(web: &Web, goal: Circles) -> [usize; CIRCLES] {
+    let mut distances = [CIRCLES; CIRCLES];
+    let mut reached = goal;
+    let mut steps = 0;
+    while !reached.is_empty() {
+        for circle in reached.iter() {
+            distances[circle.index()] = steps;
+        }
+        steps += 1;
+        reached = reached
+            .iter()
+            .flat_map(|circle| web.neighbours(circle).iter())
+            .filter(|circle| distances[circle.index()] == CIRCLES)
+            .fold(Circles::NONE, |set, circle| set | circle.into());
+    }
+    distances
+}
+
+/// Archers that come back at once, and worth of marks or guards beyond.
+#[inline]
+fn return_worth(able: u32, captured: u32, marked: u32) -> i32 {
+    COMES_BACK * able.min(captured) as i32 + MARKED * marked as i32
+}
+
+/// How far the cut-off is, as far as it matters.
+#[inline]
+fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
+    let left = match game.max_plies() {
+        0 => NEAR_CUT_OFF,
+        most => most.saturating_sub(game.ply(position)).min(NEAR_CUT_OFF),
+    };
+    left.into()
+}
+
+/// What jarmo's positions are worth.
+#[derive(Clone)]
+pub struct JarmoHeuristic {
+    tables: Box<WebTables>,
+    game: Jarmo,
+}
+
+impl JarmoHeuristic {
+    #[inline]
+    fn side(&self, position: &JarmoPosition, player: Player) -> i32 {
+        let own = position.archers(player);
+        let marked = own & position.marked();
+        let able = (marked & Circles::goal(player)).count();
+        self.tables.worth(player, own)
+            + return_worth(able, position.captured(player), marked.count())
+    }
+}
+
+/// The part of a shuttle that can forbid something soon.
+#[inline]
+fn shuttle_word(shuttle: Shuttle) -> u64 {
+    match shuttle.last_move() {
+        Some((action, streak)) if streak + 1 >= SHUTTLE_LIMIT => {
+            u64::from(action.0) << 8 | u64::from(streak)
+        }
+        _ => u64::from(shuttle == Shuttle::PASS),
+    }
+}
+
+impl Heuristic<Jarmo> for JarmoHeuristic {
+    #[inline]
+    fn evaluate(&self, position: &JarmoPosition) -> i32 {
+        let mover = position.to_move();
+        self.side(position, mover) - self.side(position, !mover) + TEMPO
+    }
+
+    #[inline]
+    fn forcing(&self, position: &JarmoPosition, legal: &WebMask) -> WebMask {
+        self.tables
+            .forcing(position.archers(!position.to_move()), legal)
+    }
+
+    #[inline]
+    fn gain(&self, position: &JarmoPosition, action: Action) -> i32 {
+        self.tables.gain(position.to_move(), action)
+    }
+
+    #[inline]
+    fn key(&self, position: &JarmoPosition) -> u64 {
+        let [white, black] = Player::BOTH.map(|player| position.archers(player).0);
+        let shuttles = Player::BOTH.map(|player| shuttle_word(position.shuttle(player)));
+        let rest = plies_left(&self.game, position) << 1 | position.to_move() as u64;
+        word_key([
+            u64::from(white) << 32 | u64::from(black),
+            u64::from(position.marked().0) << 32 | shuttles[0] << 16 | shuttles[1],
+            rest,
+        ])
+    }
+}
+
+impl Judged for Jarmo {
+    type Heuristic = JarmoHeuristic;
+
+    fn heuristic(&self) -> JarmoHeuristic {
+        JarmoHeuristic {
+            tables: Box::new(WebTables::new(self.web())),
+            game: self.clone(),
+        }
+    }
+}
+
+/// What guard's positions are worth.
+#[derive(Clone)]
+pub struct GuardHeuristic {
+    tables: Box<WebTables>,
+    game: Guard,
+}
+
+impl GuardHeuristic {
+    #[inline]
+    fn side(&self, position: &GuardPosition, player: Player) -> i32 {
+        let own = position.pieces(player);
+        let guards = (own & position.guards()).count();
+        let able = position.placements(player);
+        self.tables.worth(player, own)
+            + return_worth(able, position.captured_archers(player), guards)
+    }
+}
+
+impl Heuristic<Guard> for GuardHeuristic {
+    #[inline]
+    fn evaluate(&self, position: &GuardPosition) -> i32 {
+        let mover = position.to_move();
+        self.side(position, mover) - self.side(position, !mover) + TEMPO
+    }
+
+    #[inline]
+    fn forcing(&self, position: &GuardPosition, legal: &WebMask) -> WebMask {
+        if position.moved() {
+            return *legal; // the turn has to be ended before anything can be judged
+        }
+        self.tables
+            .forcing(position.pieces(!position.to_move()), legal)
+    }
+
+    #[inline]
+    fn gain(&self, position: &GuardPosition, action: Action) -> i32 {
+        self.tables.gain(position.to_move(), action)
+    }
+
+    #[inline]
+    fn key(&self, position: &GuardPosition) -> u64 {
+        let [white, black] = Player::BOTH.map(|player| position.pieces(player).0);
+        let counts = Player::BOTH.map(|player| {
+            u64::from(position.captured_archers(player)) << 8
+                | u64::from(position.placements(player))
+        });
+        let rest = plies_left(&self.game, position) << 8
+            | u64::from(position.passes()) << 2
+            | u64::from(position.moved()) << 1
+            | position.to_move() as u64;
+        word_key([
+            u64::from(white) << 32 | u64::from(black),
+            u64::from(position.guards().0) << 32 | counts[0] << 16 | counts[1],
+            rest,
+        ])
+    }
+}
+
+impl Judged for Guard {
+    type Heuristic = GuardHeuristic;
+
+    fn heuristic(&self) -> GuardHeuristic {
+        GuardHeuristic {
+            tables: Box::new(WebTables::new(self.web())),
+            game: self.clone(),
+        }
+    }
+}
