@@ -2,16 +2,20 @@
 
 mod build;
 mod greedy;
+mod measure;
 mod random;
 mod spec;
+mod tree;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub use build::build;
 pub use greedy::GreedyAgent;
+pub use measure::{SearchSpeed, SearchWork, measure};
 pub use random::RandomAgent;
 pub use spec::{AGENTS, AgentError, AgentKind, AgentSpec};
+pub use tree::{TreeAgent, TreeSettings};
 
 use crate::eval::Value;
 use crate::game::{Action, Game, Verdict};
@@ -23,6 +27,11 @@ use crate::random::Stream;
 pub trait Agent<G: Game>: Send {
     /// The spec this agent was made from, for tables and records.
     fn name(&self) -> &str;
+
+    /// Positions that an evaluator has judged for this agent so far, if it uses one.
+    fn evaluations(&self) -> Option<u64> {
+        None
+    }
 
     /// Chooses an action for each request, in their order. A position that is already over is a bug
     /// of the caller.

@@ -4,17 +4,19 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, bench_env};
+use super::{CommandResult, bench_env, bench_search};
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
 pub(super) enum Command {
     Env(bench_env::Args),
+    Search(bench_search::Args),
 }
 
 pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Env(args) => bench_env::run(args),
+        Command::Search(args) => bench_search::run(args),
     }
 }
 

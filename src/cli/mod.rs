@@ -2,6 +2,7 @@
 
 mod bench;
 mod bench_env;
+mod bench_search;
 mod perft;
 mod rules;
 

@@ -1,9 +1,13 @@
 //! Positions → (policy, value), a batch at a time.
 
+mod cache;
 mod evaluator;
+mod rollout;
 mod uniform;
 mod value;
 
+pub use cache::Cache;
 pub use evaluator::{Evaluation, Evaluator, Proven};
+pub use rollout::Rollout;
 pub use uniform::Uniform;
 pub use value::Value;

@@ -1,7 +1,20 @@
-//! Looking ahead: simple judgements of positions, and what is built on them.
+//! Looking ahead: trees grown by select and expand, many at a time, and simple judgements of positions.
 //!
 //! Nothing here draws a random number, starts a thread or knows a network.
 
+mod batch;
+mod bounds;
+pub mod gumbel;
+mod grow;
 pub mod heuristic;
+mod noise;
+pub mod puct;
+mod tree;
 
+pub use batch::Batch;
+pub use grow::{Leaf, Policy, RootAction, Step, Tree};
+pub use gumbel::GumbelSettings;
 pub use heuristic::{Heuristic, Judged};
+pub use noise::{dirichlet, gumbel_noise};
+pub use puct::PuctSettings;
+pub use tree::{Children, TreeLimit};

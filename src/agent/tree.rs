@@ -1,0 +1,287 @@
+//! The agent that grows a tree over any evaluator.
+
+use rand::Rng;
+
+use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
+use crate::eval::{Evaluator, Value};
+use crate::game::{Action, Game, Mask};
+use crate::random::Stream;
+use crate::search::{
+    Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit, gumbel_noise,
+};
+
+/// Rounds between two looks at the clock.
+const ROUNDS_PER_LOOK: u32 = 64;
+
+/// Simulations between two reports of progress; twice as many before each next one.
+const FIRST_REPORT: u32 = 1000;
+
+/// Legal actions per position that memory is shared out for.
+const BRANCHING: u32 = 12;
+
+/// How a tree agent searches.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TreeSettings {
+    /// Simulations per choice, unless a request says otherwise.
+    pub simulations: u32,
+    /// The root policy.
+    pub policy: Policy,
+    /// Scale of the noise at a Gumbel root: 0 plays what looks best, 1 explores as in training. A PUCT
+    /// root gets none.
+    pub noise: f32,
+    /// The most memory a search without a set number of simulations takes.
+    pub bytes: usize,
+}
+
+impl Default for TreeSettings {
+    fn default() -> Self {
+        TreeSettings {
+            simulations: 64,
+            policy: Policy::Gumbel(GumbelSettings::default()),
+            noise: 0.0,
+            bytes: 256 << 20,
+        }
+    }
+}
+
+impl TreeSettings {
+    /// These settings as far as the spec says nothing else.
+    pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
+        let number = "a whole number";
+        let simulations = spec.read("sims", number)?;
+        if simulations.is_some() && spec.number.is_some() {
+            let problem = "simulations are given twice, as `:NUMBER` and as `sims`";
+            return Err(AgentError::new(spec, problem));
+        }
+        if let Some(simulations) = spec.number.or(simulations) {
+            self.simulations = u32::try_from(simulations)
+                .map_err(|_| AgentError::new(spec, format!("at most {} simulations", u32::MAX)))?;
+        }
+        match spec.setting("root") {
+            None => {}
+            Some("gumbel") => self.policy = Policy::Gumbel(GumbelSettings::default()),
+            Some("puct") => self.policy = Policy::Puct(PuctSettings::default()),
+            Some(_) => {
+                let problem = "setting `root`: expected gumbel or puct";
+                return Err(AgentError::new(spec, problem));
+            }
+        }
+        let misplaced = |key: &str, root: &str| {
+            let problem = format!("setting `{key}` needs root={root}");
+            Err(AgentError::new(spec, problem))
+        };
+        let not_negative = |key: &str| -> Result<Option<f32>, AgentError> {
+            let problem = format!("setting {key}: expected a number, 0 or above");
+            match spec.read::<f32>(key, "a number, 0 or above")? {
+                Some(value) if !(value >= 0.0 && value.is_finite()) => {
+                    Err(AgentError::new(spec, problem))
+                }
+                value => Ok(value),
+            }
+        };
+        match &mut self.policy {
+            Policy::Gumbel(gumbel) => {
+                if spec.setting("cpuct").is_some() {
+                    return misplaced("cpuct", "puct");
+                }
+                if let Some(considered) = spec.read("considered", number)? {
+                    gumbel.considered = considered;
+                }
+                self.noise = not_negative("noise")?.unwrap_or(self.noise);
+            }
+            Policy::Puct(puct) => {
+                for key in ["considered", "noise"] {
+                    if spec.setting(key).is_some() {
+                        return misplaced(key, "gumbel");
+                    }
+                }
+                puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
+            }
+        }
+        if let Some(megabytes) = spec.read::<u32>("mb", "a whole number of megabytes")? {
+            self.bytes = (megabytes as usize) << 20;
+        }
+        Ok(self)
+    }
+}
+
+/// Chooses by tree search over an evaluator: rollouts, a network, or none at all.
+///
+/// All requests of one call are searched side by side. Nothing is kept from one call to the next.
+pub struct TreeAgent<G: Game, E> {
+    game: G,
+    name: String,
+    evaluator: E,
+    settings: TreeSettings,
+    batch: Batch<G>,
+    trees: Vec<Tree<G>>,
+    limit: TreeLimit, // of `trees`
+    noise: Vec<f32>,
+}
+
+impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
+    /// An agent that goes by this name.
+    pub fn new(game: G, name: String, evaluator: E, settings: TreeSettings) -> TreeAgent<G, E> {
+        TreeAgent {
+            batch: Batch::new(&game),
+            game,
+            name,
+            evaluator,
+            settings,
+            trees: Vec::new(),
+            limit: TreeLimit { nodes: 0, edges: 0 },
+            noise: Vec::new(),
+        }
+    }
+
+    /// Simulations to plan, and the most to make, under this limit.
+    fn budget(&self, limit: &Limit<'_>) -> (u32, u32) {
+        match limit.nodes {
+            Some(nodes) => {
+                let most = u32::try_from(nodes).unwrap_or(u32::MAX);
+                // A search without end is planned like the spec's, and goes on after that.
+                let endless = limit.stop.is_some() && nodes == u64::MAX;
+                (
+                    if endless {
+                        self.settings.simulations
+                    } else {
+                        most
+                    },
+                    most,
+                )
+            }
+            None if limit.deadline.is_some() => (self.settings.simulations, u32::MAX),
+            None => (self.settings.simulations, self.settings.simulations),
+        }
+    }
+
+    /// Makes sure that there are trees with room for what is asked.
+    fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
+        let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
+        let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
+        let wanted = TreeLimit::for_simulations(&self.game, most);
+        let affordable = TreeLimit::for_bytes::<G>(self.settings.bytes, BRANCHING);
+        let wanted = TreeLimit {
+            nodes: wanted.nodes.min(affordable.nodes),
+            edges: wanted.edges.min(affordable.edges),
+        };
+        if wanted.nodes > self.limit.nodes || wanted.edges > self.limit.edges {
+            self.trees.clear();
+            self.limit = wanted;
+        }
+        for (index, (request, (simulations, most))) in requests.iter_mut().zip(budgets).enumerate()
+        {
+            match self.trees.get_mut(index) {
+                Some(tree) => tree.restart(request.position),
+                None => self.trees.push(Tree::new(
+                    self.game.clone(),
+                    self.settings.policy,
+                    self.limit,
+                    request.position,
+                )),
+            }
+            draw_noise(
+                self.settings.noise,
+                self.game.legal(&request.position).count(),
+                request.stream,
+                &mut self.noise,
+            );
+            self.trees[index].plan(simulations, most, &self.noise, request.stream.next_u64());
+        }
+    }
+}
+
+/// Gumbel noise of this scale for each legal action, or none.
+fn draw_noise(scale: f32, actions: u32, stream: &mut Stream, out: &mut Vec<f32>) {
+    out.clear();
+    if scale > 0.0 {
+        out.extend((0..actions).map(|_| scale * gumbel_noise(stream.next_u64())));
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluations(&self) -> Option<u64> {
+        Some(self.batch.evaluated())
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        self.prepare(requests);
+        let game = &self.game;
+        let trees = &mut self.trees[..requests.len()];
+        let limits: Vec<Limit<'_>> = requests.iter().map(|request| request.limit).collect();
+        let limited = limits.iter().any(|limit| {
+            limit.deadline.is_some() || limit.stop.is_some() || limit.progress.is_some()
+        });
+        let mut rounds = 0_u32;
+        let mut next_report = FIRST_REPORT;
+        self.batch.search(trees, &mut self.evaluator, |trees| {
+            rounds = rounds.wrapping_add(1);
+            if !limited || !rounds.is_multiple_of(ROUNDS_PER_LOOK) {
+                return false;
+            }
+            if rounds >= next_report {
+                next_report = next_report.saturating_mul(2);
+                for (tree, limit) in trees.iter().zip(&limits) {
+                    if let Some(progress) = limit.progress {
+                        progress(&choice(game, tree));
+                    }
+                }
+            }
+            limits.iter().any(Limit::expired)
+        });
+        trees.iter().map(|tree| choice(game, tree)).collect()
+    }
+}
+
+/// What a tree has come to. One that never judged its root answers with the first legal action.
+fn choice<G: Game>(game: &G, tree: &Tree<G>) -> Choice {
+    let Some(action) = tree.best() else {
+        return Choice {
+            action: first_legal(game, tree.position()),
+            value: Value::EVEN,
+            proven: None,
+            nodes: 0,
+            depth: 0,
+            candidates: Vec::new(),
+        };
+    };
+    let mut policy = vec![0.0; game.actions()];
+    tree.write_policy(&mut policy);
+    let mut candidates: Vec<Candidate> = tree
+        .root_actions()
+        .iter()
+        .filter(|root| root.visits > 0 || root.action == action)
+        .map(|root| candidate(tree, root, policy[root.action.index()]))
+        .collect();
+    candidates.sort_by_key(|candidate| {
+        let visits = std::cmp::Reverse(candidate.visits);
+        (candidate.action != action, visits, candidate.action)
+    });
+    Choice {
+        action,
+        value: candidates[0].value,
+        proven: tree.proven(),
+        nodes: tree.simulations_done().into(),
+        depth: candidates[0].line.len() as u32,
+        candidates,
+    }
+}
+
+fn candidate<G: Game>(tree: &Tree<G>, root: &RootAction, policy: f32) -> Candidate {
+    Candidate {
+        action: root.action,
+        visits: root.visits.into(),
+        policy,
+        value: root.value.or(tree.value()).expect("the root was judged"),
+        proven: root.proven,
+        line: tree.line(root.action),
+    }
+}
+
+fn first_legal<G: Game>(game: &G, position: &G::Position) -> Action {
+    game.legal(position).nth(0)
+}

@@ -1,0 +1,64 @@
+//! `jarmo bench search`
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::bench::report;
+use super::{CommandResult, Failure, GameArgs};
+use crate::agent::{AGENTS, AgentSpec, SearchWork, build, measure};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+
+/// An agent playing against itself: simulations, root positions and evaluations per CPU second
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The agent
+    #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = agent_help())]
+    agent: AgentSpec,
+    /// Games side by side
+    #[arg(long, value_name = "N", default_value = "1")]
+    games: NonZeroUsize,
+    /// Simulations or nodes per choice, in place of the agent's own number
+    #[arg(long, value_name = "S")]
+    sims: Option<u64>,
+    /// Seconds each of the five runs takes
+    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
+    seconds: Duration,
+    /// The seed of all randomness
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn agent_help() -> String {
+    format!("The agent: {AGENTS}")
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    with_game(
+        &args.game.game,
+        &args.game.settings(None),
+        SearchTask(&args),
+    )?
+}
+
+struct SearchTask<'a>(&'a Args);
+
+impl GameTask for SearchTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let mut agent = build(game.clone(), &args.agent).map_err(Failure::usage)?;
+        let work = SearchWork {
+            games: args.games.get(),
+            nodes: args.sims,
+            seed: args.seed,
+            run_time: args.seconds,
+        };
+        report(&measure(&game, agent.as_mut(), work), args.json)
+    }
+}

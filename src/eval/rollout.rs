@@ -1,0 +1,70 @@
+//! The evaluator that plays random games.
+
+use super::{Evaluation, Evaluator, Value};
+use crate::game::{Game, Mask, Player, Verdict};
+use crate::random::below;
+
+/// Actions after which a random game that nothing else cuts off counts as drawn.
+const MOST_ACTIONS: u32 = 1000;
+
+/// Judges a position by how one random game from it ends.
+#[derive(Clone, Debug)]
+pub struct Rollout<G> {
+    game: G,
+}
+
+impl<G: Game> Rollout<G> {
+    /// Random games of this game.
+    pub fn new(game: G) -> Rollout<G> {
+        Rollout { game }
+    }
+
+    /// Plays one random game, and says how it ended for `player`.
+    #[inline]
+    fn play_out(&self, mut position: G::Position, seed: u64, player: Player) -> Value {
+        let mut bits = Bits(seed);
+        for _ in 0..MOST_ACTIONS {
+            let legal = self.game.legal(&position);
+            if legal.is_empty() {
+                let outcome = self.game.outcome(&position);
+                let outcome = outcome.expect("no legal action means the game is over");
+                let score = outcome.score_difference(player);
+                return Value::certain(outcome.verdict(player), score.into());
+            }
+            let action = legal.nth(below(bits.next(), legal.count()));
+            self.game.play(&mut position, action);
+        }
+        Value::certain(Verdict::Draw, 0.0)
+    }
+}
+
+impl<G: Game> Evaluator<G> for Rollout<G> {
+    fn has_policy(&self) -> bool {
+        false
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[G::Position],
+        seeds: &[u64],
+        _: &mut [f32],
+        evaluations: &mut [Evaluation],
+    ) {
+        for ((position, &seed), out) in positions.iter().zip(seeds).zip(evaluations) {
+            let player = self.game.to_move(position);
+            *out = Evaluation::of(self.play_out(*position, seed, player));
+        }
+    }
+}
+
+/// Random bits for one game, from nothing but a seed: a counter, mixed by one wide multiplication.
+struct Bits(u64);
+
+impl Bits {
+    #[inline]
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);
+        let product = u128::from(self.0) * u128::from(self.0 ^ 0xe703_7ed1_a0b4_28db);
+        product as u64 ^ (product >> 64) as u64
+    }
+}

@@ -1,0 +1,113 @@
+//! Many trees, one evaluator: leaves of all of them are judged together.
+
+use super::grow::{Leaf, Step, Tree};
+use crate::eval::{Evaluation, Evaluator, Value};
+use crate::game::Game;
+
+/// The rows that leaves travel to an evaluator in, kept from one call to the next.
+pub struct Batch<G: Game> {
+    actions: usize,
+    leaves: Vec<(usize, Leaf<G>)>, // with the tree each comes from
+    positions: Vec<G::Position>,
+    seeds: Vec<u64>,
+    logits: Vec<f32>, // [leaves, actions], or empty
+    evaluations: Vec<Evaluation>,
+    active: Vec<usize>,
+    evaluated: u64,
+}
+
+impl<G: Game> Batch<G> {
+    /// Rows for trees of this game.
+    pub fn new(game: &G) -> Batch<G> {
+        Batch {
+            actions: game.actions(),
+            leaves: Vec::new(),
+            positions: Vec::new(),
+            seeds: Vec::new(),
+            logits: Vec::new(),
+            evaluations: Vec::new(),
+            active: Vec::new(),
+            evaluated: 0,
+        }
+    }
+
+    /// Positions judged so far.
+    pub fn evaluated(&self) -> u64 {
+        self.evaluated
+    }
+
+    /// Grows every tree until its plan is done, or until `interrupted` says so, which is asked before
+    /// each round. What becomes of a tree does not depend on the others.
+    ///
+    /// As many trees grow side by side as the evaluator likes positions in a batch; when one is done,
+    /// the next takes its place.
+    pub fn search<E: Evaluator<G> + ?Sized>(
+        &mut self,
+        trees: &mut [Tree<G>],
+        evaluator: &mut E,
+        mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
+    ) {
+        let width = evaluator.batch().max(1);
+        let mut waiting = 0..trees.len();
+        self.active.clear();
+        self.active.extend(waiting.by_ref().take(width));
+        while !self.active.is_empty() && !interrupted(trees) {
+            self.gather(trees, &mut waiting);
+            self.judge(evaluator);
+            for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
+                let logits = match self.logits.len() {
+                    0 => &[],
+                    _ => &self.logits[row * self.actions..][..self.actions],
+                };
+                trees[index].expand(leaf, logits, &self.evaluations[row]);
+            }
+        }
+    }
+
+    /// Selects a leaf from every active tree; the place of one that is done goes to the next.
+    fn gather(&mut self, trees: &mut [Tree<G>], waiting: &mut std::ops::Range<usize>) {
+        let mut slot = 0;
+        while slot < self.active.len() {
+            let index = self.active[slot];
+            match trees[index].select() {
+                Step::Judge(leaf) => {
+                    self.leaves.push((index, leaf));
+                    slot += 1;
+                }
+                Step::Ended => {}
+                Step::Done => match waiting.next() {
+                    Some(next) => self.active[slot] = next,
+                    None => {
+                        self.active.swap_remove(slot);
+                    }
+                },
+            }
+        }
+    }
+
+    fn judge<E: Evaluator<G> + ?Sized>(&mut self, evaluator: &mut E) {
+        let count = self.leaves.len();
+        self.positions.clear();
+        self.seeds.clear();
+        for (_, leaf) in &self.leaves {
+            self.positions.push(*leaf.position());
+            self.seeds.push(leaf.seed());
+        }
+        let width = if evaluator.has_policy() {
+            self.actions
+        } else {
+            0
+        };
+        self.logits.resize(count * width, 0.0);
+        self.evaluations.resize(count, Evaluation::of(Value::EVEN));
+        if count > 0 {
+            evaluator.evaluate(
+                &self.positions,
+                &self.seeds,
+                &mut self.logits,
+                &mut self.evaluations,
+            );
+        }
+        self.evaluated += count as u64;
+    }
+}

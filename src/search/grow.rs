@@ -1,0 +1,646 @@
+//! A tree that grows: select a leaf, have it judged, expand.
+
+use super::bounds::{proven, rank};
+use super::gumbel::{self, Completed, GumbelSettings, Halving};
+use super::puct::{self, PuctSettings};
+use super::tree::{Arena, Children, Moved, NONE, TreeLimit};
+use crate::eval::{Evaluation, Proven, Value};
+use crate::game::{Action, Game, Mask, Verdict};
+
+/// How a tree shares out its simulations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Policy {
+    /// Sequential halving at the root and the improved policy below. Noise: one Gumbel variable for
+    /// each legal action at the root.
+    Gumbel(GumbelSettings),
+    /// AlphaZero's rule everywhere. Noise: a sample of a Dirichlet distribution over the legal actions
+    /// at the root.
+    Puct(PuctSettings),
+}
+
+/// A search tree of one game.
+///
+/// [`Tree::select`] hands out a leaf by value, [`Tree::expand`] consumes it: so a leaf is backed up
+/// exactly once. Nothing is drawn here: noise and the seed for leaves come with [`Tree::plan`].
+pub struct Tree<G: Game> {
+    game: G,
+    policy: Policy,
+    arena: Arena<G::Position>,
+    plan: Plan,
+    root_position: G::Position,
+    ticket: u64, // of the leaf handed out last, or that would be handed out next
+    full: bool,
+    scratch: Vec<f32>,
+    moved: Vec<Moved>,
+}
+
+/// What was asked for at the root, and how far it is done.
+#[derive(Debug, Default)]
+struct Plan {
+    simulations: u32, // that the schedule is made for
+    most: u32,        // after which the search ends
+    done: u32,
+    seed: u64,
+    noise: Vec<f32>, // by legal action, or empty
+    started: bool,   // whether the rest is made for the root as it is
+    halving: Option<Halving>,
+    visits_before: Vec<u32>, // by legal action
+    logits: Vec<f32>,        // Gumbel: by legal action, noise included
+    priors: Vec<f32>,        // PUCT: by legal action, noise included
+}
+
+/// A position to be judged, out of one tree.
+#[derive(Debug)]
+pub struct Leaf<G: Game> {
+    position: G::Position,
+    legal: G::Mask,
+    parent: (u32, u32), // node and edge
+    ticket: u64,
+    seed: u64,
+}
+
+impl<G: Game> Leaf<G> {
+    /// The position to be judged.
+    pub fn position(&self) -> &G::Position {
+        &self.position
+    }
+
+    /// Its legal actions.
+    pub fn legal(&self) -> &G::Mask {
+        &self.legal
+    }
+
+    /// A random number for whoever judges it.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+/// What a tree wants next.
+#[derive(Debug)]
+pub enum Step<G: Game> {
+    /// This leaf has to be judged.
+    Judge(Leaf<G>),
+    /// An end of the game was found and backed up; nothing has to be judged.
+    Ended,
+    /// The search is over: the plan is done, the result is certain, or the memory is full.
+    Done,
+}
+
+/// What a tree knows of one action at the root.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RootAction {
+    /// The action.
+    pub action: Action,
+    /// The evaluator's probability of it.
+    pub prior: f32,
+    /// Evaluations at or below it.
+    pub visits: u32,
+    /// What it is worth to the player to move, where it was visited.
+    pub value: Option<Value>,
+    /// The result, where it is certain.
+    pub proven: Option<Proven>,
+}
+
+impl<G: Game> Tree<G> {
+    /// A tree with only a root, which is not yet judged.
+    pub fn new(game: G, policy: Policy, limit: TreeLimit, position: G::Position) -> Tree<G> {
+        Tree {
+            scratch: Vec::with_capacity(game.actions()),
+            game,
+            policy,
+            arena: Arena::new(limit),
+            plan: Plan::default(),
+            root_position: position,
+            ticket: 0,
+            full: false,
+            moved: Vec::new(),
+        }
+    }
+
+    /// Forgets everything and starts at another position.
+    pub fn restart(&mut self, position: G::Position) {
+        self.arena.clear();
+        self.root_position = position;
+        self.plan.started = false;
+        self.plan.most = 0;
+        self.full = false;
+        self.ticket += 1;
+    }
+
+    /// Plays an action at the root. What is known of the position after it is kept.
+    ///
+    /// # Panics
+    /// Panics if the action is illegal.
+    pub fn advance(&mut self, action: Action) {
+        let legal = self.game.legal(&self.root_position);
+        assert!(legal.contains(action), "{action:?} is illegal");
+        let edge = self.root_edge(action);
+        match edge.filter(|&edge| self.arena.edges.children[edge as usize] != NONE) {
+            Some(edge) => {
+                self.arena.reroot(edge, &mut self.moved);
+                self.root_position = self.arena.positions[0];
+                self.plan.started = false;
+                self.plan.most = 0;
+                self.full = false;
+                self.ticket += 1;
+            }
+            None => {
+                let mut position = self.root_position;
+                self.game.play(&mut position, action);
+                self.restart(position);
+            }
+        }
+    }
+
+    /// Sets out to make `simulations` more, and to go on up to `most` while nobody ends it. `noise` has
+    /// one number per legal action of the root, lowest first, or is empty; `seed` is for the leaves.
+    ///
+    /// # Panics
+    /// Panics if the noise has another length.
+    pub fn plan(&mut self, simulations: u32, most: u32, noise: &[f32], seed: u64) {
+        let legal = self.game.legal(&self.root_position);
+        assert!(
+            noise.is_empty() || noise.len() == legal.count() as usize,
+            "one noise per legal action"
+        );
+        let plan = &mut self.plan;
+        plan.simulations = simulations;
+        plan.most = most.max(simulations);
+        plan.done = 0;
+        plan.seed = seed;
+        plan.noise.clear();
+        plan.noise.extend_from_slice(noise);
+        plan.started = false;
+    }
+
+    /// Walks down to what has to be judged next. Until the leaf is expanded, nothing else may be
+    /// selected or changed.
+    pub fn select(&mut self) -> Step<G> {
+        if self.arena.nodes.is_empty() {
+            return self.root_leaf();
+        }
+        if self.plan.done >= self.plan.most || self.full || self.arena.nodes[0].bounds.is_exact() {
+            return Step::Done;
+        }
+        if !self.plan.started {
+            self.start_plan();
+        }
+        let mut index = 0;
+        let mut edge = self.select_root();
+        loop {
+            let child = self.arena.edges.children[edge as usize];
+            if child == NONE {
+                break;
+            }
+            index = child;
+            edge = self.select_interior(index);
+        }
+        let mut position = self.arena.positions[index as usize];
+        self.game
+            .play(&mut position, self.arena.edges.actions[edge as usize]);
+        let legal = self.game.legal(&position);
+        if !self.arena.has_room(legal.count()) {
+            self.full = true;
+            return Step::Done;
+        }
+        if legal.is_empty() {
+            self.add_end(position, (index, edge));
+            self.count_simulation();
+            return Step::Ended;
+        }
+        Step::Judge(self.leaf(position, legal, (index, edge)))
+    }
+
+    /// Adds a judged leaf to the tree. `logits` are those of all actions of the game, or empty for a
+    /// judge without opinion on actions; only those of legal actions are read.
+    ///
+    /// # Panics
+    /// Panics if the leaf is not the one that was selected last.
+    pub fn expand(&mut self, leaf: Leaf<G>, logits: &[f32], evaluation: &Evaluation) {
+        assert_eq!(leaf.ticket, self.ticket, "not the leaf selected last");
+        self.ticket += 1;
+        let mover = self.game.to_move(&leaf.position);
+        let Leaf {
+            position,
+            legal,
+            parent,
+            ..
+        } = leaf;
+        let arena = &mut self.arena;
+        let node = if logits.is_empty() {
+            let prior = 1.0 / legal.count() as f32;
+            let priors = std::iter::repeat_n(prior, legal.count() as usize);
+            arena.add(position, mover, &legal, priors, parent)
+        } else {
+            softmax(logits, &legal, &mut self.scratch);
+            arena.add(
+                position,
+                mover,
+                &legal,
+                self.scratch.iter().copied(),
+                parent,
+            )
+        };
+        let mut evaluation = *evaluation;
+        if parent.0 == NONE {
+            evaluation.proven = None; // that the root is won does not tell how
+        }
+        arena.judge(node, &evaluation);
+        arena.back_up(node, evaluation.value);
+        if parent.0 != NONE {
+            self.count_simulation();
+        }
+    }
+
+    /// The position at the root.
+    pub fn position(&self) -> &G::Position {
+        &self.root_position
+    }
+
+    /// Simulations made since the plan was set.
+    pub fn simulations_done(&self) -> u32 {
+        self.plan.done
+    }
+
+    /// Whether the search ended because there was no more room.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Nodes and edges in the tree, and the bytes they take.
+    pub fn size(&self) -> (usize, usize, usize) {
+        let arena = &self.arena;
+        (arena.nodes.len(), arena.edges.priors.len(), arena.bytes())
+    }
+
+    /// The result of the root, where it is certain.
+    pub fn proven(&self) -> Option<Proven> {
+        let root = self.arena.nodes.first()?;
+        proven(root.bounds, root.plies)
+    }
+
+    /// What the root is worth to the player to move: the mean of all evaluations, or the certain
+    /// result. `None` if it was never judged.
+    pub fn value(&self) -> Option<Value> {
+        (!self.arena.nodes.is_empty()).then(|| self.node_value(0))
+    }
+
+    /// What is known of each legal action at the root, lowest first; empty if it was never judged.
+    pub fn root_actions(&self) -> Vec<RootAction> {
+        let Some(root) = self.arena.nodes.first() else {
+            return Vec::new();
+        };
+        let first = root.first_edge;
+        (first..first + u32::from(root.edges))
+            .map(|edge| self.root_action(edge))
+            .collect()
+    }
+
+    /// Writes the policy that the search came to, over all actions of the game: for Gumbel the improved
+    /// policy, for PUCT the shares of visits. Nothing illegal has mass, and nothing that certainly leads
+    /// to less than something else does.
+    ///
+    /// # Panics
+    /// Panics unless the root was judged and `out` has one number per action of the game.
+    pub fn write_policy(&self, out: &mut [f32]) {
+        assert_eq!(out.len(), self.game.actions(), "one number per action");
+        let children = self.arena.children(0);
+        assert!(!children.is_empty(), "the root was judged");
+        let mut weights = vec![0.0; children.len()];
+        match self.policy {
+            Policy::Gumbel(settings) => {
+                let completed = completed(&self.game, &self.arena, 0, &settings);
+                gumbel::improved_policy(&children, &completed, &mut weights);
+            }
+            Policy::Puct(_) => puct::visit_policy(children.visits, 1.0, &mut weights),
+        }
+        let first = self.arena.nodes[0].first_edge as usize;
+        out.fill(0.0);
+        let mut sum = 0.0;
+        let worthwhile = self.worthwhile();
+        for (index, weight) in weights.iter().enumerate() {
+            if worthwhile[index] {
+                sum += weight;
+                out[self.arena.edges.actions[first + index].index()] = *weight;
+            }
+        }
+        if sum > 0.0 {
+            out.iter_mut().for_each(|weight| *weight /= sum);
+        } else {
+            // The search never looked at what turned out worthwhile.
+            let share = 1.0 / worthwhile.iter().filter(|one| **one).count() as f32;
+            for index in (0..worthwhile.len()).filter(|&index| worthwhile[index]) {
+                out[self.arena.edges.actions[first + index].index()] = share;
+            }
+        }
+    }
+
+    /// The action to play: a certain win the quickest way, else the best by search, and a certain loss
+    /// as late as possible. `None` if the root was never judged.
+    pub fn best(&self) -> Option<Action> {
+        let root = self.arena.nodes.first()?;
+        let best = self.best_index();
+        Some(self.arena.edges.actions[root.first_edge as usize + best])
+    }
+
+    /// The play that the search expects, best action first.
+    pub fn line(&self, first: Action) -> Vec<Action> {
+        let mut line = vec![first];
+        let mut edge = self.root_edge(first);
+        while let Some(child) = edge
+            .map(|edge| self.arena.edges.children[edge as usize])
+            .filter(|&child| child != NONE)
+        {
+            let children = self.arena.children(child);
+            let node = &self.arena.nodes[child as usize];
+            let best = (0..children.len())
+                .filter(|&index| children.known_value(index).is_some())
+                .max_by_key(|&index| {
+                    let end = &self.arena.edges.ends[node.first_edge as usize + index];
+                    let certain = end.bounds.exact().map(|verdict| rank(verdict, end.plies));
+                    (
+                        certain.unwrap_or(0),
+                        children.visits[index],
+                        std::cmp::Reverse(index),
+                    )
+                });
+            edge = best.map(|index| node.first_edge + index as u32);
+            line.extend(edge.map(|edge| self.arena.edges.actions[edge as usize]));
+        }
+        line
+    }
+
+    fn root_leaf(&mut self) -> Step<G> {
+        let position = self.root_position;
+        let legal = self.game.legal(&position);
+        if legal.is_empty() || !self.arena.has_room(legal.count()) {
+            self.full = !legal.is_empty();
+            return Step::Done;
+        }
+        Step::Judge(self.leaf(position, legal, (NONE, NONE)))
+    }
+
+    fn leaf(&self, position: G::Position, legal: G::Mask, parent: (u32, u32)) -> Leaf<G> {
+        Leaf {
+            position,
+            legal,
+            parent,
+            ticket: self.ticket,
+            seed: mix(self.plan.seed.wrapping_add(u64::from(self.plan.done))),
+        }
+    }
+
+    fn add_end(&mut self, position: G::Position, parent: (u32, u32)) {
+        let outcome = self.game.outcome(&position);
+        let outcome = outcome.expect("no legal action means the game is over");
+        let mover = self.game.to_move(&position);
+        let none = G::Mask::default();
+        let node = self
+            .arena
+            .add(position, mover, &none, std::iter::empty(), parent);
+        let value = self.arena.end(node, outcome);
+        self.arena.back_up(node, value);
+    }
+
+    fn count_simulation(&mut self) {
+        self.plan.done += 1;
+        if let Some(halving) = &mut self.plan.halving {
+            halving.advance();
+        }
+    }
+
+    fn start_plan(&mut self) {
+        let children = self.arena.children(0);
+        let plan = &mut self.plan;
+        plan.started = true;
+        plan.visits_before.clear();
+        plan.visits_before.extend_from_slice(children.visits);
+        plan.halving = None;
+        let noise = plan.noise.iter().copied().chain(std::iter::repeat(0.0));
+        match self.policy {
+            Policy::Gumbel(settings) => {
+                let considered = settings.considered.min(children.len() as u32);
+                plan.halving = Some(Halving::new(considered, plan.simulations));
+                plan.logits.clear();
+                let logits = children.priors.iter().zip(noise);
+                let logits = logits.map(|(prior, noise)| prior.max(f32::MIN_POSITIVE).ln() + noise);
+                plan.logits.extend(logits);
+            }
+            Policy::Puct(settings) => {
+                let fraction = if plan.noise.is_empty() {
+                    0.0
+                } else {
+                    settings.noise_fraction
+                };
+                plan.priors.clear();
+                let priors = children.priors.iter().zip(noise);
+                plan.priors.extend(
+                    priors.map(|(prior, noise)| (1.0 - fraction) * prior + fraction * noise),
+                );
+            }
+        }
+    }
+
+    /// The edge to follow from the root.
+    fn select_root(&mut self) -> u32 {
+        let index = match self.policy {
+            Policy::Gumbel(settings) if self.plan.done < self.plan.simulations => {
+                self.select_considered(&settings)
+            }
+            Policy::Gumbel(_) => return self.select_interior(0),
+            Policy::Puct(settings) => {
+                let root = &self.arena.nodes[0];
+                let mean = root.value / root.visits as f32;
+                puct::select(&self.arena.children(0), &self.plan.priors, mean, &settings)
+            }
+        };
+        self.arena.nodes[0].first_edge + index as u32
+    }
+
+    /// The open child with the visits that are due and the highest score; if certainty has left none
+    /// with those visits, the highest score of all.
+    fn select_considered(&self, settings: &GumbelSettings) -> usize {
+        let children = self.arena.children(0);
+        let completed = completed(&self.game, &self.arena, 0, settings);
+        let due = self
+            .plan
+            .halving
+            .as_ref()
+            .expect("made with the plan")
+            .visits();
+        let mut best = (false, f32::NEG_INFINITY, usize::MAX);
+        for index in 0..children.len() {
+            if !children.is_open(index) {
+                continue;
+            }
+            let is_due = children.visits[index] - self.plan.visits_before[index] == due;
+            let score = self.plan.logits[index] + completed.of(&children, index);
+            if (is_due, score) > (best.0, best.1) {
+                best = (is_due, score, index);
+            }
+        }
+        debug_assert!(
+            best.2 < children.len(),
+            "an unproven root has an open child"
+        );
+        best.2
+    }
+
+    /// The edge to follow from a node that is not the root.
+    #[inline]
+    fn select_interior(&mut self, index: u32) -> u32 {
+        let node = &self.arena.nodes[index as usize];
+        let children = self.arena.children(index);
+        let chosen = match self.policy {
+            Policy::Gumbel(settings) => {
+                let completed = completed(&self.game, &self.arena, index, &settings);
+                self.scratch.resize(children.len(), 0.0);
+                gumbel::select_interior(&children, &completed, &mut self.scratch)
+            }
+            Policy::Puct(settings) => {
+                let mean = node.value / node.visits as f32;
+                puct::select(&children, children.priors, mean, &settings)
+            }
+        };
+        node.first_edge + chosen as u32
+    }
+
+    fn root_edge(&self, action: Action) -> Option<u32> {
+        let root = self.arena.nodes.first()?;
+        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
+        let index = self.arena.edges.actions[range]
+            .binary_search(&action)
+            .ok()?;
+        Some(root.first_edge + index as u32)
+    }
+
+    fn best_index(&self) -> usize {
+        let children = self.arena.children(0);
+        let first = self.arena.nodes[0].first_edge as usize;
+        let worthwhile = self.worthwhile();
+        let candidates = (0..children.len()).filter(|&index| worthwhile[index]);
+        // Certain draws got no visits since they were certain, so they compete by value.
+        let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
+        let open = candidates.clone().filter(|&index| !certain(index));
+        let most = open.map(|index| children.visits[index]).max().unwrap_or(0);
+        let completed = match self.policy {
+            Policy::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
+            Policy::Puct(_) => None,
+        };
+        let score = |index: usize| match &completed {
+            Some(completed) => {
+                let logit = match self.plan.logits.get(index) {
+                    Some(logit) if self.plan.started => *logit,
+                    _ => children.priors[index].max(f32::MIN_POSITIVE).ln(),
+                };
+                logit + completed.of(&children, index)
+            }
+            None => children.known_value(index).unwrap_or(-1.0),
+        };
+        let mut best = (f32::NEG_INFINITY, usize::MAX);
+        for index in candidates {
+            if (certain(index) || children.visits[index] == most) && score(index) > best.0 {
+                best = (score(index), index);
+            }
+        }
+        best.1
+    }
+
+    /// For each action at the root whether it is as good as any other, as far as results are certain:
+    /// the quickest of certain wins; or whatever is not certain to be lost; or the latest of losses.
+    fn worthwhile(&self) -> Vec<bool> {
+        let root = &self.arena.nodes[0];
+        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
+        let ends = &self.arena.edges.ends[range];
+        let ranks = ends
+            .iter()
+            .map(|end| end.bounds.exact().map(|it| rank(it, end.plies)));
+        let best = ranks.clone().flatten().max();
+        let all_certain = ends.iter().all(|end| end.bounds.is_exact());
+        let won = best.is_some_and(|best| best > 0);
+        ranks
+            .zip(ends)
+            .map(|(one, end)| {
+                if all_certain || won {
+                    one == best
+                } else {
+                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.bounds.lower
+                }
+            })
+            .collect()
+    }
+
+    fn root_action(&self, edge: u32) -> RootAction {
+        let edges = &self.arena.edges;
+        let end = edges.ends[edge as usize];
+        let child = edges.children[edge as usize];
+        let value = (child != NONE).then(|| {
+            let value = self.node_value(child);
+            let same = self.arena.nodes[child as usize].mover == self.arena.nodes[0].mover;
+            if same { value } else { value.flip() }
+        });
+        RootAction {
+            action: edges.actions[edge as usize],
+            prior: edges.priors[edge as usize],
+            visits: edges.visits[edge as usize],
+            value,
+            proven: proven(end.bounds, end.plies),
+        }
+    }
+
+    fn node_value(&self, index: u32) -> Value {
+        let node = &self.arena.nodes[index as usize];
+        let count = node.visits as f32;
+        let score = node.score / count;
+        if let Some(verdict) = node.bounds.exact() {
+            return Value::certain(verdict, score);
+        }
+        let (result, draw) = (node.value / count, node.draw / count);
+        let decided = 1.0 - draw;
+        Value {
+            win: (decided + result) / 2.0,
+            draw,
+            loss: (decided - result) / 2.0,
+            score,
+        }
+    }
+}
+
+fn completed<G: Game>(
+    game: &G,
+    arena: &Arena<G::Position>,
+    node: u32,
+    settings: &GumbelSettings,
+) -> Completed {
+    let children: Children<'_> = arena.children(node);
+    let all_legal = children.len() == game.actions();
+    Completed::new(
+        &children,
+        arena.nodes[node as usize].raw,
+        all_legal,
+        settings,
+    )
+}
+
+/// Writes the probabilities of the legal actions, lowest first.
+fn softmax<M: Mask>(logits: &[f32], legal: &M, out: &mut Vec<f32>) {
+    out.clear();
+    out.extend(legal.iter().map(|action| logits[action.index()]));
+    let top = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    debug_assert!(top.is_finite(), "logits of legal actions are finite");
+    let mut sum = 0.0;
+    for logit in out.iter_mut() {
+        *logit = (*logit - top).exp();
+        sum += *logit;
+    }
+    out.iter_mut().for_each(|weight| *weight /= sum);
+}
+
+/// The finaliser of SplitMix64.
+const fn mix(value: u64) -> u64 {
+    let value = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}

@@ -1,0 +1,91 @@
+//! The formulas of AlphaZero's PUCT, as pure functions.
+
+use super::tree::Children;
+
+/// Settings of PUCT.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PuctSettings {
+    /// Weight of exploration.
+    pub exploration: f32,
+    /// Visits after which exploration has grown noticeably.
+    pub exploration_base: f32,
+    /// How much worse than its parent an unvisited action is taken to be, once all the prior's mass
+    /// has been visited.
+    pub unvisited_reduction: f32,
+    /// The share of the root's priors that noise takes.
+    pub noise_fraction: f32,
+}
+
+impl Default for PuctSettings {
+    fn default() -> Self {
+        PuctSettings {
+            exploration: 1.25,
+            exploration_base: 19_652.0,
+            unvisited_reduction: 0.2,
+            noise_fraction: 0.25,
+        }
+    }
+}
+
+impl PuctSettings {
+    /// The weight of exploration below a node with this many visits, times the root of them.
+    #[inline]
+    pub fn exploration_at(&self, visits: u32) -> f32 {
+        let visits = visits as f32;
+        let growth = (visits + self.exploration_base + 1.0) / self.exploration_base;
+        (self.exploration + growth.ln()) * visits.sqrt()
+    }
+}
+
+/// The child with the highest `value + exploration * prior / (1 + visits)`. `mean` is the value of the
+/// node so far; `priors` are used in place of those of the children.
+#[inline]
+pub fn select(
+    children: &Children<'_>,
+    priors: &[f32],
+    mean: f32,
+    settings: &PuctSettings,
+) -> usize {
+    let mut visits = 0;
+    let mut visited_mass = 0.0;
+    for (count, prior) in children.visits.iter().zip(priors) {
+        visits += count;
+        visited_mass += if *count > 0 { *prior } else { 0.0 };
+    }
+    let unvisited = mean - settings.unvisited_reduction * visited_mass.sqrt();
+    let weight = settings.exploration_at(visits.max(1));
+    let mut best = (usize::MAX, f32::NEG_INFINITY);
+    for (index, prior) in priors.iter().enumerate() {
+        let count = children.visits[index];
+        let value = children.known_value(index).unwrap_or(unvisited);
+        let score = value + weight * prior / (1 + count) as f32;
+        if score > best.1 && children.is_open(index) {
+            best = (index, score);
+        }
+    }
+    debug_assert!(
+        best.0 < children.len(),
+        "an unproven node has an open child"
+    );
+    best.0
+}
+
+/// Writes `visits^(1/temperature)`, normalised; at temperature 0 all mass is on the most visits.
+pub fn visit_policy(visits: &[u32], temperature: f32, out: &mut [f32]) {
+    let most = visits.iter().copied().max().unwrap_or(0).max(1);
+    let mut sum = 0.0;
+    for (count, share) in visits.iter().zip(out.iter_mut()) {
+        let ratio = *count as f32 / most as f32;
+        *share = if temperature > 0.0 {
+            ratio.powf(1.0 / temperature)
+        } else {
+            f32::from(u8::from(*count == most))
+        };
+        sum += *share;
+    }
+    if sum > 0.0 {
+        out.iter_mut().for_each(|share| *share /= sum);
+    } else {
+        out.fill(1.0 / visits.len() as f32); // nothing was visited
+    }
+}

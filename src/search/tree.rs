@@ -1,0 +1,394 @@
+//! The tree: rows of plain numbers, allocated once.
+//!
+//! Edges are legal actions; the edges of a node lie side by side, lowest action first. A node exists
+//! once its edge was visited. Sums on an edge are seen by the player who acts there, sums on a node by
+//! the player to move there.
+
+use super::bounds::{Bounds, UNKNOWN_PLIES, best_of};
+use crate::eval::{Evaluation, Value};
+use crate::game::{Action, Game, Mask, Outcome, Player};
+
+/// No node or edge.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// How large a tree may grow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeLimit {
+    /// Positions.
+    pub nodes: u32,
+    /// Legal actions of all of them.
+    pub edges: u32,
+}
+
+impl TreeLimit {
+    /// Legal actions that few positions exceed on average over a tree.
+    const TYPICAL_ACTIONS: u32 = 48;
+
+    /// Room for this many simulations from a bare root. Memory is claimed as it is used.
+    pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeLimit {
+        let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
+        let nodes = simulations.saturating_add(1);
+        TreeLimit {
+            nodes,
+            edges: nodes
+                .saturating_mul(actions)
+                .saturating_add(game.actions() as u32),
+        }
+    }
+
+    /// As much as fits into this many bytes, where positions have `branching` actions on average.
+    pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeLimit {
+        let node = size_of::<Node>() + size_of::<G::Position>();
+        let nodes = bytes / (node + branching as usize * EDGE_BYTES);
+        let nodes = u32::try_from(nodes).unwrap_or(NONE / branching);
+        TreeLimit {
+            nodes,
+            edges: nodes.saturating_mul(branching),
+        }
+    }
+}
+
+/// Bytes of an edge.
+pub(super) const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<End>() + size_of::<u16>();
+
+/// What is certain about the position behind an edge, seen by the player who acts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub(super) bounds: Bounds,
+    pub(super) plies: u16,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) first_edge: u32,
+    pub(super) parent: u32,      // node, or NONE for the root
+    pub(super) parent_edge: u32, // edge, or NONE for the root
+    pub(super) visits: u32,      // evaluations at or below this node
+    pub(super) value: f32,       // sum of expected results
+    pub(super) draw: f32,        // sum of draw probabilities
+    pub(super) score: f32,       // sum of score differences
+    pub(super) raw: f32,         // the expected result as the evaluator first said
+    pub(super) edges: u16,
+    pub(super) plies: u16, // until the end, where it is certain
+    pub(super) bounds: Bounds,
+    pub(super) mover: Player,
+}
+
+/// The edges of all nodes, one row per quantity.
+#[derive(Debug)]
+pub(super) struct Edges {
+    pub(super) priors: Vec<f32>,
+    pub(super) visits: Vec<u32>,
+    pub(super) values: Vec<f32>, // sum of expected results
+    pub(super) children: Vec<u32>,
+    pub(super) ends: Vec<End>,
+    pub(super) actions: Vec<Action>,
+}
+
+impl Edges {
+    fn truncate(&mut self, count: usize) {
+        self.priors.truncate(count);
+        self.visits.truncate(count);
+        self.values.truncate(count);
+        self.children.truncate(count);
+        self.ends.truncate(count);
+        self.actions.truncate(count);
+    }
+
+    /// Copies `count` edges from `from` to the place `to`, not after it.
+    fn copy_back(&mut self, from: usize, to: usize, count: usize) {
+        let range = from..from + count;
+        self.priors.copy_within(range.clone(), to);
+        self.visits.copy_within(range.clone(), to);
+        self.values.copy_within(range.clone(), to);
+        self.children.copy_within(range.clone(), to);
+        self.ends.copy_within(range.clone(), to);
+        self.actions.copy_within(range, to);
+    }
+}
+
+/// The edges of one node.
+#[derive(Clone, Copy)]
+pub struct Children<'a> {
+    /// The evaluator's probability of each action.
+    pub priors: &'a [f32],
+    /// Evaluations at or below each action.
+    pub visits: &'a [u32],
+    values: &'a [f32],
+    ends: &'a [End],
+    floor: Bounds, // of the node itself
+}
+
+impl Children<'_> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.priors.len()
+    }
+
+    /// Whether there are none: the game is over.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.priors.is_empty()
+    }
+
+    /// What a child is worth to the player who acts, from -1 to 1, if it was visited or is certain.
+    #[inline]
+    pub fn known_value(&self, index: usize) -> Option<f32> {
+        let visits = self.visits[index];
+        let bounds = self.ends[index].bounds;
+        if bounds.is_exact() {
+            Some(bounds.lower.sign().into())
+        } else if visits > 0 {
+            Some(self.values[index] / visits as f32)
+        } else {
+            None
+        }
+    }
+
+    /// Whether more visits to a child can change anything: its result is not certain, and it may be
+    /// better than what is certain already.
+    #[inline]
+    pub fn is_open(&self, index: usize) -> bool {
+        let bounds = self.ends[index].bounds;
+        !bounds.is_exact() && bounds.upper > self.floor.lower
+    }
+}
+
+/// Nodes and edges of one tree, the root first, every node after its parent.
+#[derive(Debug)]
+pub(super) struct Arena<P> {
+    pub(super) limit: TreeLimit,
+    pub(super) nodes: Vec<Node>,
+    pub(super) positions: Vec<P>,
+    pub(super) edges: Edges,
+}
+
+impl<P: Copy> Arena<P> {
+    pub(super) fn new(limit: TreeLimit) -> Arena<P> {
+        let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
+        Arena {
+            limit,
+            nodes: Vec::with_capacity(nodes),
+            positions: Vec::with_capacity(nodes),
+            edges: Edges {
+                priors: Vec::with_capacity(edges),
+                visits: Vec::with_capacity(edges),
+                values: Vec::with_capacity(edges),
+                children: Vec::with_capacity(edges),
+                ends: Vec::with_capacity(edges),
+                actions: Vec::with_capacity(edges),
+            },
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.positions.clear();
+        self.edges.truncate(0);
+    }
+
+    #[inline]
+    pub(super) fn has_room(&self, edges: u32) -> bool {
+        self.nodes.len() < self.limit.nodes as usize
+            && self.edges.priors.len() + edges as usize <= self.limit.edges as usize
+    }
+
+    /// Bytes in use.
+    pub(super) fn bytes(&self) -> usize {
+        self.nodes.len() * (size_of::<Node>() + size_of::<P>())
+            + self.edges.priors.len() * EDGE_BYTES
+    }
+
+    #[inline]
+    pub(super) fn children(&self, node: u32) -> Children<'_> {
+        let node = &self.nodes[node as usize];
+        let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
+        Children {
+            priors: &self.edges.priors[range.clone()],
+            visits: &self.edges.visits[range.clone()],
+            values: &self.edges.values[range.clone()],
+            ends: &self.edges.ends[range],
+            floor: node.bounds,
+        }
+    }
+
+    /// Adds a node without visits below `parent_edge` of `parent`. `priors` go with the actions of
+    /// `legal`, lowest first.
+    pub(super) fn add<M: Mask>(
+        &mut self,
+        position: P,
+        mover: Player,
+        legal: &M,
+        priors: impl Iterator<Item = f32>,
+        (parent, parent_edge): (u32, u32),
+    ) -> u32 {
+        let index = self.nodes.len() as u32;
+        let first_edge = self.edges.priors.len();
+        self.edges.actions.extend(legal.iter());
+        let end = self.edges.actions.len();
+        self.edges.priors.extend(priors);
+        debug_assert_eq!(self.edges.priors.len(), end, "one prior per legal action");
+        self.edges.visits.resize(end, 0);
+        self.edges.values.resize(end, 0.0);
+        self.edges.children.resize(end, NONE);
+        let open = End {
+            bounds: Bounds::UNKNOWN,
+            plies: UNKNOWN_PLIES,
+        };
+        self.edges.ends.resize(end, open);
+        self.nodes.push(Node {
+            first_edge: first_edge as u32,
+            parent,
+            parent_edge,
+            visits: 0,
+            value: 0.0,
+            draw: 0.0,
+            score: 0.0,
+            raw: 0.0,
+            edges: (end - first_edge) as u16,
+            plies: UNKNOWN_PLIES,
+            bounds: Bounds::UNKNOWN,
+            mover,
+        });
+        self.positions.push(position);
+        if parent_edge != NONE {
+            self.edges.children[parent_edge as usize] = index;
+        }
+        index
+    }
+
+    /// Marks a node as the end of the game and says what it is worth to its mover.
+    pub(super) fn end(&mut self, node: u32, outcome: Outcome) -> Value {
+        let node = &mut self.nodes[node as usize];
+        let verdict = outcome.verdict(node.mover);
+        node.bounds = Bounds::exactly(verdict);
+        node.plies = 0;
+        Value::certain(verdict, outcome.score_difference(node.mover).into())
+    }
+
+    /// Enters what the evaluator said of a node that it certainly knows.
+    pub(super) fn judge(&mut self, node: u32, evaluation: &Evaluation) {
+        let node = &mut self.nodes[node as usize];
+        node.raw = evaluation.value.expectation();
+        if let Some((verdict, plies)) = evaluation.proven {
+            node.bounds = Bounds::exactly(verdict);
+            node.plies = plies.map_or(UNKNOWN_PLIES, |plies| {
+                plies.min(u32::from(UNKNOWN_PLIES) - 1) as u16
+            });
+        }
+    }
+
+    /// Enters one evaluation of `node` there and at everything above it, and carries certainty up.
+    /// `value` is seen by the player to move at `node`.
+    pub(super) fn back_up(&mut self, mut index: u32, value: Value) {
+        let (mut result, mut draw, mut score) = (value.expectation(), value.draw, value.score);
+        let mut certain = self.nodes[index as usize].bounds != Bounds::UNKNOWN;
+        loop {
+            let node = &mut self.nodes[index as usize];
+            if node.bounds != Bounds::UNKNOWN {
+                result = node.bounds.clamp(result);
+                draw = draw.min(1.0 - result.abs());
+            }
+            node.visits += 1;
+            node.value += result;
+            node.draw += draw;
+            node.score += score;
+            let (mover, end) = (node.mover, (node.bounds, node.plies));
+            let (parent, edge) = (node.parent, node.parent_edge as usize);
+            if parent == NONE {
+                return;
+            }
+            let turns = self.nodes[parent as usize].mover != mover;
+            if turns {
+                (result, score) = (-result, -score);
+            }
+            self.edges.visits[edge] += 1;
+            self.edges.values[edge] += result;
+            if certain {
+                self.edges.ends[edge] = End {
+                    bounds: if turns { end.0.flip() } else { end.0 },
+                    plies: one_more(end.1),
+                };
+                certain = self.tighten(parent);
+            }
+            index = parent;
+        }
+    }
+
+    /// Brings a node's bounds in line with its edges, and says whether they changed.
+    fn tighten(&mut self, index: u32) -> bool {
+        let node = &mut self.nodes[index as usize];
+        let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
+        let ends = self.edges.ends[range].iter();
+        let (bounds, plies) = best_of(ends.map(|end| (end.bounds, end.plies)));
+        let changed = bounds != node.bounds;
+        if changed {
+            (node.bounds, node.plies) = (bounds, plies);
+        }
+        changed
+    }
+
+    /// Makes the child at `edge` of the root the new root, keeps what is below it and drops the rest.
+    ///
+    /// Every node and its edges come after its parent's, so one pass forward moves them into place.
+    /// `moved` is scratch space.
+    pub(super) fn reroot(&mut self, edge: u32, moved: &mut Vec<Moved>) {
+        let root = self.edges.children[edge as usize] as usize;
+        assert!(root != NONE as usize, "the new root must have been visited");
+        moved.clear();
+        moved.resize(self.nodes.len(), Moved::DROPPED);
+        let (mut kept, mut kept_edges) = (0, 0);
+        for old in root..self.nodes.len() {
+            let mut node = self.nodes[old].clone();
+            if old == root {
+                (node.parent, node.parent_edge) = (NONE, NONE);
+            } else {
+                let parent = moved[node.parent as usize];
+                if parent.node == NONE {
+                    continue;
+                }
+                node.parent = parent.node;
+                node.parent_edge -= parent.edges_by;
+                self.edges.children[node.parent_edge as usize] = kept as u32;
+            }
+            let (first, count) = (node.first_edge as usize, usize::from(node.edges));
+            self.edges.copy_back(first, kept_edges, count);
+            moved[old] = Moved {
+                node: kept as u32,
+                edges_by: (first - kept_edges) as u32,
+            };
+            node.first_edge = kept_edges as u32;
+            self.nodes[kept] = node;
+            self.positions[kept] = self.positions[old];
+            kept += 1;
+            kept_edges += count;
+        }
+        self.nodes.truncate(kept);
+        self.positions.truncate(kept);
+        self.edges.truncate(kept_edges);
+    }
+}
+
+/// Where a node went when the root moved, and by how much its edges did.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    node: u32,
+    edges_by: u32,
+}
+
+impl Moved {
+    const DROPPED: Moved = Moved {
+        node: NONE,
+        edges_by: 0,
+    };
+}
+
+#[inline]
+fn one_more(plies: u16) -> u16 {
+    if plies >= UNKNOWN_PLIES - 1 {
+        plies
+    } else {
+        plies + 1
+    }
+}
