@@ -12,6 +12,8 @@ pub mod search;
 pub mod catalog;
 pub mod probe;
 pub mod agent;
+pub mod record;
+pub mod arena;
 pub mod cli;
 
 /// The README's examples, compiled and run as tests.

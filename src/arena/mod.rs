@@ -1,0 +1,25 @@
+//! Who is stronger, and by how much: tournaments of agents, with error bars.
+//!
+//! A [`Tournament`] plays every opening twice with the sides swapped and counts the two games as one
+//! pair; [`Standings`] add them up; a [`Report`] works out ratings and writes them as text, JSON, CSV
+//! or a picture. Nothing here prints or reads the command line, and nothing learns.
+
+mod opening;
+mod rating;
+mod report;
+mod runner;
+mod schedule;
+mod sprt;
+mod standings;
+mod stats;
+mod table;
+mod tournament;
+
+pub use opening::{Opening, OpeningError, Openings};
+pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
+pub use report::{AgentRow, MatchRow, Report};
+pub use runner::Budget;
+pub use schedule::{GameId, Pairing};
+pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
+pub use standings::{Anchor, Entrant, PairResult, Results, SprtState, Standings};
+pub use tournament::{ArenaError, Contestant, Observer, Settings, Tournament};

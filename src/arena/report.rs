@@ -1,0 +1,241 @@
+//! The standings worked out for people and programs: ratings, scores, matches; as JSON and CSV.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::rating::{Estimate, Fit};
+use super::schedule::Pairing;
+use super::sprt::PairCounts;
+use super::standings::{Anchor, Results, SprtState, Standings, Tally};
+use crate::game::Player;
+
+/// Everything a tournament tells.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Who met whom.
+    pub pairing: Pairing,
+    /// Games that count: those of whole pairs.
+    pub games: u32,
+    /// Games there were to be.
+    pub planned_games: u32,
+    /// The fixed point of the ratings; without it their mean is 0.
+    pub anchor: Option<Anchor>,
+    /// One row per agent, the strongest first.
+    pub agents: Vec<AgentRow>,
+    /// One row per bout, in the order of the agents as they were named.
+    pub matches: Vec<MatchRow>,
+    /// White's points per game over all games.
+    pub white_score: f64,
+    /// The share of games that equals would draw.
+    pub draws_between_equals: f64,
+    /// Games cut off by the limit on their length; they count as draws.
+    pub truncated: u32,
+    /// Pairs that repeated an earlier one of their bout move for move.
+    pub repeated_pairs: u32,
+    /// The sequential test, if there was one.
+    pub sprt: Option<SprtState>,
+}
+
+/// An agent's row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentRow {
+    /// The agent.
+    pub name: String,
+    /// The training step, for a checkpoint of a run.
+    pub step: Option<u64>,
+    /// The rating, with its 95 % interval.
+    pub rating: Estimate,
+    /// How likely it is stronger than the agent of the next row.
+    pub stronger_than_next: Option<f64>,
+    /// All its games.
+    #[serde(flatten)]
+    pub results: Results,
+    /// Points per game.
+    pub score: f64,
+    /// Its games as White.
+    pub as_white: Results,
+    /// Its games as Black.
+    pub as_black: Results,
+    /// Its points at the end of the game minus the opponent's, in the mean; nothing for games without.
+    pub mean_difference: Option<f64>,
+}
+
+/// What two agents' games against each other came to, seen by the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MatchRow {
+    /// One agent.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// How much stronger the first is by the fit to the whole table.
+    pub elo: Estimate,
+    /// How likely the first is the stronger one.
+    pub superiority: f64,
+    /// All games.
+    #[serde(flatten)]
+    pub results: Results,
+    /// Points per game.
+    pub score: f64,
+    /// The games in which the first was White.
+    pub as_white: Results,
+    /// The games in which it was Black.
+    pub as_black: Results,
+    /// Pairs by the half points that the first made in them, 0 to 4, without repetitions.
+    pub pairs: PairCounts,
+    /// The first's points at the end of the game minus the second's, in the mean.
+    pub mean_difference: Option<f64>,
+}
+
+impl Report {
+    /// Works out the standings.
+    pub fn new(standings: &Standings) -> Report {
+        let fit = standings.fit();
+        let mut agents: Vec<(usize, AgentRow)> = (0..standings.entrants.len())
+            .map(|agent| (agent, agent_row(standings, &fit, agent)))
+            .collect();
+        agents.sort_by(|(_, a), (_, b)| b.rating.elo.total_cmp(&a.rating.elo));
+        for rank in 1..agents.len() {
+            let (upper, lower) = (agents[rank - 1].0, agents[rank].0);
+            agents[rank - 1].1.stronger_than_next = Some(fit.difference(upper, lower).above_zero());
+        }
+        let white: Results = standings
+            .tallies
+            .iter()
+            .fold(Results::default(), |mut all, tally| {
+                all.merge(tally.by_side[Player::White.index()]);
+                all.merge(tally.by_side[Player::Black.index()].flip());
+                all
+            });
+        let count = |of: fn(&Tally) -> u32| standings.tallies.iter().map(of).sum();
+        Report {
+            pairing: standings.pairing,
+            games: standings.games(),
+            planned_games: standings.planned_games(),
+            anchor: standings.anchor.clone(),
+            agents: agents.into_iter().map(|(_, row)| row).collect(),
+            matches: standings
+                .tallies
+                .iter()
+                .map(|tally| match_row(standings, &fit, tally))
+                .collect(),
+            white_score: white.score(),
+            draws_between_equals: fit.draws_between_equals(),
+            truncated: count(|tally| tally.truncated),
+            repeated_pairs: count(|tally| tally.repeated),
+            sprt: standings.sprt(),
+        }
+    }
+
+    /// The agents' rows as CSV, with a line of column names.
+    pub fn to_csv(&self) -> String {
+        let mut csv = "agent,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
+            white_wins,white_draws,white_losses,black_wins,black_draws,black_losses,\
+            mean_difference\n"
+            .to_owned();
+        for row in &self.agents {
+            let (low, high) = row.rating.interval();
+            let (all, white, black) = (row.results, row.as_white, row.as_black);
+            let step = row.step.map_or(String::new(), |step| step.to_string());
+            let difference = row
+                .mean_difference
+                .map_or(String::new(), |mean| format!("{mean:.3}"));
+            writeln!(
+                csv,
+                "{},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference}",
+                quoted(&row.name),
+                row.rating.elo,
+                all.games(),
+                all.wins,
+                all.draws,
+                all.losses,
+                row.score,
+                white.wins,
+                white.draws,
+                white.losses,
+                black.wins,
+                black.draws,
+                black.losses,
+            )
+            .expect("a string takes all text");
+        }
+        csv
+    }
+}
+
+fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
+    let entrant = &standings.entrants[agent];
+    let rating = match &standings.anchor {
+        None => fit.relative_to_mean(agent),
+        Some(anchor) => {
+            let fixed = standings
+                .entrants
+                .iter()
+                .position(|entrant| entrant.name == anchor.agent)
+                .expect("an anchor takes part");
+            let difference = fit.difference(agent, fixed);
+            Estimate {
+                elo: difference.elo + anchor.elo,
+                ..difference
+            }
+        }
+    };
+    let mut by_side = [Results::default(); 2];
+    let (mut difference, mut scored_games) = (0, 0);
+    for tally in &standings.tallies {
+        if tally.first == agent {
+            by_side[0].merge(tally.by_side[0]);
+            by_side[1].merge(tally.by_side[1]);
+            difference += tally.score_difference;
+        } else if tally.second == agent {
+            by_side[0].merge(tally.by_side[1].flip());
+            by_side[1].merge(tally.by_side[0].flip());
+            difference -= tally.score_difference;
+        } else {
+            continue;
+        }
+        scored_games += tally.scored_games;
+    }
+    let mut results = by_side[0];
+    results.merge(by_side[1]);
+    AgentRow {
+        name: entrant.name.clone(),
+        step: entrant.step,
+        rating,
+        stronger_than_next: None,
+        results,
+        score: results.score(),
+        as_white: by_side[0],
+        as_black: by_side[1],
+        mean_difference: mean(difference, scored_games),
+    }
+}
+
+fn match_row(standings: &Standings, fit: &Fit, tally: &Tally) -> MatchRow {
+    let elo = fit.difference(tally.first, tally.second);
+    MatchRow {
+        first: standings.entrants[tally.first].name.clone(),
+        second: standings.entrants[tally.second].name.clone(),
+        elo,
+        superiority: elo.above_zero(),
+        results: tally.results(),
+        score: tally.results().score(),
+        as_white: tally.by_side[0],
+        as_black: tally.by_side[1],
+        pairs: tally.pairs,
+        mean_difference: mean(tally.score_difference, tally.scored_games),
+    }
+}
+
+fn mean(sum: i64, count: u32) -> Option<f64> {
+    (count > 0).then(|| sum as f64 / f64::from(count))
+}
+
+/// A CSV field, quoted where it must be.
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,175 @@
+//! The sequential test on pairs: play until it is clear which of two hypotheses about the strength
+//! difference explains the results.
+//!
+//! A pair of games has five results, from 0 to 4 half points for the first agent. The test compares
+//! the likelihoods of the most likely distributions over the five whose mean is what one hypothesis
+//! or the other says, so it needs no model of draws or of how unequal the openings are.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use super::rating::expected_score;
+
+/// How often each result of a pair was seen, by half points of the first agent.
+pub type PairCounts = [u32; 5];
+
+/// The chance of either wrong answer that the test allows.
+pub const ERROR_RATE: f64 = 0.05;
+
+/// Two hypotheses about how much stronger the first agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sprt {
+    /// The smaller difference in Elo.
+    pub elo0: f64,
+    /// The larger difference in Elo.
+    pub elo1: f64,
+}
+
+/// What a test says at some point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// More games are needed.
+    Undecided,
+    /// The difference is `elo0` rather than `elo1`, or still less.
+    Elo0,
+    /// The difference is `elo1` rather than `elo0`, or still more.
+    Elo1,
+}
+
+impl Sprt {
+    /// The log-likelihood ratio of `elo1` over `elo0`.
+    pub fn log_likelihood_ratio(&self, counts: &PairCounts) -> f64 {
+        // No result is impossible because it was not seen yet.
+        const UNSEEN: f64 = 1e-3;
+        let counts = counts.map(|count| f64::from(count).max(UNSEEN));
+        let total: f64 = counts.iter().sum();
+        let observed = counts.map(|count| count / total);
+        let under0 = most_likely(&observed, expected_score(self.elo0));
+        let under1 = most_likely(&observed, expected_score(self.elo1));
+        (0..5)
+            .map(|result| counts[result] * (under1[result] / under0[result]).ln())
+            .sum()
+    }
+
+    /// What the test says after these pairs.
+    pub fn decide(&self, counts: &PairCounts) -> Decision {
+        let bound = Sprt::bound();
+        let ratio = self.log_likelihood_ratio(counts);
+        if ratio >= bound {
+            Decision::Elo1
+        } else if ratio <= -bound {
+            Decision::Elo0
+        } else {
+            Decision::Undecided
+        }
+    }
+
+    /// The log-likelihood ratio at which `elo1` is decided for, and below whose negative `elo0` is.
+    pub fn bound() -> f64 {
+        ((1.0 - ERROR_RATE) / ERROR_RATE).ln()
+    }
+}
+
+impl FromStr for Sprt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Sprt, String> {
+        let wanted = "expected two differences in Elo, the smaller one first, such as 0,20";
+        let (elo0, elo1) = text.split_once(',').ok_or(wanted)?;
+        let number = |text: &str| {
+            let number = text.trim().parse::<f64>().map_err(|_| wanted)?;
+            let sane = number.abs() <= 1000.0; // false for what is no number, too
+            sane.then_some(number)
+                .ok_or("the differences must lie between -1000 and 1000 Elo")
+        };
+        let (elo0, elo1) = (number(elo0)?, number(elo1)?);
+        if elo0 >= elo1 {
+            return Err(wanted.to_owned());
+        }
+        Ok(Sprt { elo0, elo1 })
+    }
+}
+
+/// The distribution over the five results, with this mean as a share of all points, under which the
+/// observed one is the most likely: `p[k] = observed[k] / (1 + x (k/4 - mean))`, with `x` such that
+/// the mean is right.
+fn most_likely(observed: &[f64; 5], mean: f64) -> [f64; 5] {
+    let offsets: [f64; 5] = std::array::from_fn(|result| result as f64 / 4.0 - mean);
+    // Σ observed·offset/(1 + x·offset) falls from +∞ to -∞ between these poles.
+    let (mut low, mut high) = (-1.0 / offsets[4], -1.0 / offsets[0]);
+    for _ in 0..100 {
+        let x = 0.5 * (low + high);
+        let slope: f64 = (0..5)
+            .map(|result| observed[result] * offsets[result] / (1.0 + x * offsets[result]))
+            .sum();
+        if slope > 0.0 {
+            low = x;
+        } else {
+            high = x;
+        }
+    }
+    let x = 0.5 * (low + high);
+    std::array::from_fn(|result| observed[result] / (1.0 + x * offsets[result]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_likely_distribution_sums_to_one_and_has_the_mean_asked_for() {
+        let observed = [0.1, 0.2, 0.4, 0.2, 0.1];
+        for mean in [0.1, 0.48, 0.5, 0.53, 0.9] {
+            let fitted = most_likely(&observed, mean);
+            let found: f64 = (0..5).map(|k| fitted[k] * k as f64 / 4.0).sum();
+            assert!((fitted.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            assert!((found - mean).abs() < 1e-9, "{found} for {mean}");
+            assert!(fitted.iter().all(|&p| p > 0.0));
+        }
+        let unchanged = most_likely(&observed, 0.5);
+        assert!((0..5).all(|k| (unchanged[k] - observed[k]).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_ratio_leans_to_the_hypothesis_the_results_support_and_mirrors() {
+        let sprt = Sprt {
+            elo0: 0.0,
+            elo1: 20.0,
+        };
+        assert!(sprt.log_likelihood_ratio(&[10, 20, 40, 60, 70]) > Sprt::bound());
+        assert!(sprt.log_likelihood_ratio(&[70, 60, 40, 20, 10]) < -Sprt::bound());
+        assert!(sprt.log_likelihood_ratio(&[0; 5]).abs() < 0.01);
+        let mirrored = Sprt {
+            elo0: -20.0,
+            elo1: 0.0,
+        };
+        let there = sprt.log_likelihood_ratio(&[3, 8, 20, 12, 7]);
+        let back = mirrored.log_likelihood_ratio(&[7, 12, 20, 8, 3]);
+        assert!((there + back).abs() < 1e-9);
+    }
+
+    #[test]
+    fn hypotheses_are_two_numbers_the_smaller_one_first() {
+        assert_eq!(
+            "0,20".parse(),
+            Ok(Sprt {
+                elo0: 0.0,
+                elo1: 20.0
+            })
+        );
+        assert_eq!(
+            "-5, 2.5".parse(),
+            Ok(Sprt {
+                elo0: -5.0,
+                elo1: 2.5
+            })
+        );
+        for text in [
+            "", "5", "5,5", "20,0", "a,b", "0,NaN", "0,inf", "0,1e9", "1,2,3",
+        ] {
+            assert!(text.parse::<Sprt>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The report as text, at most as wide as asked for.
+
+use std::fmt::Write;
+
+use super::report::{AgentRow, MatchRow, Report};
+use super::sprt::Decision;
+
+/// The narrowest an agent's name is cut to.
+const NARROWEST_NAME: usize = 12;
+
+/// What the columns of the agents' table take beside the name.
+const AGENT_COLUMNS: usize = 62;
+
+/// What the columns of the matches' table take beside the two names.
+const MATCH_COLUMNS: usize = 46;
+
+impl Report {
+    /// The table of agents: one line of headings, one line per agent.
+    pub fn agents_table(&self, width: usize) -> String {
+        let names = self.agents.iter().map(|row| row.name.chars().count());
+        let room = name_room(names, width.saturating_sub(AGENT_COLUMNS));
+        let mut text = format!(
+            "{:>3} {:<room$} {:>6} {:>5} {:>6} {:>6} {:>17} {:>5} {:>5}\n",
+            "#", "agent", "elo", "±", "games", "score", "won drawn  lost", "white", "black"
+        );
+        for (rank, row) in self.agents.iter().enumerate() {
+            text.push_str(&agent_line(rank + 1, row, room));
+        }
+        text
+    }
+
+    /// The table of matches: one line of headings, one line per match.
+    pub fn matches_table(&self, width: usize) -> String {
+        let names = self
+            .matches
+            .iter()
+            .flat_map(|row| [row.first.chars().count(), row.second.chars().count()]);
+        let room = name_room(names, width.saturating_sub(MATCH_COLUMNS) / 2);
+        let mut text = format!(
+            "    {:<room$}   {:<room$} {:>6} {:>6} {:>6} {:>5} {:>10}\n",
+            "first", "second", "games", "score", "elo", "±", "stronger"
+        );
+        for row in &self.matches {
+            text.push_str(&match_line(row, room));
+        }
+        text
+    }
+
+    /// Everything.
+    pub fn to_text(&self, width: usize) -> String {
+        let mut text = self.agents_table(width);
+        text.push('\n');
+        text.push_str(&self.matches_table(width));
+        text.push('\n');
+        for note in self.notes() {
+            text.push_str(&note);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// What the tables do not say, a sentence a line.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = vec![match &self.anchor {
+            Some(anchor) => format!("Ratings are relative to {} = {}.", anchor.agent, anchor.elo),
+            None => "Ratings are relative to the mean of the agents.".to_owned(),
+        }];
+        notes.push(
+            "± is half the 95 % interval, from pairs of games with the sides swapped.".into(),
+        );
+        let mut sides = format!("White scored {}", percent(self.white_score).trim_start());
+        if self.draws_between_equals > 0.0 {
+            let draws = percent(self.draws_between_equals);
+            let _ = write!(sides, "; equals would draw {}", draws.trim_start());
+        }
+        notes.push(sides + " of the games.");
+        if self.truncated > 0 {
+            notes.push(format!(
+                "{} games were cut off by the limit on their length and count as draws.",
+                self.truncated
+            ));
+        }
+        if self.repeated_pairs > 0 {
+            notes.push(format!(
+                "{} pairs repeated an earlier one move for move and do not narrow the intervals.",
+                self.repeated_pairs
+            ));
+        }
+        if let Some(state) = &self.sprt {
+            let test = state.test;
+            let standing = format!(
+                "log-likelihood ratio {:.2}, bounds ±{:.2}",
+                state.log_likelihood_ratio, state.bound
+            );
+            let games = state.games;
+            let (elo0, elo1) = (test.elo0, test.elo1);
+            notes.push(match state.decision {
+                Decision::Elo1 => format!(
+                    "Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({standing})."
+                ),
+                Decision::Elo0 => format!(
+                    "Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({standing})."
+                ),
+                Decision::Undecided => format!(
+                    "Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({standing})."
+                ),
+            });
+        }
+        notes
+    }
+}
+
+fn agent_line(rank: usize, row: &AgentRow, room: usize) -> String {
+    let results = row.results;
+    format!(
+        "{rank:>3} {:<room$} {} {} {:>6} {} {:>5} {:>5} {:>5} {} {}\n",
+        shortened(&row.name, room),
+        elo(row.rating.elo, 6),
+        margin(row.rating.margin),
+        results.games(),
+        percent(row.score),
+        results.wins,
+        results.draws,
+        results.losses,
+        short_percent(row.as_white.games(), row.as_white.score()),
+        short_percent(row.as_black.games(), row.as_black.score()),
+    )
+}
+
+fn match_line(row: &MatchRow, room: usize) -> String {
+    format!(
+        "    {:<room$} – {:<room$} {:>6} {} {} {} {:>10}\n",
+        shortened(&row.first, room),
+        shortened(&row.second, room),
+        row.results.games(),
+        percent(row.score),
+        elo(row.elo.elo, 6),
+        margin(row.elo.margin),
+        likelihood(row.superiority),
+    )
+}
+
+/// A rating with its sign.
+fn elo(elo: f64, width: usize) -> String {
+    let rounded = elo.round();
+    if rounded == 0.0 {
+        format!("{:>width$}", 0)
+    } else {
+        format!("{rounded:>+width$.0}")
+    }
+}
+
+fn margin(margin: f64) -> String {
+    format!("{:>5.0}", margin)
+}
+
+/// Six characters: `100.0%`.
+fn percent(share: f64) -> String {
+    format!("{:>5.1}%", 100.0 * share)
+}
+
+/// Five characters: ` 100%`, or a dash where nothing was played.
+fn short_percent(games: u32, share: f64) -> String {
+    if games == 0 {
+        return format!("{:>5}", "–");
+    }
+    format!("{:>4.0}%", 100.0 * share)
+}
+
+/// A probability that is never shown as 0 or 100 %.
+fn likelihood(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent > 99.95 {
+        "> 99.9%".to_owned()
+    } else if percent < 0.05 {
+        "< 0.1%".to_owned()
+    } else {
+        format!("{percent:.1}%")
+    }
+}
+
+/// How many characters names get: what the longest needs, unless there is less room.
+fn name_room(lengths: impl Iterator<Item = usize>, room: usize) -> usize {
+    let longest = lengths.max().unwrap_or(0);
+    longest.clamp("second".len(), room.max(NARROWEST_NAME))
+}
+
+/// The name with its middle left out if it is too long: beginnings and ends tell names apart.
+fn shortened(name: &str, room: usize) -> String {
+    let length = name.chars().count();
+    if length <= room {
+        return name.to_owned();
+    }
+    let head = (room - 1) / 3;
+    let tail = room - 1 - head;
+    let start: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{start}…{end}")
+}
