@@ -5,6 +5,7 @@
 //! or a picture. Nothing here prints or reads the command line, and nothing learns.
 
 mod opening;
+mod plan;
 mod rating;
 mod report;
 mod runner;
@@ -12,6 +13,7 @@ mod schedule;
 mod sprt;
 mod standings;
 mod stats;
+mod svg;
 mod table;
 mod tournament;
 
@@ -21,5 +23,7 @@ pub use report::{AgentRow, MatchRow, Report};
 pub use runner::Budget;
 pub use schedule::{GameId, Pairing};
 pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
-pub use standings::{Anchor, Entrant, PairResult, Results, SprtState, Standings};
+pub use standings::{
+    Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
+};
 pub use tournament::{ArenaError, Contestant, Observer, Settings, Tournament};

@@ -5,16 +5,16 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::rating::{Estimate, Fit};
-use super::schedule::Pairing;
 use super::sprt::PairCounts;
-use super::standings::{Anchor, Results, SprtState, Standings, Tally};
+use super::standings::{Anchor, Checkpoint, Conditions, Results, SprtState, Standings, Tally};
 use crate::game::Player;
 
 /// Everything a tournament tells.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Who met whom.
-    pub pairing: Pairing,
+    /// Under which conditions it was played.
+    #[serde(flatten)]
+    pub conditions: Conditions,
     /// Games that count: those of whole pairs.
     pub games: u32,
     /// Games there were to be.
@@ -42,13 +42,15 @@ pub struct Report {
 pub struct AgentRow {
     /// The agent.
     pub name: String,
-    /// The training step, for a checkpoint of a run.
-    pub step: Option<u64>,
+    /// Which checkpoint it is, if it is one.
+    pub checkpoint: Option<Checkpoint>,
     /// The rating, with its 95 % interval.
     pub rating: Estimate,
     /// How likely it is stronger than the agent of the next row.
     pub stronger_than_next: Option<f64>,
-    /// All its games.
+    /// How many games it played.
+    pub games: u32,
+    /// All of them.
     #[serde(flatten)]
     pub results: Results,
     /// Points per game.
@@ -72,7 +74,9 @@ pub struct MatchRow {
     pub elo: Estimate,
     /// How likely the first is the stronger one.
     pub superiority: f64,
-    /// All games.
+    /// How many games they played.
+    pub games: u32,
+    /// All of them.
     #[serde(flatten)]
     pub results: Results,
     /// Points per game.
@@ -109,7 +113,7 @@ impl Report {
             });
         let count = |of: fn(&Tally) -> u32| standings.tallies.iter().map(of).sum();
         Report {
-            pairing: standings.pairing,
+            conditions: standings.conditions.clone(),
             games: standings.games(),
             planned_games: standings.planned_games(),
             anchor: standings.anchor.clone(),
@@ -129,20 +133,25 @@ impl Report {
 
     /// The agents' rows as CSV, with a line of column names.
     pub fn to_csv(&self) -> String {
-        let mut csv = "agent,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
+        let mut csv = "agent,run,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
             white_wins,white_draws,white_losses,black_wins,black_draws,black_losses,\
             mean_difference\n"
             .to_owned();
         for row in &self.agents {
             let (low, high) = row.rating.interval();
             let (all, white, black) = (row.results, row.as_white, row.as_black);
-            let step = row.step.map_or(String::new(), |step| step.to_string());
+            let (run, step) = row
+                .checkpoint
+                .as_ref()
+                .map_or_else(Default::default, |checkpoint| {
+                    (quoted(&checkpoint.run), checkpoint.step.to_string())
+                });
             let difference = row
                 .mean_difference
                 .map_or(String::new(), |mean| format!("{mean:.3}"));
             writeln!(
                 csv,
-                "{},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference}",
+                "{},{run},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference}",
                 quoted(&row.name),
                 row.rating.elo,
                 all.games(),
@@ -200,9 +209,10 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
     results.merge(by_side[1]);
     AgentRow {
         name: entrant.name.clone(),
-        step: entrant.step,
+        checkpoint: entrant.checkpoint.clone(),
         rating,
         stronger_than_next: None,
+        games: results.games(),
         results,
         score: results.score(),
         as_white: by_side[0],
@@ -218,6 +228,7 @@ fn match_row(standings: &Standings, fit: &Fit, tally: &Tally) -> MatchRow {
         second: standings.entrants[tally.second].name.clone(),
         elo,
         superiority: elo.above_zero(),
+        games: tally.results().games(),
         results: tally.results(),
         score: tally.results().score(),
         as_white: tally.by_side[0],

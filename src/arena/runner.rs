@@ -23,6 +23,13 @@ pub struct Budget {
     pub movetime: Option<Duration>,
 }
 
+impl Budget {
+    /// The time in milliseconds.
+    pub fn movetime_ms(&self) -> Option<u64> {
+        self.movetime.map(|time| time.as_millis() as u64)
+    }
+}
+
 /// A game before its first asked move.
 pub(super) struct Setup<P> {
     /// The agents of White and of Black, as places in the list of agents.

@@ -9,13 +9,22 @@ use super::schedule::Pairing;
 use super::sprt::{Decision, PairCounts, Sprt};
 use crate::game::{Outcome, Player, Verdict};
 
+/// A state of the learner that a run has kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checkpoint {
+    /// The run.
+    pub run: String,
+    /// The training step.
+    pub step: u64,
+}
+
 /// Somebody in the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entrant {
     /// The name; no two are the same.
     pub name: String,
-    /// The training step, for a checkpoint of a run.
-    pub step: Option<u64>,
+    /// Which checkpoint it is, if it is one.
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Both games from one opening.
@@ -178,12 +187,32 @@ pub struct SprtState {
     pub games: u32,
 }
 
+/// Under which conditions a tournament is played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conditions {
+    /// The game.
+    pub game: &'static str,
+    /// The version of its rules.
+    pub rules: u32,
+    /// Who meets whom.
+    pub pairing: Pairing,
+    /// Games of every match.
+    pub games_per_match: u32,
+    /// What all randomness comes from.
+    pub seed: u64,
+    /// Where the openings come from.
+    pub openings: String,
+    /// Nodes or simulations a move, if they are the same for all.
+    pub nodes: Option<u64>,
+    /// Milliseconds a move, if they are the same for all.
+    pub movetime_ms: Option<u64>,
+}
+
 /// The results of a tournament so far. Only whole pairs count.
 #[derive(Clone, Debug)]
 pub struct Standings {
     pub(super) entrants: Vec<Entrant>,
-    pub(super) pairing: Pairing,
-    pub(super) pairs: u32, // to be played in each bout
+    pub(super) conditions: Conditions,
     pub(super) anchor: Option<Anchor>,
     pub(super) tallies: Vec<Tally>,
     sprt: Option<SprtState>,
@@ -195,11 +224,12 @@ impl Standings {
     /// An empty table. A sequential test is about its first bout.
     pub(super) fn new(
         entrants: Vec<Entrant>,
-        (pairing, pairs): (Pairing, u32),
+        conditions: Conditions,
         anchor: Option<Anchor>,
         sprt: Option<Sprt>,
     ) -> Standings {
-        let tallies = pairing
+        let tallies = conditions
+            .pairing
             .bouts(entrants.len())
             .into_iter()
             .map(|(first, second)| Tally {
@@ -210,8 +240,7 @@ impl Standings {
             .collect();
         Standings {
             entrants,
-            pairing,
-            pairs,
+            conditions,
             anchor,
             tallies,
             sprt: sprt.map(|test| SprtState {
@@ -252,6 +281,11 @@ impl Standings {
         &self.entrants
     }
 
+    /// Under which conditions they play.
+    pub fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
     /// The games that count so far.
     pub fn games(&self) -> u32 {
         self.tallies
@@ -262,7 +296,7 @@ impl Standings {
 
     /// The games there will be, unless a sequential test ends it sooner.
     pub fn planned_games(&self) -> u32 {
-        2 * self.pairs * self.tallies.len() as u32
+        self.conditions.games_per_match * self.tallies.len() as u32
     }
 
     /// How the sequential test stands, if there is one.

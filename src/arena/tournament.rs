@@ -6,21 +6,21 @@ use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 use super::opening::Openings;
-use super::runner::{self, Budget, Finished, Setup, Team};
+use super::plan::{Plan, fnv};
+use super::runner::{self, Budget, Finished, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
-use super::standings::{Anchor, Entrant, PairResult, Standings};
+use super::standings::{Anchor, Checkpoint, Conditions, Entrant, PairResult, Standings};
 use crate::agent::Agent;
 use crate::game::{Game, Player};
-use crate::random::stream;
-use crate::record::{ArenaMark, FORMAT, GameRecord, RecordError};
+use crate::record::{GameRecord, RecordError};
 
 /// Somebody who takes part, and how agents that play for him are made: one for each thread.
 pub struct Contestant<'a, G: Game> {
     /// The name in tables and records.
     pub name: String,
-    /// The training step, for a checkpoint of a run.
-    pub step: Option<u64>,
+    /// Which checkpoint it is, if it is one.
+    pub checkpoint: Option<Checkpoint>,
     /// Makes an agent.
     pub build: Box<dyn Fn() -> Result<Box<dyn Agent<G>>, String> + 'a>,
 }
@@ -104,10 +104,12 @@ impl Observer for () {
 
 /// A tournament of one game: what is to be played, and what was.
 pub struct Tournament<'a, G: Game> {
-    game: &'a G,
-    openings: &'a Openings<G::Position>,
-    settings: Settings,
-    bouts: Vec<(usize, usize)>,
+    plan: Plan<'a, G>,
+    played: Played,
+}
+
+/// What was played.
+struct Played {
     standings: Standings,
     halves: HashMap<(usize, u32), Finished>, // games whose partner has not ended
     done: HashSet<GameId>,
@@ -146,36 +148,53 @@ impl<'a, G: Game> Tournament<'a, G> {
                 )));
             }
         }
-        let schedule = (settings.pairing, settings.pairs);
-        let bouts = settings.pairing.bouts(entrants.len());
+        let conditions = Conditions {
+            game: game.id(),
+            rules: game.rules_version(),
+            pairing: settings.pairing,
+            games_per_match: 2 * settings.pairs,
+            seed: settings.seed,
+            openings: openings.source().to_owned(),
+            nodes: settings.budget.nodes,
+            movetime_ms: settings.budget.movetime_ms(),
+        };
+        let (anchor, sprt) = (settings.anchor.clone(), settings.sprt);
         Ok(Tournament {
-            game,
-            openings,
-            standings: Standings::new(entrants, schedule, settings.anchor.clone(), settings.sprt),
-            settings,
-            bouts,
-            halves: HashMap::new(),
-            done: HashSet::new(),
+            plan: Plan {
+                game,
+                openings,
+                bouts: settings.pairing.bouts(entrants.len()),
+                names: entrants
+                    .iter()
+                    .map(|entrant| entrant.name.clone())
+                    .collect(),
+                settings,
+            },
+            played: Played {
+                standings: Standings::new(entrants, conditions, anchor, sprt),
+                halves: HashMap::new(),
+                done: HashSet::new(),
+            },
         })
     }
 
     /// What was played so far.
     pub fn standings(&self) -> &Standings {
-        &self.standings
+        &self.played.standings
     }
 
     /// Takes over games that were played before. All of them must belong to this tournament: same
     /// agents, seed, openings and budget. There may be fewer agents and games in them than now.
     pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), ArenaError> {
         for (index, record) in records.iter().enumerate() {
-            let finished = self.match_record(record).map_err(|problem| {
+            let finished = self.plan.match_record(record).map_err(|problem| {
                 ArenaError::new(format!(
                     "game {} does not belong to this tournament: {problem}",
                     index + 1
                 ))
             })?;
             if let Some(finished) = finished {
-                self.take(finished);
+                self.played.take(finished);
             }
         }
         Ok(())
@@ -189,74 +208,61 @@ impl<'a, G: Game> Tournament<'a, G> {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), ArenaError> {
-        assert_eq!(contestants.len(), self.standings.entrants.len());
-        let ids: Vec<GameId> = schedule::games(self.bouts.len(), self.settings.pairs)
+        let Tournament { plan, played } = self;
+        assert_eq!(contestants.len(), plan.names.len());
+        let settings = &plan.settings;
+        let ids: Vec<GameId> = schedule::games(plan.bouts.len(), settings.pairs)
             .into_iter()
-            .filter(|id| !self.done.contains(id))
+            .filter(|id| !played.done.contains(id))
             .collect();
-        if ids.is_empty() || self.decided() {
+        if ids.is_empty() || played.decided() {
             return Ok(());
         }
-        let threads = self.settings.threads.clamp(1, ids.len());
-        let teams = (0..threads)
-            .map(|_| {
-                contestants
-                    .iter()
-                    .map(|contestant| (contestant.build)())
-                    .collect()
-            })
-            .collect::<Result<Vec<Team<G>>, String>>()
-            .map_err(ArenaError)?;
-        let in_flight = match self.settings.budget.movetime {
-            Some(_) => 1,
-            None => self.settings.in_flight.max(1),
+        let threads = settings.threads.clamp(1, ids.len());
+        let team = |_| {
+            contestants
+                .iter()
+                .map(|contestant| (contestant.build)())
+                .collect()
         };
-        let plan = self.plan();
+        let teams: Result<Vec<Team<G>>, String> = (0..threads).map(team).collect();
+        let in_flight = match settings.budget.movetime {
+            Some(_) => 1,
+            None => settings.in_flight.max(1),
+        };
         let mut failure = None;
+        let collect = |finished: Option<Finished>| {
+            if let Some(finished) = finished
+                && failure.is_none()
+            {
+                failure = observer.game(&plan.record(&finished)).err();
+                played.take(finished);
+            }
+            observer.standings(&played.standings);
+            if failure.is_some() || played.decided() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
         runner::run(
-            self.game,
-            teams,
+            plan.game,
+            teams.map_err(ArenaError)?,
             &ids,
             |id| plan.setup(id),
-            (self.settings.budget, in_flight),
+            (settings.budget, in_flight),
             stop,
-            |finished| {
-                if let Some(finished) = finished
-                    && failure.is_none()
-                {
-                    failure = observer.game(&plan.record(&finished)).err();
-                    self.take(finished);
-                }
-                observer.standings(&self.standings);
-                if failure.is_some() || self.decided() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            },
+            collect,
         );
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
+}
 
+impl Played {
     fn decided(&self) -> bool {
         self.standings
             .sprt()
             .is_some_and(|state| state.decision != Decision::Undecided)
-    }
-
-    fn plan(&self) -> Plan<'a, G> {
-        Plan {
-            game: self.game,
-            openings: self.openings,
-            settings: self.settings.clone(),
-            bouts: self.bouts.clone(),
-            names: self
-                .standings
-                .entrants
-                .iter()
-                .map(|entrant| entrant.name.clone())
-                .collect(),
-        }
     }
 
     /// Counts a finished game, once its partner has ended, too.
@@ -282,133 +288,6 @@ impl<'a, G: Game> Tournament<'a, G> {
             }
         }
     }
-
-    /// The game of this tournament that a record holds; nothing for a game that did not end.
-    fn match_record(&self, record: &GameRecord) -> Result<Option<Finished>, String> {
-        let mark = record.arena.ok_or("it was not played by `arena`")?;
-        let same = |what: &str, there: &dyn fmt::Debug, here: &dyn fmt::Debug| {
-            let (there, here) = (format!("{there:?}"), format!("{here:?}"));
-            if there == here {
-                return Ok(());
-            }
-            Err(format!("{what} is {there} there and {here} here"))
-        };
-        let expected = self.plan().mark(mark.pair);
-        same("the seed", &mark.seed, &expected.seed)?;
-        same("nodes a move", &mark.nodes, &expected.nodes)?;
-        same(
-            "milliseconds a move",
-            &mark.movetime_ms,
-            &expected.movetime_ms,
-        )?;
-        same(
-            "the limit of plies",
-            &record.max_plies,
-            &Some(self.game.max_plies()),
-        )?;
-        let agent = |name: &Option<String>| {
-            let name = name.as_deref().ok_or("a player is not named")?;
-            self.standings
-                .entrants
-                .iter()
-                .position(|entrant| entrant.name == name)
-                .ok_or_else(|| format!("{name} takes no part in it"))
-        };
-        let (white, black) = (agent(&record.white)?, agent(&record.black)?);
-        let bout = self
-            .bouts
-            .iter()
-            .position(|&bout| bout == (white, black) || bout == (black, white))
-            .ok_or("these two do not meet in it")?;
-        let first_plays = match self.bouts[bout].0 == white {
-            true => Player::White,
-            false => Player::Black,
-        };
-        let replay = record
-            .replay(self.game)
-            .map_err(|error| error.to_string())?;
-        let opening = self.openings.of_pair(mark.pair);
-        let start = opening.start.unwrap_or_else(|| self.game.start());
-        if replay.positions[0] != start || !replay.actions.starts_with(&opening.actions) {
-            return Err(format!("pair {} has another opening here", mark.pair));
-        }
-        let outcome = replay
-            .positions
-            .last()
-            .and_then(|last| self.game.outcome(last));
-        if outcome != record.outcome {
-            return Err("its moves do not lead to the result it names".to_owned());
-        }
-        Ok(outcome.map(|outcome| Finished {
-            id: GameId {
-                bout,
-                pair: mark.pair,
-                first_plays,
-            },
-            actions: replay.actions,
-            outcome,
-        }))
-    }
-}
-
-/// What tells how a game begins and how its record is written.
-struct Plan<'a, G: Game> {
-    game: &'a G,
-    openings: &'a Openings<G::Position>,
-    settings: Settings,
-    bouts: Vec<(usize, usize)>,
-    names: Vec<String>,
-}
-
-impl<G: Game> Plan<'_, G> {
-    fn setup(&self, id: GameId) -> Setup<G::Position> {
-        let seats = id.seats(self.bouts[id.bout]);
-        let opening = self.openings.of_pair(id.pair);
-        // From the names, so that it is the same whoever else takes part.
-        let names = seats.map(|agent| self.names[agent].as_bytes());
-        let index = fnv([names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
-        Setup {
-            seats,
-            position: opening.position,
-            actions: opening.actions.clone(),
-            stream: stream(self.settings.seed, index),
-        }
-    }
-
-    fn mark(&self, pair: u32) -> ArenaMark {
-        let budget = self.settings.budget;
-        ArenaMark {
-            seed: self.settings.seed,
-            pair,
-            nodes: budget.nodes,
-            movetime_ms: budget.movetime.map(|time| time.as_millis() as u64),
-        }
-    }
-
-    fn record(&self, finished: &Finished) -> GameRecord {
-        let id = finished.id;
-        let [white, black] = id.seats(self.bouts[id.bout]);
-        let opening = self.openings.of_pair(id.pair);
-        let mut position = opening.start.unwrap_or_else(|| self.game.start());
-        let mut moves = Vec::with_capacity(finished.actions.len());
-        for &action in &finished.actions {
-            moves.push(self.game.action_text(&position, action));
-            self.game.play(&mut position, action);
-        }
-        GameRecord {
-            format: FORMAT,
-            game: self.game.id().to_owned(),
-            rules: Some(self.game.rules_version()),
-            white: Some(self.names[white].clone()),
-            black: Some(self.names[black].clone()),
-            outcome: Some(finished.outcome),
-            arena: Some(self.mark(id.pair)),
-            opening_plies: Some(opening.actions.len()),
-            position: opening.start.map(|start| self.game.position_text(&start)),
-            max_plies: Some(self.game.max_plies()),
-            moves,
-        }
-    }
 }
 
 fn with_unique_names(mut entrants: Vec<Entrant>) -> Vec<Entrant> {
@@ -432,11 +311,4 @@ fn fingerprint(games: &[&Finished]) -> u64 {
         actions.chain(u16::MAX.to_le_bytes())
     });
     fnv(bytes)
-}
-
-/// The FNV-1a hash.
-fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

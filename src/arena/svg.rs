@@ -1,0 +1,279 @@
+//! The ratings as a picture: over training steps for checkpoints, as rows otherwise.
+
+use std::fmt::Write;
+
+use super::report::{AgentRow, Report};
+
+const WIDTH: f64 = 900.0;
+const LEFT: f64 = 70.0;
+const TOP: f64 = 56.0;
+const BOTTOM: f64 = 56.0;
+
+/// The height of the plot over steps, and of one row otherwise.
+const PLOT: f64 = 400.0;
+const ROW: f64 = 30.0;
+
+/// A character's width at the size of the labels, about.
+const CHARACTER: f64 = 7.2;
+
+/// Colours that most people can tell apart, one per run.
+const COLOURS: [&str; 6] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+];
+const INK: &str = "#222";
+const PALE: &str = "#ddd";
+const GREY: &str = "#777";
+
+impl Report {
+    /// The ratings as an SVG picture with the 95 % intervals: curves over training steps if there
+    /// are checkpoints, with all others as level lines, and otherwise one row per agent.
+    pub fn to_svg(&self, title: &str) -> String {
+        let mut picture = Picture::default();
+        let mut runs: Vec<&str> = Vec::new();
+        for row in &self.agents {
+            if let Some(checkpoint) = &row.checkpoint
+                && !runs.contains(&checkpoint.run.as_str())
+            {
+                runs.push(&checkpoint.run);
+            }
+        }
+        runs.sort_unstable();
+        let height = if runs.is_empty() {
+            rows(&mut picture, &self.agents);
+            TOP + ROW * self.agents.len() as f64 + BOTTOM
+        } else {
+            curves(&mut picture, &self.agents, &runs);
+            TOP + PLOT + BOTTOM
+        };
+        picture.text((LEFT, 30.0), title, "start", INK, 17);
+        picture.finish(height)
+    }
+}
+
+/// One row per agent: the rating and its interval.
+fn rows(picture: &mut Picture, agents: &[AgentRow]) {
+    let longest = agents.iter().map(|row| row.name.chars().count()).max();
+    let left = 24.0 + CHARACTER * longest.unwrap_or(0) as f64;
+    let left = left.clamp(LEFT, WIDTH / 2.0);
+    let scale = Scale::around(agents, (left, WIDTH - 30.0));
+    let bottom = TOP + ROW * agents.len() as f64;
+    for tick in scale.ticks(100.0) {
+        let x = scale.at(tick);
+        picture.line((x, TOP - 6.0), (x, bottom), PALE, 1.0);
+        picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
+    }
+    let middle = 0.5 * (left + WIDTH - 30.0);
+    picture.text(
+        (middle, bottom + 42.0),
+        "Elo, with 95 % intervals",
+        "middle",
+        GREY,
+        12,
+    );
+    for (index, row) in agents.iter().enumerate() {
+        let y = TOP + ROW * (index as f64 + 0.5);
+        let (low, high) = row.rating.interval();
+        picture.text((left - 12.0, y + 4.0), &row.name, "end", INK, 12);
+        picture.line((scale.at(low), y), (scale.at(high), y), COLOURS[0], 2.0);
+        picture.dot((scale.at(row.rating.elo), y), COLOURS[0]);
+    }
+}
+
+/// One curve per run over training steps, and a level line for everybody else.
+fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
+    let others: Vec<&AgentRow> = agents
+        .iter()
+        .filter(|row| row.checkpoint.is_none())
+        .collect();
+    let labels = others.iter().map(|row| row.name.chars().count());
+    let labels = labels.chain(runs.iter().map(|run| run.chars().count()));
+    let room = CHARACTER * labels.max().unwrap_or(0) as f64;
+    let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
+    let bottom = TOP + PLOT;
+    let elo = Scale::around(agents, (bottom, TOP));
+    let last = agents.iter().filter_map(step).max().unwrap_or(0).max(1);
+    let steps = Scale {
+        values: (0.0, last as f64),
+        places: (LEFT, right),
+    };
+    for tick in elo.ticks(48.0) {
+        let y = elo.at(tick);
+        picture.line((LEFT, y), (right, y), PALE, 1.0);
+        picture.text((LEFT - 8.0, y + 4.0), &number(tick), "end", GREY, 12);
+    }
+    for tick in steps.ticks(110.0) {
+        let x = steps.at(tick);
+        picture.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
+        picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
+    }
+    picture.line((LEFT, bottom), (right, bottom), GREY, 1.0);
+    let middle = 0.5 * (LEFT + right);
+    picture.text((middle, bottom + 42.0), "training step", "middle", GREY, 12);
+    picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
+    let mut ends = Vec::new(); // labels at the right: height, text, colour
+    for row in others {
+        let y = elo.at(row.rating.elo);
+        let (low, high) = row.rating.interval();
+        picture.band((LEFT, right), (elo.at(high), elo.at(low)));
+        picture.dashes((LEFT, y), (right, y), GREY);
+        ends.push((y, row.name.as_str(), GREY));
+    }
+    for (index, run) in runs.iter().enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == *run);
+        let mut points: Vec<&AgentRow> = agents.iter().filter(of_run).collect();
+        points.sort_by_key(|row| step(row));
+        let place = |row: &AgentRow| {
+            (
+                steps.at(step(row).unwrap_or(0) as f64),
+                elo.at(row.rating.elo),
+            )
+        };
+        for pair in points.windows(2) {
+            picture.line(place(pair[0]), place(pair[1]), colour, 2.0);
+        }
+        for row in &points {
+            let (x, y) = place(row);
+            let (low, high) = row.rating.interval();
+            picture.line((x, elo.at(low)), (x, elo.at(high)), colour, 1.2);
+            picture.dot((x, y), colour);
+        }
+        if let Some(last) = points.last() {
+            ends.push((place(last).1, run, colour));
+        }
+    }
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut lowest = f64::NEG_INFINITY;
+    for (y, text, colour) in ends {
+        lowest = y.max(lowest + 15.0); // labels keep apart
+        picture.text((right + 10.0, lowest + 4.0), text, "start", colour, 12);
+    }
+}
+
+fn step(row: &AgentRow) -> Option<u64> {
+    row.checkpoint.as_ref().map(|checkpoint| checkpoint.step)
+}
+
+/// A straight map from values to places.
+struct Scale {
+    values: (f64, f64),
+    places: (f64, f64),
+}
+
+impl Scale {
+    /// Room for all intervals. One that is much wider than the span of the ratings may leave the picture.
+    fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
+        let span = |of: fn(&AgentRow) -> (f64, f64)| {
+            agents
+                .iter()
+                .map(of)
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| {
+                    (low.min(l), high.max(h))
+                })
+        };
+        let (low, high) = span(|row| (row.rating.elo, row.rating.elo));
+        let (lowest, highest) = span(|row| row.rating.interval());
+        let most = 0.5 * (high - low).max(100.0);
+        let (low, high) = (lowest.max(low - most), highest.min(high + most));
+        let margin = 0.04 * (high - low).max(10.0);
+        Scale {
+            values: (low - margin, high + margin),
+            places,
+        }
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        let share = (value - self.values.0) / (self.values.1 - self.values.0);
+        self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
+    }
+
+    /// Round values at least so many places apart.
+    fn ticks(&self, apart: f64) -> Vec<f64> {
+        let (low, high) = self.values;
+        let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
+        let power = 10_f64.powf(least.log10().floor());
+        let width = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|factor| factor * power)
+            .find(|&width| width >= least)
+            .unwrap_or(10.0 * power);
+        let first = (low / width).ceil() as i64;
+        let last = (high / width).floor() as i64;
+        (first..=last).map(|index| index as f64 * width).collect()
+    }
+}
+
+/// A number as short as it can be: 20000 is 20k.
+fn number(value: f64) -> String {
+    if value.abs() >= 1e6 {
+        format!("{}M", value / 1e6)
+    } else if value.abs() >= 1e4 {
+        format!("{}k", value / 1e3)
+    } else {
+        format!("{value}")
+    }
+}
+
+/// Shapes, one a line.
+#[derive(Default)]
+struct Picture {
+    body: String,
+}
+
+impl Picture {
+    fn push(&mut self, shape: std::fmt::Arguments<'_>) {
+        self.body.write_fmt(shape).expect("a string takes all text");
+        self.body.push('\n');
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
+        self.push(format_args!(
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-width="{width}"/>"#,
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
+        self.push(format_args!(
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="6 4"/>"#,
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    fn band(&mut self, x: (f64, f64), y: (f64, f64)) {
+        self.push(format_args!(
+            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{GREY}" opacity="0.12"/>"#,
+            x.0,
+            y.0,
+            x.1 - x.0,
+            y.1 - y.0
+        ));
+    }
+
+    fn dot(&mut self, at: (f64, f64), colour: &str) {
+        self.push(format_args!(
+            r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#,
+            at.0, at.1
+        ));
+    }
+
+    fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, colour: &str, size: u32) {
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        self.push(format_args!(
+            r#"<text x="{:.1}" y="{:.1}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{text}</text>"#,
+            at.0, at.1
+        ));
+    }
+
+    fn finish(self, height: f64) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+            self.body
+        )
+    }
+}
