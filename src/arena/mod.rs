@@ -20,10 +20,10 @@ mod tournament;
 pub use opening::{Opening, OpeningError, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
 pub use report::{AgentRow, MatchRow, Report};
-pub use runner::Budget;
+pub use runner::{Budget, Team};
 pub use schedule::{GameId, Pairing};
 pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
 pub use standings::{
     Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
 };
-pub use tournament::{ArenaError, Contestant, Observer, Settings, Tournament};
+pub use tournament::{ArenaError, Observer, Settings, Tournament};

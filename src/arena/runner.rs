@@ -56,8 +56,8 @@ pub(super) struct Finished {
 /// How often the collector looks at what the outside wants.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Agents for one thread.
-pub(super) type Team<G> = Vec<Box<dyn Agent<G>>>;
+/// The agents that play on one thread, one for every entrant.
+pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 
 /// Plays the games, as many threads as there are teams, `in_flight` games at a time on each. Finished games
 /// are handed to `collect`, which is called with `None` now and then, too, and can end the whole.

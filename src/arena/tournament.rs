@@ -10,20 +10,9 @@ use super::plan::{Plan, fnv};
 use super::runner::{self, Budget, Finished, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
-use super::standings::{Anchor, Checkpoint, Conditions, Entrant, PairResult, Standings};
-use crate::agent::Agent;
+use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
 use crate::game::{Game, Player};
 use crate::record::{GameRecord, RecordError};
-
-/// Somebody who takes part, and how agents that play for him are made: one for each thread.
-pub struct Contestant<'a, G: Game> {
-    /// The name in tables and records.
-    pub name: String,
-    /// Which checkpoint it is, if it is one.
-    pub checkpoint: Option<Checkpoint>,
-    /// Makes an agent.
-    pub build: Box<dyn Fn() -> Result<Box<dyn Agent<G>>, String> + 'a>,
-}
 
 /// How a tournament is played.
 #[derive(Clone, Debug)]
@@ -40,8 +29,6 @@ pub struct Settings {
     pub anchor: Option<Anchor>,
     /// Ends a bout of two agents as soon as it is decided.
     pub sprt: Option<Sprt>,
-    /// How many threads play.
-    pub threads: usize,
     /// Games under way at a time on each thread. Under a time budget it is one.
     pub in_flight: usize,
 }
@@ -55,7 +42,6 @@ impl Default for Settings {
             budget: Budget::default(),
             anchor: None,
             sprt: None,
-            threads: 1,
             in_flight: 256,
         }
     }
@@ -201,15 +187,20 @@ impl<'a, G: Game> Tournament<'a, G> {
     }
 
     /// Plays what is still to be played, or until `stop` is set. Games that did not end by then are
-    /// given up. `contestants` are the entrants, in their order.
+    /// given up. A thread is started for every team; a team has an agent for every entrant, in their
+    /// order.
+    ///
+    /// # Panics
+    /// If there is no team, or one lacks an agent.
     pub fn play(
         &mut self,
-        contestants: &[Contestant<'_, G>],
+        teams: Vec<Team<G>>,
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), ArenaError> {
         let Tournament { plan, played } = self;
-        assert_eq!(contestants.len(), plan.names.len());
+        assert!(!teams.is_empty(), "somebody must play");
+        assert!(teams.iter().all(|team| team.len() == plan.names.len()));
         let settings = &plan.settings;
         let ids: Vec<GameId> = schedule::games(plan.bouts.len(), settings.pairs)
             .into_iter()
@@ -218,14 +209,6 @@ impl<'a, G: Game> Tournament<'a, G> {
         if ids.is_empty() || played.decided() {
             return Ok(());
         }
-        let threads = settings.threads.clamp(1, ids.len());
-        let team = |_| {
-            contestants
-                .iter()
-                .map(|contestant| (contestant.build)())
-                .collect()
-        };
-        let teams: Result<Vec<Team<G>>, String> = (0..threads).map(team).collect();
         let in_flight = match settings.budget.movetime {
             Some(_) => 1,
             None => settings.in_flight.max(1),
@@ -247,7 +230,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         };
         runner::run(
             plan.game,
-            teams.map_err(ArenaError)?,
+            teams,
             &ids,
             |id| plan.setup(id),
             (settings.budget, in_flight),

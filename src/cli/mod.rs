@@ -1,5 +1,6 @@
 //! The command line: one short file per subcommand, and no logic beyond turning options into calls.
 
+mod arena;
 mod bench;
 mod bench_env;
 mod bench_search;
@@ -26,6 +27,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Arena(arena::Args),
     #[command(subcommand)]
     Bench(bench::Command),
     Perft(perft::Args),
@@ -71,6 +73,7 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),

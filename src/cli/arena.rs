@@ -1,0 +1,344 @@
+//! `jarmo arena`
+
+use std::fs;
+use std::io::{Write, stderr, stdout};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::{ExitCode, exit};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use console::Term;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{CommandResult, Failure, GameArgs};
+use crate::agent::{AgentError, AgentSpec, build};
+use crate::arena::{
+    Anchor, Budget, Entrant, Observer, Openings, Pairing, Report, Settings, Sprt, Standings, Team,
+    Tournament,
+};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::record::{GameRecord, RecordError, RecordFile};
+
+/// Play agents against each other and rate them, with error bars
+#[derive(clap::Args)]
+#[command(after_help = "\
+Every opening is played twice with the sides swapped, and the two games count as one pair.
+Ctrl-C ends with the table so far; with --games-out nothing finished is lost. docs/evaluating.md
+says how to read the numbers.")]
+pub(super) struct Args {
+    /// The agents: two for a match, more for a round robin
+    #[arg(value_name = "AGENT", required = true)]
+    agents: Vec<AgentSpec>,
+    #[command(flatten)]
+    game: GameArgs,
+    /// Games of every match: an even number
+    #[arg(long, value_name = "N", default_value = "200", value_parser = even_games)]
+    games: u32,
+    /// The first agent meets all others, and they do not meet each other
+    #[arg(long)]
+    gauntlet: bool,
+    /// Simulations or nodes a move for every agent, instead of what its spec says
+    #[arg(
+        long,
+        visible_alias = "sims",
+        value_name = "N",
+        conflicts_with = "movetime"
+    )]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Milliseconds a move for every agent; one game at a time is played on every thread
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    movetime: Option<u64>,
+    /// Random plies that every game begins with; of openings from a file, plies to take [default: 2]
+    #[arg(long, value_name = "PLIES")]
+    opening_plies: Option<u32>,
+    /// Openings, one a line: a game record, or actions separated by spaces
+    #[arg(long, value_name = "FILE")]
+    openings: Option<PathBuf>,
+    /// What openings and the agents' randomness come from
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Threads that play [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// An agent whose rating is fixed, such as random=0 [default: the mean of all is 0]
+    #[arg(long, value_name = "AGENT=ELO")]
+    anchor: Option<Anchor>,
+    /// Stop as soon as it is clear whether the first of two agents is ELO0 or ELO1 stronger, at 5 %
+    /// error either way
+    #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
+    sprt: Option<Sprt>,
+    /// Write the result to standard output as JSON
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Write the ratings to standard output as CSV
+    #[arg(long)]
+    csv: bool,
+    /// Draw the ratings to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write every game to this new file, one a line
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    games_out: Option<PathBuf>,
+    /// Go on with an interrupted tournament from its games, and add to them. More games and agents than
+    /// before are welcome
+    #[arg(long, value_name = "FILE")]
+    resume: Option<PathBuf>,
+}
+
+fn even_games(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(0) => Err("no games; ask for at least 2".to_owned()),
+        Ok(games) if games % 2 == 1 => Err(format!(
+            "an odd number leaves one opening without its other side; take {} or {}",
+            games - 1,
+            games.saturating_add(1)
+        )),
+        Ok(games) => Ok(games),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Args {
+    fn settings(&self) -> Settings {
+        Settings {
+            pairing: match self.gauntlet {
+                true => Pairing::Gauntlet,
+                false => Pairing::RoundRobin,
+            },
+            pairs: self.games / 2,
+            seed: self.seed,
+            budget: Budget {
+                nodes: self.nodes,
+                movetime: self.movetime.map(Duration::from_millis),
+            },
+            anchor: self.anchor.clone(),
+            sprt: self.sprt,
+            ..Settings::default()
+        }
+    }
+
+    /// The agents for every thread.
+    fn teams<G: CatalogGame>(&self, game: &G) -> Result<Vec<Team<G>>, Failure> {
+        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = self.threads.map_or_else(cores, NonZeroUsize::get);
+        let team = |_| {
+            self.agents
+                .iter()
+                .map(|spec| build(game.clone(), spec))
+                .collect()
+        };
+        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
+        teams.map_err(Failure::usage)
+    }
+
+    fn entrants(&self) -> Vec<Entrant> {
+        let entrant = |spec: &AgentSpec| Entrant {
+            name: spec.to_string(),
+            checkpoint: None,
+        };
+        self.agents.iter().map(entrant).collect()
+    }
+
+    fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
+        const DEFAULT_PLIES: u32 = 2;
+        let openings = match &self.openings {
+            Some(path) => Openings::from_file(game, path, self.opening_plies),
+            None => {
+                let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
+                Openings::random(game, plies, self.games as usize / 2, self.seed)
+            }
+        };
+        openings.map_err(Failure::new)
+    }
+
+    /// Where records go, and those that are there.
+    fn records(&self) -> Result<(Option<RecordFile>, Vec<GameRecord>), Failure> {
+        if let Some(path) = &self.games_out {
+            let file = RecordFile::create(path).map_err(Failure::new)?;
+            return Ok((Some(file), Vec::new()));
+        }
+        let Some(path) = &self.resume else {
+            return Ok((None, Vec::new()));
+        };
+        let resumed = RecordFile::resume(path).map_err(Failure::new)?;
+        if resumed.torn_bytes > 0 {
+            eprintln!(
+                "warning: {}: the last game was only half written and is played again",
+                path.display()
+            );
+        }
+        Ok((Some(resumed.file), resumed.records))
+    }
+}
+
+/// Set by Ctrl-C.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// The exit status of programs that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let settings = args.game.settings(None);
+    with_game(&args.game.game, &settings, ArenaTask(&args))?
+}
+
+struct ArenaTask<'a>(&'a Args);
+
+impl GameTask for ArenaTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let openings = args.openings(&game)?;
+        let mut tournament = Tournament::new(&game, args.entrants(), &openings, args.settings())
+            .map_err(Failure::usage)?;
+        let teams = args.teams(&game)?;
+        let (file, records) = args.records()?;
+        tournament.restore(&records).map_err(Failure::new)?;
+        ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                exit(i32::from(INTERRUPTED)); // the second time: at once
+            }
+        })
+        .map_err(Failure::new)?;
+        let repeats = args.games as usize / 2 > openings.distinct();
+        if repeats {
+            eprintln!(
+                "note: there are {} different openings for {} pairs; they repeat",
+                openings.distinct(),
+                args.games / 2
+            );
+        }
+        let mut watch = Watch::new(file, tournament.standings());
+        let played = tournament.play(teams, &STOP, &mut watch);
+        watch.bar.finish_and_clear();
+        let report = Report::new(tournament.standings());
+        write_report(args, &report)?;
+        played.map_err(Failure::new)?;
+        if STOP.load(Ordering::Relaxed) {
+            eprintln!("{}", interrupted(args, &report));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
+    let mut out = stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, report).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else if args.csv {
+        write!(out, "{}", report.to_csv())?;
+    } else {
+        let terminal = Term::stdout();
+        let width = match terminal.is_term() {
+            true => usize::from(terminal.size().1),
+            false => usize::MAX,
+        };
+        write!(out, "{}", report.to_text(width))?;
+    }
+    if let Some(path) = &args.svg {
+        let title = format!("Ratings in {}", report.conditions.game);
+        fs::write(path, report.to_svg(&title))
+            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn interrupted(args: &Args, report: &Report) -> String {
+    let so_far = format!(
+        "stopped after {} of {} games",
+        report.games, report.planned_games
+    );
+    match args.games_out.as_ref().or(args.resume.as_ref()) {
+        None => format!("{so_far}; they are not kept (--games-out FILE keeps them)"),
+        Some(path) => format!(
+            "{so_far}; the same command with --resume {} goes on",
+            path.display()
+        ),
+    }
+}
+
+/// Keeps the records and shows how things stand: a live table on a terminal, lines elsewhere.
+struct Watch {
+    file: Option<RecordFile>,
+    bar: ProgressBar,
+    terminal: Option<Term>,
+    begun: Instant,
+    games_before: u32,
+    shown: Instant,
+}
+
+impl Watch {
+    fn new(file: Option<RecordFile>, standings: &Standings) -> Watch {
+        let terminal = Some(Term::stderr()).filter(Term::is_term);
+        let games = u64::from(standings.planned_games());
+        let bar = match terminal {
+            None => ProgressBar::hidden(),
+            Some(_) => ProgressBar::new(games),
+        };
+        let style = "{msg}\n{bar:24} {pos} of {len} games, {per_sec}, {eta} left";
+        bar.set_style(ProgressStyle::with_template(style).expect("the template is well-formed"));
+        bar.set_position(u64::from(standings.games()));
+        bar.reset_eta();
+        Watch {
+            file,
+            bar,
+            terminal,
+            begun: Instant::now(),
+            games_before: standings.games(),
+            shown: Instant::now(),
+        }
+    }
+
+    /// One line for those who see no terminal.
+    fn line(&self, standings: &Standings) -> String {
+        let games = standings.games();
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let rate = f64::from(games - self.games_before) / seconds;
+        let left = f64::from(standings.planned_games() - games) / rate;
+        format!(
+            "{games} of {} games, {rate:.1} games/s, {left:.0} s left",
+            standings.planned_games()
+        )
+    }
+}
+
+impl Observer for Watch {
+    fn game(&mut self, record: &GameRecord) -> Result<(), RecordError> {
+        match &mut self.file {
+            Some(file) => file.append(record),
+            None => Ok(()),
+        }
+    }
+
+    fn standings(&mut self, standings: &Standings) {
+        const TABLE_EVERY: Duration = Duration::from_millis(500);
+        const LINE_EVERY: Duration = Duration::from_secs(10);
+        let every = match self.terminal {
+            Some(_) => TABLE_EVERY,
+            None => LINE_EVERY,
+        };
+        if self.shown.elapsed() < every {
+            return;
+        }
+        self.shown = Instant::now();
+        match &self.terminal {
+            Some(terminal) => {
+                let width = usize::from(terminal.size().1);
+                self.bar.set_position(u64::from(standings.games()));
+                self.bar
+                    .set_message(Report::new(standings).agents_table(width));
+            }
+            // Whoever closed standard error does not want to know.
+            None if standings.games() > self.games_before => {
+                let _ = writeln!(stderr(), "{}", self.line(standings));
+            }
+            None => {}
+        }
+    }
+}
