@@ -3,11 +3,13 @@
 mod cache;
 mod evaluator;
 mod rollout;
+mod scripted;
 mod uniform;
 mod value;
 
 pub use cache::Cache;
 pub use evaluator::{Evaluation, Evaluator, Proven};
 pub use rollout::Rollout;
+pub use scripted::ScriptedEvaluator;
 pub use uniform::Uniform;
 pub use value::Value;
