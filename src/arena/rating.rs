@@ -17,7 +17,7 @@
 //! games. So a sweep has a finite rating with a wide interval, and nothing is certain from a few
 //! equal pairs.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::stats::{Z_95, normal_cdf, t_95};
 
@@ -39,7 +39,7 @@ pub fn result_probabilities(elo: f64, draws_between_equals: f64) -> [f64; 3] {
 }
 
 /// What two agents' games against each other came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bout {
     /// One agent, by its place in the table.
     pub first: usize,
@@ -52,12 +52,22 @@ pub struct Bout {
 }
 
 /// A pair of games together with its exact repetitions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     /// How many pairs; 1 if there are no repetitions.
     pub pairs: u32,
     /// Half points of the first agent over all of them, at most `4 * pairs`.
     pub half_points: u32,
+}
+
+impl Cluster {
+    /// The same seen by the other agent.
+    pub(super) fn flip(&self) -> Cluster {
+        Cluster {
+            half_points: 4 * self.pairs - self.half_points,
+            ..*self
+        }
+    }
 }
 
 /// A number in Elo, and how far it can be trusted.
@@ -73,6 +83,14 @@ impl Estimate {
     /// The 95 % interval.
     pub fn interval(&self) -> (f64, f64) {
         (self.elo - self.margin, self.elo + self.margin)
+    }
+
+    /// The same on a scale whose zero lies elsewhere.
+    pub(super) fn shifted(self, elo: f64) -> Estimate {
+        Estimate {
+            elo: self.elo + elo,
+            ..self
+        }
     }
 
     /// How likely it is that the true value is above zero.

@@ -182,11 +182,7 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
                 .iter()
                 .position(|entrant| entrant.name == anchor.agent)
                 .expect("an anchor takes part");
-            let difference = fit.difference(agent, fixed);
-            Estimate {
-                elo: difference.elo + anchor.elo,
-                ..difference
-            }
+            fit.difference(agent, fixed).shifted(anchor.elo)
         }
     };
     let mut by_side = [Results::default(); 2];

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::rating::{Bout, Cluster, Fit};
 use super::schedule::Pairing;
@@ -10,7 +10,7 @@ use super::sprt::{Decision, PairCounts, Sprt};
 use crate::game::{Outcome, Player, Verdict};
 
 /// A state of the learner that a run has kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
     /// The run.
     pub run: String,
@@ -19,7 +19,7 @@ pub struct Checkpoint {
 }
 
 /// Somebody in the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entrant {
     /// The name; no two are the same.
     pub name: String,
@@ -304,9 +304,13 @@ impl Standings {
         self.sprt
     }
 
+    /// What every bout came to so far.
+    pub fn bouts(&self) -> Vec<Bout> {
+        self.tallies.iter().map(Tally::bout).collect()
+    }
+
     /// Strengths fitted to what was played so far.
     pub fn fit(&self) -> Fit {
-        let bouts: Vec<Bout> = self.tallies.iter().map(Tally::bout).collect();
-        Fit::new(self.entrants.len(), &bouts)
+        Fit::new(self.entrants.len(), &self.bouts())
     }
 }

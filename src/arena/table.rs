@@ -4,15 +4,16 @@ use std::fmt::Write;
 
 use super::report::{AgentRow, MatchRow, Report};
 use super::sprt::Decision;
+use super::standings::Results;
 
 /// The narrowest an agent's name is cut to.
 const NARROWEST_NAME: usize = 12;
 
 /// What the columns of the agents' table take beside the name.
-const AGENT_COLUMNS: usize = 62;
+const AGENT_COLUMNS: usize = 64;
 
 /// What the columns of the matches' table take beside the two names.
-const MATCH_COLUMNS: usize = 46;
+const MATCH_COLUMNS: usize = 48;
 
 impl Report {
     /// The table of agents: one line of headings, one line per agent.
@@ -20,8 +21,8 @@ impl Report {
         let names = self.agents.iter().map(|row| row.name.chars().count());
         let room = name_room(names, width.saturating_sub(AGENT_COLUMNS));
         let mut text = format!(
-            "{:>3} {:<room$} {:>6} {:>5} {:>6} {:>6} {:>17} {:>5} {:>5}\n",
-            "#", "agent", "elo", "±", "games", "score", "won drawn  lost", "white", "black"
+            "{:>2} {:<room$} {:>5} {:>4} {:>6} {:>6} {:>17} {:>5} {:>5} {:>5}\n",
+            "#", "agent", "elo", "±", "games", "score", "won drawn  lost", "white", "black", "diff"
         );
         for (rank, row) in self.agents.iter().enumerate() {
             text.push_str(&agent_line(rank + 1, row, room));
@@ -37,8 +38,8 @@ impl Report {
             .flat_map(|row| [row.first.chars().count(), row.second.chars().count()]);
         let room = name_room(names, width.saturating_sub(MATCH_COLUMNS) / 2);
         let mut text = format!(
-            "    {:<room$}   {:<room$} {:>6} {:>6} {:>6} {:>5} {:>10}\n",
-            "first", "second", "games", "score", "elo", "±", "stronger"
+            "   {:<room$}   {:<room$} {:>6} {:>6} {:>5} {:>4} {:>9} {:>5}\n",
+            "first", "second", "games", "score", "elo", "±", "stronger", "diff"
         );
         for row in &self.matches {
             text.push_str(&match_line(row, room));
@@ -113,45 +114,52 @@ impl Report {
 fn agent_line(rank: usize, row: &AgentRow, room: usize) -> String {
     let results = row.results;
     format!(
-        "{rank:>3} {:<room$} {} {} {:>6} {} {:>5} {:>5} {:>5} {} {}\n",
+        "{rank:>2} {:<room$} {} {} {:>6} {} {:>5} {:>5} {:>5} {} {} {}\n",
         shortened(&row.name, room),
-        elo(row.rating.elo, 6),
+        elo(row.rating.elo),
         margin(row.rating.margin),
         results.games(),
         percent(row.score),
         results.wins,
         results.draws,
         results.losses,
-        short_percent(row.as_white.games(), row.as_white.score()),
-        short_percent(row.as_black.games(), row.as_black.score()),
+        short_percent(row.as_white),
+        short_percent(row.as_black),
+        row.mean_difference
+            .map_or_else(nothing, |mean| format!("{mean:>+5.1}")),
     )
 }
 
 fn match_line(row: &MatchRow, room: usize) -> String {
     format!(
-        "    {:<room$} – {:<room$} {:>6} {} {} {} {:>10}\n",
+        "   {:<room$} – {:<room$} {:>6} {} {} {} {:>9} {}\n",
         shortened(&row.first, room),
         shortened(&row.second, room),
         row.results.games(),
         percent(row.score),
-        elo(row.elo.elo, 6),
+        elo(row.elo.elo),
         margin(row.elo.margin),
         likelihood(row.superiority),
+        row.mean_difference
+            .map_or_else(nothing, |mean| format!("{mean:>+5.1}")),
     )
 }
 
 /// A rating with its sign.
-fn elo(elo: f64, width: usize) -> String {
-    let rounded = elo.round();
-    if rounded == 0.0 {
-        format!("{:>width$}", 0)
-    } else {
-        format!("{rounded:>+width$.0}")
+fn elo(elo: f64) -> String {
+    match elo.round() {
+        0.0 => format!("{:>5}", 0),
+        rounded => format!("{rounded:>+5.0}"),
     }
 }
 
 fn margin(margin: f64) -> String {
-    format!("{:>5.0}", margin)
+    format!("{margin:>4.0}")
+}
+
+/// Five characters for what there is no number for.
+fn nothing() -> String {
+    format!("{:>5}", "–")
 }
 
 /// Six characters: `100.0%`.
@@ -159,12 +167,12 @@ fn percent(share: f64) -> String {
     format!("{:>5.1}%", 100.0 * share)
 }
 
-/// Five characters: ` 100%`, or a dash where nothing was played.
-fn short_percent(games: u32, share: f64) -> String {
-    if games == 0 {
-        return format!("{:>5}", "–");
+/// Five characters: ` 100%`.
+fn short_percent(results: Results) -> String {
+    match results.games() {
+        0 => nothing(),
+        _ => format!("{:>4.0}%", 100.0 * results.score()),
     }
-    format!("{:>4.0}%", 100.0 * share)
 }
 
 /// A probability that is never shown as 0 or 100 %.

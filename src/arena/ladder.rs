@@ -1,0 +1,81 @@
+//! Ratings of a run's checkpoints over its whole life, from one small tournament after another.
+
+use serde::{Deserialize, Serialize};
+
+use super::rating::{Bout, Cluster, Estimate, Fit};
+use super::standings::{Anchor, Entrant, Standings};
+
+/// Everybody who was ever met, and what came of it. It is saved with a run and goes on after a resume.
+///
+/// Agents are the same if their names are, so a checkpoint's name must hold its step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ladder {
+    entrants: Vec<Entrant>,
+    bouts: Vec<Bout>,
+}
+
+impl Ladder {
+    /// Adds what was played in a tournament.
+    pub fn add(&mut self, standings: &Standings) {
+        let places: Vec<usize> = standings
+            .entrants()
+            .iter()
+            .map(|entrant| self.place_of(entrant))
+            .collect();
+        for bout in standings.bouts() {
+            self.merge(Bout {
+                first: places[bout.first],
+                second: places[bout.second],
+                ..bout
+            });
+        }
+    }
+
+    /// Adds games to those that the same two played before.
+    fn merge(&mut self, bout: Bout) {
+        let (first, second) = (bout.first, bout.second);
+        let same = |known: &&mut Bout| (known.first, known.second) == (first, second);
+        let swapped = |known: &&mut Bout| (known.second, known.first) == (first, second);
+        if let Some(known) = self.bouts.iter_mut().find(same) {
+            known.draws += bout.draws;
+            known.clusters.extend(bout.clusters);
+        } else if let Some(known) = self.bouts.iter_mut().find(swapped) {
+            known.draws += bout.draws;
+            known
+                .clusters
+                .extend(bout.clusters.iter().map(Cluster::flip));
+        } else {
+            self.bouts.push(bout);
+        }
+    }
+
+    /// Everybody with a rating, in the order of arrival. The scale is fixed by the anchor, or by a mean of 0
+    /// as long as the anchor is not among them.
+    pub fn ratings(&self, anchor: &Anchor) -> Vec<(&Entrant, Estimate)> {
+        let fit = Fit::new(self.entrants.len(), &self.bouts);
+        let fixed = self
+            .entrants
+            .iter()
+            .position(|entrant| entrant.name == anchor.agent);
+        let rating = |agent| match fixed {
+            None => fit.relative_to_mean(agent),
+            Some(fixed) => fit.difference(agent, fixed).shifted(anchor.elo),
+        };
+        self.entrants
+            .iter()
+            .enumerate()
+            .map(|(agent, entrant)| (entrant, rating(agent)))
+            .collect()
+    }
+
+    fn place_of(&mut self, entrant: &Entrant) -> usize {
+        let known = self
+            .entrants
+            .iter()
+            .position(|known| known.name == entrant.name);
+        known.unwrap_or_else(|| {
+            self.entrants.push(entrant.clone());
+            self.entrants.len() - 1
+        })
+    }
+}
