@@ -4,6 +4,7 @@
 
 pub mod game;
 pub mod games;
+pub mod tables;
 pub mod random;
 pub mod encode;
 pub mod env;

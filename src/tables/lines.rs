@@ -1,0 +1,153 @@
+//! The web as the solver sees it, and what is needed of the rules besides moves.
+
+use std::fmt;
+
+use super::index::{Army, Placement};
+use super::subsets::{self, MOST, bits, choose};
+use crate::game::Player;
+use crate::games::web::{CIRCLES, Circle, Circles, Web};
+
+/// The circles next to each circle.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    near: [u32; CIRCLES],
+    most_actions: u32,
+}
+
+/// A web on which a player can be left without a move: tables have no place for passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blockable {
+    web: String,
+    archers: Circles,
+}
+
+impl fmt::Display for Blockable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Blockable { web, archers } = self;
+        write!(out, "web `{web}`: archers on")?;
+        for circle in archers.iter() {
+            write!(out, " {circle}")?;
+        }
+        out.write_str(
+            " leave their player no move, so he would pass, and tables have no place for passes; \
+             use a web on which this cannot happen",
+        )
+    }
+}
+
+impl std::error::Error for Blockable {}
+
+impl Lines {
+    /// The lines of a web, if no player can ever be without a move on it.
+    pub fn of(web: &Web) -> Result<Lines, Blockable> {
+        let mut near = [0; CIRCLES];
+        for circle in Circle::all() {
+            near[circle.index()] = web.neighbours(circle).0;
+        }
+        let mut lines = Lines {
+            near,
+            most_actions: 0,
+        };
+        // Moves onto own archers aside, what a player can do depends on his own archers alone.
+        for archers in all_sets() {
+            for player in Player::BOTH {
+                let moves = lines.moves(player, archers);
+                let outside = archers & !goal(player);
+                if outside != 0 && moves == 0 {
+                    return Err(Blockable {
+                        web: web.name().to_owned(),
+                        archers: Circles(archers),
+                    });
+                }
+                let deploys = u32::from((archers.count_ones() as usize) < MOST) * 5;
+                lines.most_actions = lines.most_actions.max(moves + deploys);
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The most actions a player can have.
+    pub fn most_actions(&self) -> u32 {
+        self.most_actions
+    }
+
+    /// The circles one line away.
+    #[inline(always)]
+    pub fn near(&self, circle: u32) -> u32 {
+        self.near[circle as usize]
+    }
+
+    /// How many moves a player with these archers has, captures among them.
+    #[inline(always)]
+    pub fn moves(&self, player: Player, archers: u32) -> u32 {
+        bits(archers & !goal(player))
+            .map(|from| (self.near(from) & !archers).count_ones())
+            .sum()
+    }
+}
+
+/// All sets of one to five circles.
+fn all_sets() -> impl Iterator<Item = u32> {
+    (1..=MOST).flat_map(|size| {
+        let first = (1_u32 << size) - 1;
+        std::iter::successors(Some(first), |&set| Some(subsets::next(set)))
+            .take(choose(CIRCLES, size))
+    })
+}
+
+/// The row on which a player's archers come to rest.
+#[inline(always)]
+pub fn goal(player: Player) -> u32 {
+    Circles::goal(player).0
+}
+
+/// The row a player's archers start on.
+#[inline(always)]
+pub fn home(player: Player) -> u32 {
+    Circles::home(player).0
+}
+
+/// Whether the game is over: a player has no archer outside his goal row.
+#[inline(always)]
+pub fn is_over(placement: &Placement) -> bool {
+    let Placement { mover, own, enemy } = placement;
+    (own.archers & !goal(*mover) == 0) | (enemy.archers & !goal(!*mover) == 0)
+}
+
+/// Points of the player to move less those of the opponent.
+pub fn score_difference(placement: &Placement) -> i32 {
+    let Placement { mover, own, enemy } = placement;
+    let points = |player, archers: u32| {
+        (archers.count_ones() + (archers & goal(player)).count_ones()) as i32
+    };
+    points(*mover, own.archers) - points(!*mover, enemy.archers)
+}
+
+/// The circles to which the player to move can bring back an archer.
+#[inline(always)]
+pub fn deploy_places(placement: &Placement) -> u32 {
+    let Placement { mover, own, enemy } = placement;
+    if own.marked & goal(*mover) != 0 && (own.archers.count_ones() as usize) < MOST {
+        home(*mover) & !(own.archers | enemy.archers)
+    } else {
+        0
+    }
+}
+
+/// The placement after the archer on `from` captured the one on `to`, and got its mark.
+#[inline(always)]
+pub fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
+    let Placement { mover, own, enemy } = placement;
+    let (from, to) = (1 << from, 1 << to);
+    Placement {
+        mover: !*mover,
+        own: Army {
+            archers: enemy.archers & !to,
+            marked: enemy.marked & !to,
+        },
+        enemy: Army {
+            archers: own.archers & !from | to,
+            marked: own.marked & !from | to,
+        },
+    }
+}

@@ -1,0 +1,130 @@
+//! What can be said of a position before any other of its layer is known: whether the game is over,
+//! what its actions to lower layers are worth, and how many others it has.
+
+use super::Layers;
+use crate::tables::code::{self, Counters, Exact, OVER_DRAWN};
+use crate::tables::index::{Army, Block, Placement, army};
+use crate::tables::lines::{Lines, capture, deploy_places, goal, is_over, score_difference};
+use crate::tables::subsets::{bits, expand, next, pick, places_outside};
+
+/// Writes the first byte of every position in some rows of a block: results of finished games, wins
+/// by way of lower layers, losses of players with no other way, and counters for all others.
+#[inline(always)]
+pub(super) fn fill(
+    lines: &Lines,
+    counters: Counters,
+    lower: &Layers<'_>,
+    block: &Block,
+    first_row: usize,
+    out: &mut [u8],
+) {
+    let strength = block.material.own;
+    let archers = u32::from(strength.archers);
+    let marks = u32::from(strength.marks);
+    for (offset, cells) in out.chunks_exact_mut(block.columns).enumerate() {
+        let enemy = army(block.material.enemy, first_row + offset, 0);
+        let places = places_outside(enemy.archers);
+        let mut set = (1 << archers) - 1;
+        for cells in cells.chunks_exact_mut(strength.patterns()) {
+            let own = expand(set, &places);
+            let mut pattern = (1_u32 << marks) - 1;
+            for cell in cells {
+                let placement = Placement {
+                    mover: block.material.mover,
+                    own: Army {
+                        archers: own,
+                        marked: pick(pattern, own),
+                    },
+                    enemy,
+                };
+                *cell = first_byte(lines, counters, lower, &placement);
+                if marks > 0 {
+                    pattern = next(pattern);
+                }
+            }
+            set = next(set);
+        }
+    }
+}
+
+#[inline(always)]
+fn first_byte(
+    lines: &Lines,
+    counters: Counters,
+    lower: &Layers<'_>,
+    placement: &Placement,
+) -> u8 {
+    if is_over(placement) {
+        return match score_difference(placement) {
+            1.. => code::won(0),
+            0 => OVER_DRAWN,
+            _ => code::lost(0),
+        };
+    }
+    let mut actions = lines.moves(placement.mover, placement.own.archers)
+        + deploy_places(placement).count_ones();
+    if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
+        // Nothing is left to the opponent: he has no point, and the game is over.
+        return code::won(1);
+    }
+    let (mut best, mut drawn, mut longest) = (u32::MAX, false, 0);
+    each_lowering_capture(lines, placement, |next| {
+        actions -= 1;
+        match lower.exact(next) {
+            Exact::Loss(plies) => best = best.min(plies + 1),
+            Exact::Win(plies) => longest = longest.max(plies + 1),
+            Exact::Draw | Exact::OverDrawn => drawn = true,
+        }
+    });
+    if best != u32::MAX {
+        code::won(best)
+    } else if actions + u32::from(drawn) > 0 {
+        // A drawn action never gets lost, so that its counter never comes to an end.
+        counters.counter(actions + u32::from(drawn))
+    } else {
+        code::lost(longest)
+    }
+}
+
+/// The plies until a lost position is lost, as far as actions to lower layers go; 0 without any.
+#[inline(always)]
+pub(super) fn longest_below(lines: &Lines, lower: &Layers<'_>, placement: &Placement) -> u32 {
+    let mut longest = 0;
+    each_lowering_capture(lines, placement, |next| {
+        if let Exact::Win(plies) = lower.exact(next) {
+            longest = longest.max(plies + 1);
+        }
+    });
+    longest
+}
+
+#[inline(always)]
+fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
+    let last = placement.enemy.archers;
+    let from = placement.own.archers & !goal(placement.mover);
+    lines.near(last.trailing_zeros()) & from != 0
+}
+
+/// Visits what the captures that lower the force lead to: those by a marked archer or of a marked
+/// archer. Otherwise the capturer's new mark makes up for the archer that is gone.
+#[inline(always)]
+fn each_lowering_capture(
+    lines: &Lines,
+    placement: &Placement,
+    mut visit: impl FnMut(&Placement),
+) {
+    let Placement { mover, own, enemy } = *placement;
+    if own.marked | enemy.marked == 0 {
+        return;
+    }
+    for from in bits(own.archers & !goal(mover)) {
+        let targets = if own.marked >> from & 1 == 1 {
+            enemy.archers
+        } else {
+            enemy.marked
+        };
+        for to in bits(lines.near(from) & targets) {
+            visit(&capture(placement, from, to));
+        }
+    }
+}
