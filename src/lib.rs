@@ -4,9 +4,9 @@
 
 pub mod game;
 pub mod games;
-pub mod tables;
 pub mod random;
 pub mod encode;
+pub mod tables;
 pub mod env;
 pub mod eval;
 pub mod search;

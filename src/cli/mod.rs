@@ -6,7 +6,9 @@ mod bench_env;
 mod bench_search;
 mod perft;
 mod rules;
+mod tables;
 
+use std::any::Any;
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +17,8 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
-use crate::catalog::{GAMES, GameError, GameSettings};
+use crate::catalog::{CatalogGame, GAMES, GameError, GameSettings, GameTask, with_game};
+use crate::games::Jarmo;
 
 /// Board games learned from self-play alone.
 #[derive(Parser)]
@@ -33,6 +36,8 @@ enum Command {
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
+    #[command(subcommand)]
+    Tables(tables::Command),
 }
 
 /// Why a command ended early.
@@ -77,6 +82,7 @@ pub fn main() -> ExitCode {
         Command::Bench(command) => bench::run(command),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
+        Command::Tables(command) => tables::run(command),
     };
     match result {
         Ok(status) => status,
@@ -111,6 +117,21 @@ fn game_help() -> String {
 }
 
 impl GameArgs {
+    /// Jarmo's rules on the web that was asked for; another game is refused.
+    pub(crate) fn jarmo(&self) -> Result<Jarmo, Failure> {
+        struct IsJarmo;
+        impl GameTask for IsJarmo {
+            type Output = Option<Jarmo>;
+
+            fn run<G: CatalogGame>(self, game: G) -> Option<Jarmo> {
+                (&game as &dyn Any).downcast_ref().cloned()
+            }
+        }
+        with_game(&self.game, &self.settings(None), IsJarmo)?.ok_or_else(|| {
+            Failure::usage(format!("there are exact tables for jarmo only, not for {}", self.game))
+        })
+    }
+
     /// The settings, with this limit on the length of a game.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings {

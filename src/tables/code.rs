@@ -1,5 +1,7 @@
 //! One byte per position: the result for the player to move, and the plies until it.
 
+use std::fmt;
+
 use crate::game::Verdict;
 
 /// What a position is worth under best play of both sides: a winner ends the game as soon as he
@@ -70,6 +72,19 @@ impl Exact {
             OVER_DRAWN => Exact::OverDrawn,
             _ if byte % 2 == WON % 2 => Exact::Win(plies),
             _ => Exact::Loss(plies),
+        }
+    }
+}
+
+impl fmt::Display for Exact {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exact::Win(0) => out.write_str("over, won"),
+            Exact::Loss(0) => out.write_str("over, lost"),
+            Exact::OverDrawn => out.write_str("over, drawn"),
+            Exact::Win(plies) => write!(out, "win in {plies}"),
+            Exact::Loss(plies) => write!(out, "loss in {plies}"),
+            Exact::Draw => out.write_str("draw"),
         }
     }
 }

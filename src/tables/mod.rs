@@ -1,7 +1,21 @@
 //! Exact values of all jarmo positions up to a force.
 
+mod build;
 pub mod code;
+mod file;
 pub mod index;
-pub mod lines;
-pub mod solve;
-pub mod subsets;
+mod lines;
+mod lookup;
+mod map;
+mod solve;
+mod stats;
+mod subsets;
+mod verify;
+
+pub use build::{BuildError, BuildSettings, Progress, build, memory_needed};
+pub use code::Exact;
+pub use file::{FileError, Problem};
+pub use lines::Blockable;
+pub use lookup::{ActionValue, Tables};
+pub use stats::{LayerStats, SideStats};
+pub use verify::{LayerCheck, Mistake, verify};

@@ -64,9 +64,18 @@ pub struct Unfinished {
     pub longest: u32,
 }
 
+/// A solved layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The result of every position.
+    pub bytes: Vec<u8>,
+    /// The largest distance.
+    pub longest: u32,
+}
+
 /// Somebody who follows the work on a layer.
 pub trait Watch {
-    /// So many more positions have their first byte.
+    /// So many positions have their first byte by now.
     fn filled(&mut self, positions: usize);
 
     /// A step is done, in which the results of so many positions spread.
@@ -146,6 +155,7 @@ impl<'a> Solver<'a> {
     pub fn start(&self, watch: &mut dyn Watch) -> Result<Unfinished, SolveError> {
         let mut bytes = vec![DRAWN; self.layer.len()];
         let mut rest = bytes.as_mut_slice();
+        let mut filled = 0;
         for block in self.layer.blocks() {
             let (cells, after) = rest.split_at_mut(block.len());
             rest = after;
@@ -159,7 +169,8 @@ impl<'a> Solver<'a> {
                         let first_row = first_row + part * rows;
                         first::fill(self.lines, self.counters, self.lower, block, first_row, cells);
                     });
-                watch.filled(cells.len());
+                filled += cells.len();
+                watch.filled(filled);
             }
         }
         let longest = bytes
@@ -176,12 +187,12 @@ impl<'a> Solver<'a> {
         })
     }
 
-    /// Spreads results until none is left, and answers the finished bytes.
+    /// Spreads results until none is left, and answers the solved layer.
     pub fn finish(
         &self,
         mut state: Unfinished,
         watch: &mut dyn Watch,
-    ) -> Result<Vec<u8>, SolveError> {
+    ) -> Result<Finished, SolveError> {
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
         while state.next <= state.longest {
             let mut positions = 0;
@@ -196,7 +207,10 @@ impl<'a> Solver<'a> {
                 *byte = DRAWN;
             }
         });
-        Ok(state.bytes)
+        Ok(Finished {
+            bytes: state.bytes,
+            longest: state.longest,
+        })
     }
 
     /// Spreads the results of one block that come at this step.

@@ -1,0 +1,216 @@
+//! `jarmo tables build`, `verify`, `probe` and `stats`
+
+use std::io::{Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::{CommandResult, Failure, GameArgs, seconds};
+use crate::game::Game;
+use crate::games::{Jarmo, JarmoPosition};
+use crate::tables::{BuildSettings, Progress, Tables, build, verify};
+
+/// Exact values of all positions with few archers and marks
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Solve all positions up to a force
+    Build(BuildArgs),
+    /// Check tables: every byte, random positions against the rules, and games played out
+    Verify(VerifyArgs),
+    /// Tell what a position is worth and which actions are best
+    Probe(ProbeArgs),
+    /// Count won, drawn and lost positions for every force and side to move
+    Stats(StatsArgs),
+}
+
+#[derive(clap::Args)]
+pub(super) struct BuildArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The most archers and marks on the board, 2 to 10
+    #[arg(long, value_name = "F", value_parser = clap::value_parser!(u32).range(2..=10))]
+    force: u32,
+    /// The directory to build in; layers that are there and sound are kept
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Write the layer under way to disk every so many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    save_every: Duration,
+}
+
+#[derive(clap::Args)]
+pub(super) struct VerifyArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: GameArgs,
+    /// Random positions to check in every layer
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    samples: u64,
+    /// The seed of the random positions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ProbeArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR", default_value = "tables")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: GameArgs,
+    /// The position
+    #[arg(long, value_name = "TEXT")]
+    position: String,
+}
+
+#[derive(clap::Args)]
+pub(super) struct StatsArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: GameArgs,
+    /// One JSON object instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(command: Command) -> CommandResult {
+    match command {
+        Command::Build(args) => run_build(&args),
+        Command::Verify(args) => run_verify(&args),
+        Command::Probe(args) => run_probe(&args),
+        Command::Stats(args) => run_stats(&args),
+    }
+}
+
+fn open(game: &GameArgs, folder: &Path) -> Result<(Jarmo, Tables), Failure> {
+    let game = game.jarmo()?;
+    let tables = Tables::open(&game, folder).map_err(Failure::new)?;
+    Ok((game, tables))
+}
+
+fn run_build(args: &BuildArgs) -> CommandResult {
+    let game = args.game.jarmo()?;
+    let settings = BuildSettings {
+        force: args.force,
+        save_every: args.save_every,
+    };
+    let mut shown = Instant::now();
+    let mut tell = |progress| match progress {
+        Progress::Kept { force } => eprintln!("force {force}: already there"),
+        Progress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
+        Progress::Resumed { force, plies } => {
+            eprintln!("force {force}: going on with distance {plies}");
+        }
+        Progress::Working { force, done, left } => {
+            if shown.elapsed() >= Duration::from_secs(1) {
+                shown = Instant::now();
+                let left = left.as_secs_f64().ceil();
+                eprintln!("force {force}: {:.0} %, about {left} s left in all", 100.0 * done);
+            }
+        }
+        Progress::Built { force, positions, took } => {
+            eprintln!("force {force}: {positions} positions in {:.1} s", took.as_secs_f64());
+        }
+    };
+    build(&game, &args.out, settings, &mut tell).map_err(Failure::new)?;
+    stderr().flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_verify(args: &VerifyArgs) -> CommandResult {
+    let (game, tables) = open(&args.game, &args.tables)?;
+    let mut out = stdout().lock();
+    let mut sound = true;
+    for check in verify(&game, &tables, args.samples, args.seed) {
+        let state = if check.mistakes.is_empty() { "right" } else { "WRONG" };
+        writeln!(
+            out,
+            "force {}: {state}; {} random positions follow from their successors, {} games played out",
+            check.force, check.positions, check.games
+        )?;
+        for mistake in &check.mistakes {
+            writeln!(out, "  {mistake}")?;
+        }
+        sound &= check.mistakes.is_empty();
+    }
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn run_probe(args: &ProbeArgs) -> CommandResult {
+    let (game, tables) = open(&args.game, &args.tables)?;
+    let position = game
+        .parse_position(&args.position)
+        .map_err(|error| Failure::usage(format!("--position: {error}")))?;
+    let Some(exact) = tables.exact(&position) else {
+        return Err(Failure::new(format!(
+            "the position has force {}, the tables in {} end at {}",
+            position.force(),
+            args.tables.display(),
+            tables.force()
+        )));
+    };
+    let mut out = stdout().lock();
+    writeln!(out, "{}: {exact}", position.to_move().name())?;
+    for value in tables.actions(&game, &position).unwrap_or_default() {
+        let text = game.action_text(&position, value.action);
+        writeln!(out, "  {text:6} {}", value.exact)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_stats(args: &StatsArgs) -> CommandResult {
+    let (game, tables) = open(&args.game, &args.tables)?;
+    let mut out = stdout().lock();
+    let stats = tables.stats();
+    if args.json {
+        let text = |longest: &Option<(u32, JarmoPosition)>| {
+            longest.map(|(plies, position)| {
+                json!({"plies": plies, "position": game.position_text(&position)})
+            })
+        };
+        let layers: Vec<_> = stats
+            .iter()
+            .map(|layer| {
+                let sides = layer.sides.each_ref().map(|side| {
+                    json!({"to_move": side.to_move, "won": side.won, "drawn": side.drawn,
+                           "lost": side.lost, "over": side.over})
+                });
+                json!({"force": layer.force, "sides": sides,
+                       "longest_win": text(&layer.longest_win),
+                       "longest_loss": text(&layer.longest_loss)})
+            })
+            .collect();
+        writeln!(out, "{}", json!({"game": game.id(), "layers": layers}))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(
+        out,
+        "force  to move         won       drawn        lost        over  longest win"
+    )?;
+    for layer in &stats {
+        for side in &layer.sides {
+            writeln!(
+                out,
+                "{:5}  {:7} {:11} {:11} {:11} {:11}",
+                layer.force,
+                side.to_move.name(),
+                side.won,
+                side.drawn,
+                side.lost,
+                side.over
+            )?;
+        }
+        if let Some((plies, position)) = layer.longest_win {
+            let text = game.position_text(&position);
+            writeln!(out, "{:64}{plies} plies: {text}", "")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,145 @@
+//! Asking the tables.
+
+use std::path::Path;
+
+use super::code::Exact;
+use super::file::{Bytes, FileError, Owner, Problem, finished_path, open_finished};
+use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
+use super::lines::{Blockable, Lines};
+use super::solve::{Layers, SolveError, Solver};
+use crate::game::{Action, Game, Mask};
+use crate::games::{Jarmo, JarmoPosition};
+
+/// The exact values of all positions up to a force, for one web.
+///
+/// They are the values of jarmo *without the shuttle rule and without a limit on its length*: what a
+/// position's shuttles and ply say plays no part.
+#[derive(Debug)]
+pub struct Tables {
+    owner: Owner,
+    layers: Vec<(Layer, Bytes)>,
+}
+
+/// An action, what it is worth to the player who takes it, and whether it keeps the best result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionValue {
+    /// The action.
+    pub action: Action,
+    /// Result and distance for the player to move if he takes it.
+    pub exact: Exact,
+}
+
+impl Tables {
+    /// Opens a directory of tables and checks every byte of it.
+    pub fn open(game: &Jarmo, folder: &Path) -> Result<Tables, FileError> {
+        let owner = Owner::of(game);
+        let highest = (LEAST_FORCE..=MOST_FORCE)
+            .rev()
+            .find(|&force| finished_path(folder, force).exists())
+            .unwrap_or(LEAST_FORCE);
+        if !folder.is_dir() {
+            return Err(FileError::new(folder, Problem::Missing));
+        }
+        let layers = (LEAST_FORCE..=highest)
+            .map(|force| {
+                let layer = Layer::new(force);
+                let map = open_finished(folder, owner, &layer)?;
+                Ok((layer, Bytes::Mapped(map)))
+            })
+            .collect::<Result<_, FileError>>()?;
+        Ok(Tables { owner, layers })
+    }
+
+    /// Solves all layers up to a force in memory.
+    ///
+    /// # Panics
+    /// Panics if a game of a layer takes more plies than a byte holds, which none does on the
+    /// standard web up to force 8.
+    pub fn solve(game: &Jarmo, force: u32) -> Result<Tables, Blockable> {
+        let lines = Lines::of(game.web())?;
+        let mut done: Vec<Bytes> = Vec::new();
+        for force in LEAST_FORCE..=force {
+            let layer = Layer::new(force);
+            let mut lower = Layers::default();
+            for bytes in &done {
+                lower.push(bytes.get());
+            }
+            let solver = Solver::new(&lines, &layer, &lower);
+            let finished: Result<_, SolveError> = solver
+                .start(&mut ())
+                .and_then(|state| solver.finish(state, &mut ()));
+            let finished = finished.unwrap_or_else(|error| panic!("{error}"));
+            done.push(Bytes::Owned(finished.bytes));
+        }
+        Ok(Tables::from_layers(Owner::of(game), done))
+    }
+
+    /// Tables of finished layers, lowest force first.
+    pub(super) fn from_layers(owner: Owner, layers: Vec<Bytes>) -> Tables {
+        let layers = layers
+            .into_iter()
+            .zip(LEAST_FORCE..)
+            .map(|(bytes, force)| (Layer::new(force), bytes))
+            .collect();
+        Tables { owner, layers }
+    }
+
+    /// Whether the tables belong to this game's web and rules.
+    pub fn belong_to(&self, game: &Jarmo) -> bool {
+        self.owner == Owner::of(game)
+    }
+
+    /// The highest force they hold.
+    pub fn force(&self) -> u32 {
+        LEAST_FORCE + self.layers.len() as u32 - 1
+    }
+
+    /// The layers, lowest force first: how positions are numbered, and a byte for each.
+    pub fn layers(&self) -> impl Iterator<Item = (&Layer, &[u8])> {
+        self.layers
+            .iter()
+            .map(|(layer, bytes)| (layer, bytes.get()))
+    }
+
+    /// What the position is worth to the player to move; `None` outside the tables, and where a
+    /// player has no archer.
+    #[inline]
+    pub fn exact(&self, position: &JarmoPosition) -> Option<Exact> {
+        let placement = Placement::of(position);
+        let number = Material::of(&placement).force().checked_sub(LEAST_FORCE)?;
+        let (layer, bytes) = self.layers.get(number as usize)?;
+        let index = layer.index(&placement)?;
+        Some(Exact::from_byte(bytes.get()[index]))
+    }
+
+    /// What each legal action of a position inside the tables is worth to the player to move, best
+    /// first; equals in the order of the actions. `None` outside the tables; empty when the game is
+    /// over.
+    pub fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
+        self.exact(position)?;
+        let mut values: Vec<ActionValue> = game
+            .legal(position)
+            .iter()
+            .map(|action| {
+                let mut next = *position;
+                game.play(&mut next, action);
+                let exact = self.after(&next).expect("force never grows").before();
+                ActionValue { action, exact }
+            })
+            .collect();
+        values.sort_by_key(|value| -value.exact.preference());
+        Some(values)
+    }
+
+    /// Like [`Tables::exact`], and certain also where a player has lost all archers.
+    fn after(&self, position: &JarmoPosition) -> Option<Exact> {
+        let mover = position.to_move();
+        if position.archers(mover).is_empty() {
+            Some(Exact::Loss(0))
+        } else if position.archers(!mover).is_empty() {
+            Some(Exact::Win(0))
+        } else {
+            self.exact(position)
+        }
+    }
+}
