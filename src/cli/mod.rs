@@ -128,7 +128,10 @@ impl GameArgs {
             }
         }
         with_game(&self.game, &self.settings(None), IsJarmo)?.ok_or_else(|| {
-            Failure::usage(format!("there are exact tables for jarmo only, not for {}", self.game))
+            Failure::usage(format!(
+                "there are exact tables for jarmo only, not for {}",
+                self.game
+            ))
         })
     }
 

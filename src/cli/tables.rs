@@ -112,11 +112,21 @@ fn run_build(args: &BuildArgs) -> CommandResult {
             if shown.elapsed() >= Duration::from_secs(1) {
                 shown = Instant::now();
                 let left = left.as_secs_f64().ceil();
-                eprintln!("force {force}: {:.0} %, about {left} s left in all", 100.0 * done);
+                eprintln!(
+                    "force {force}: {:.0} %, about {left} s left in all",
+                    100.0 * done
+                );
             }
         }
-        Progress::Built { force, positions, took } => {
-            eprintln!("force {force}: {positions} positions in {:.1} s", took.as_secs_f64());
+        Progress::Built {
+            force,
+            positions,
+            took,
+        } => {
+            eprintln!(
+                "force {force}: {positions} positions in {:.1} s",
+                took.as_secs_f64()
+            );
         }
     };
     build(&game, &args.out, settings, &mut tell).map_err(Failure::new)?;
@@ -129,7 +139,11 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
     let mut out = stdout().lock();
     let mut sound = true;
     for check in verify(&game, &tables, args.samples, args.seed) {
-        let state = if check.mistakes.is_empty() { "right" } else { "WRONG" };
+        let state = if check.mistakes.is_empty() {
+            "right"
+        } else {
+            "WRONG"
+        };
         writeln!(
             out,
             "force {}: {state}; {} random positions follow from their successors, {} games played out",
@@ -140,7 +154,11 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
         }
         sound &= check.mistakes.is_empty();
     }
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn run_probe(args: &ProbeArgs) -> CommandResult {

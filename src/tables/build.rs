@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::file::{
-    Bytes, FileError, Owner, Problem, open_finished, read_unfinished,
-    unfinished_path, write_finished, write_unfinished,
+    Bytes, FileError, Owner, Problem, open_finished, read_unfinished, unfinished_path,
+    write_finished, write_unfinished,
 };
 use super::index::{LEAST_FORCE, Layer};
 use super::lines::{Blockable, Lines};
@@ -167,7 +167,10 @@ fn check_room(folder: &Path, missing: &[u32]) -> Result<(), BuildError> {
         return Ok(());
     };
     // The highest layer is written down while it is under way, and once more when it is done.
-    let layers: u64 = missing.iter().map(|&force| Layer::new(force).len() as u64).sum();
+    let layers: u64 = missing
+        .iter()
+        .map(|&force| Layer::new(force).len() as u64)
+        .sum();
     let disk = layers + 2 * Layer::new(highest).len() as u64;
     let there = fs4::available_space(folder)
         .map_err(|error| BuildError::File(FileError::io(folder)(error)))?;
@@ -184,7 +187,9 @@ fn check_room(folder: &Path, missing: &[u32]) -> Result<(), BuildError> {
 /// Bytes of memory that can be had without swapping, where the system tells.
 fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes << 10)
 }
@@ -213,7 +218,10 @@ impl Work<'_> {
         }
         let unfinished = match read_unfinished(self.folder, self.owner, &self.layer) {
             Ok(state) => {
-                tell(Progress::Resumed { force, plies: state.next });
+                tell(Progress::Resumed {
+                    force,
+                    plies: state.next,
+                });
                 Some(state)
             }
             Err(error) => {
@@ -236,8 +244,14 @@ impl Work<'_> {
         let finished = state
             .and_then(|state| solver.finish(state, &mut follower))
             .map_err(BuildError::Solve)?;
-        write_finished(self.folder, self.owner, &self.layer, finished.longest, &finished.bytes)
-            .map_err(BuildError::File)?;
+        write_finished(
+            self.folder,
+            self.owner,
+            &self.layer,
+            finished.longest,
+            &finished.bytes,
+        )
+        .map_err(BuildError::File)?;
         drop(finished);
         let unfinished = unfinished_path(self.folder, force);
         match fs::remove_file(&unfinished) {
@@ -314,7 +328,10 @@ impl Clock {
     fn new(missing: &[u32]) -> Clock {
         Clock {
             began: Instant::now(),
-            all: missing.iter().map(|&force| Layer::new(force).len() as f64).sum(),
+            all: missing
+                .iter()
+                .map(|&force| Layer::new(force).len() as f64)
+                .sum(),
             done: 0.0,
         }
     }

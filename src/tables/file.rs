@@ -33,9 +33,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::index::Layer;
 use super::map::map;
 use super::solve::Unfinished;
+use crate::game::Game;
 use crate::games::Jarmo;
 use crate::games::web::Web;
-use crate::game::Game;
 
 /// Goes up whenever files of an older version cannot be read any more, or mean something else: the
 /// index, the bytes, or the header.

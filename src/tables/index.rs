@@ -140,7 +140,8 @@ impl Material {
     #[inline(always)]
     fn key(&self) -> usize {
         const SIX: usize = MOST + 1;
-        let side = |strength: Strength| usize::from(strength.archers) * SIX + usize::from(strength.marks);
+        let side =
+            |strength: Strength| usize::from(strength.archers) * SIX + usize::from(strength.marks);
         (self.mover.index() * SIX * SIX + side(self.own)) * SIX * SIX + side(self.enemy)
     }
 }

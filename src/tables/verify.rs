@@ -38,7 +38,11 @@ pub struct Mistake {
 
 impl fmt::Display for Mistake {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake { position, told, found } = self;
+        let Mistake {
+            position,
+            told,
+            found,
+        } = self;
         write!(out, "{position}: the tables say {told}, but {found}")
     }
 }
@@ -61,17 +65,16 @@ pub fn verify(game: &Jarmo, tables: &Tables, samples: u64, seed: u64) -> Vec<Lay
                     check(game, tables, &position)
                 })
                 .collect();
-            let games = (0..samples / 10)
-                .into_par_iter()
-                .filter_map(|sample| {
-                    let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
-                    let position = random_position(layer, &mut stream);
-                    play_out(game, tables, position)
-                });
-            let (games, lost_games): (Vec<_>, Vec<_>) = games.partition_map(|result| match result {
-                Ok(()) => rayon::iter::Either::Left(()),
-                Err(mistake) => rayon::iter::Either::Right(mistake),
+            let games = (0..samples / 10).into_par_iter().filter_map(|sample| {
+                let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
+                let position = random_position(layer, &mut stream);
+                play_out(game, tables, position)
             });
+            let (games, lost_games): (Vec<_>, Vec<_>) =
+                games.partition_map(|result| match result {
+                    Ok(()) => rayon::iter::Either::Left(()),
+                    Err(mistake) => rayon::iter::Either::Right(mistake),
+                });
             LayerCheck {
                 force: layer.force(),
                 positions: samples,
@@ -98,7 +101,9 @@ fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Mist
             Verdict::Loss => Exact::Loss(0),
         },
         None => {
-            let best = tables.actions(game, position).expect("it came from a layer");
+            let best = tables
+                .actions(game, position)
+                .expect("it came from a layer");
             best.first().expect("the game goes on").exact
         }
     };

@@ -43,7 +43,8 @@ impl Origin {
                 own.marks += 1;
             }
         }
-        let possible = usize::from(enemy.archers) <= MOST && own.archers > 0 && own.marks <= own.archers;
+        let possible =
+            usize::from(enemy.archers) <= MOST && own.archers > 0 && own.marks <= own.archers;
         possible.then_some(Material {
             mover: !mover,
             own,
@@ -161,9 +162,9 @@ pub(super) fn scan(
 struct Row {
     places: [u8; 25],
     acting: u32,
-    marks: u32,                    // pattern
-    captures: [(u32, u32); MOST],  // circle of a marked archer, marks without it
-    deploys: [(u32, u32); 25],     // archers and marks before
+    marks: u32,                   // pattern
+    captures: [(u32, u32); MOST], // circle of a marked archer, marks without it
+    deploys: [(u32, u32); 25],    // archers and marks before
     capture_count: usize,
     deploy_count: usize,
 }
@@ -228,7 +229,8 @@ impl Row {
                 let before = still | circle;
                 let below = (1 << (still & (circle - 1)).count_ones()) - 1;
                 let before_marks = (marks & below) | (marks & !below) << 1;
-                let bin = row(target.block.material.enemy, before, before_marks) / target.rows_per_bin;
+                let bin =
+                    row(target.block.material.enemy, before, before_marks) / target.rows_per_bin;
                 capture_bins[bin].push(Item::new(before, before_marks, self.acting, left, won));
             }
         }
@@ -316,7 +318,11 @@ fn undo_moves(step: Step<'_>, block: &Block, origin: Origin, item: Item, cells: 
             let column = if material.own.marks == 0 {
                 rank(before, material.own.archers.into())
             } else {
-                let marks = moved_pattern(marks, index, (acting & ((1 << from) - 1) & !(1 << to)).count_ones());
+                let marks = moved_pattern(
+                    marks,
+                    index,
+                    (acting & ((1 << from) - 1) & !(1 << to)).count_ones(),
+                );
                 column_of(material, before, marks)
             };
             let army = || {

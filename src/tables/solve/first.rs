@@ -48,12 +48,7 @@ pub(super) fn fill(
 }
 
 #[inline(always)]
-fn first_byte(
-    lines: &Lines,
-    counters: Counters,
-    lower: &Layers<'_>,
-    placement: &Placement,
-) -> u8 {
+fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: &Placement) -> u8 {
     if is_over(placement) {
         return match score_difference(placement) {
             1.. => code::won(0),
@@ -61,8 +56,8 @@ fn first_byte(
             _ => code::lost(0),
         };
     }
-    let mut actions = lines.moves(placement.mover, placement.own.archers)
-        + deploy_places(placement).count_ones();
+    let mut actions =
+        lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
     if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
         // Nothing is left to the opponent: he has no point, and the game is over.
         return code::won(1);
@@ -108,11 +103,7 @@ fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
 /// Visits what the captures that lower the force lead to: those by a marked archer or of a marked
 /// archer. Otherwise the capturer's new mark makes up for the archer that is gone.
 #[inline(always)]
-fn each_lowering_capture(
-    lines: &Lines,
-    placement: &Placement,
-    mut visit: impl FnMut(&Placement),
-) {
+fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
     let Placement { mover, own, enemy } = *placement;
     if own.marked | enemy.marked == 0 {
         return;

@@ -159,7 +159,10 @@ impl<'a> Solver<'a> {
         for block in self.layer.blocks() {
             let (cells, after) = rest.split_at_mut(block.len());
             rest = after;
-            for (slab, cells) in cells.chunks_mut(slab_rows(block) * block.columns).enumerate() {
+            for (slab, cells) in cells
+                .chunks_mut(slab_rows(block) * block.columns)
+                .enumerate()
+            {
                 let rows = (cells.len() / block.columns).div_ceil(PARTS);
                 let first_row = slab * slab_rows(block);
                 cells
@@ -167,7 +170,14 @@ impl<'a> Solver<'a> {
                     .enumerate()
                     .for_each(|(part, cells)| {
                         let first_row = first_row + part * rows;
-                        first::fill(self.lines, self.counters, self.lower, block, first_row, cells);
+                        first::fill(
+                            self.lines,
+                            self.counters,
+                            self.lower,
+                            block,
+                            first_row,
+                            cells,
+                        );
                     });
                 filled += cells.len();
                 watch.filled(filled);
@@ -200,7 +210,9 @@ impl<'a> Solver<'a> {
                 positions += self.step(&mut state, number, &mut workers)?;
             }
             state.next += 1;
-            watch.stepped(&state, positions).map_err(SolveError::Watch)?;
+            watch
+                .stepped(&state, positions)
+                .map_err(SolveError::Watch)?;
         }
         state.bytes.par_iter_mut().for_each(|byte| {
             if self.counters.is_counter(*byte) {
@@ -229,7 +241,8 @@ impl<'a> Solver<'a> {
         }
         let mut found = 0;
         for rows in slabs(block) {
-            let cells = block.start + rows.start * block.columns..block.start + rows.end * block.columns;
+            let cells =
+                block.start + rows.start * block.columns..block.start + rows.end * block.columns;
             let part = rows.len().div_ceil(PARTS);
             let positions: u64 = state.bytes[cells]
                 .par_chunks(part * block.columns)
@@ -237,7 +250,15 @@ impl<'a> Solver<'a> {
                 .enumerate()
                 .map(|(index, (bytes, bins))| {
                     let first_row = rows.start + index * part;
-                    back::scan(&self.columns, block, first_row, bytes, state.next, &targets, bins)
+                    back::scan(
+                        &self.columns,
+                        block,
+                        first_row,
+                        bytes,
+                        state.next,
+                        &targets,
+                        bins,
+                    )
                 })
                 .sum();
             if positions > 0 {
@@ -271,14 +292,25 @@ impl<'a> Solver<'a> {
                 .enumerate()
                 .map(|(bin, bytes)| {
                     let items = workers.iter().flat_map(|bins| &bins[origin as usize][bin]);
-                    back::apply(step, origin, target, bin * target.rows_per_bin, bytes, items)
+                    back::apply(
+                        step,
+                        origin,
+                        target,
+                        bin * target.rows_per_bin,
+                        bytes,
+                        items,
+                    )
                 })
                 .max()
                 .unwrap_or(0);
             self.check_length(longest)?;
             state.longest = state.longest.max(longest);
         }
-        workers.par_iter_mut().flatten().flatten().for_each(Vec::clear);
+        workers
+            .par_iter_mut()
+            .flatten()
+            .flatten()
+            .for_each(Vec::clear);
         Ok(())
     }
 

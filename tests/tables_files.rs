@@ -1,0 +1,191 @@
+//! Table files: written, read back, damaged, cut off, of another web, and built again after a kill.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jarmo::games::Jarmo;
+use jarmo::games::web::Web;
+use jarmo::tables::{BuildSettings, Progress, Tables, build};
+
+fn settings(force: u32) -> BuildSettings {
+    BuildSettings {
+        force,
+        save_every: Duration::from_secs(1000),
+    }
+}
+
+fn build_in(folder: &Path, force: u32) -> (Tables, Vec<Progress>) {
+    let mut told = Vec::new();
+    let mut tell = |progress| told.push(progress);
+    let tables = build(&Jarmo::standard(), folder, settings(force), &mut tell).unwrap();
+    (tables, told)
+}
+
+fn refusal(folder: &Path) -> String {
+    Tables::open(&Jarmo::standard(), folder)
+        .unwrap_err()
+        .to_string()
+}
+
+fn layer(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("force-{force:02}.table"))
+}
+
+#[test]
+fn what_was_built_opens_and_says_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (built, _) = build_in(folder.path(), 4);
+    let opened = Tables::open(&Jarmo::standard(), folder.path()).unwrap();
+    assert_eq!((built.force(), opened.force()), (4, 4));
+    let solved = Tables::solve(&Jarmo::standard(), 4).unwrap();
+    for ((_, opened), (_, solved)) in opened.layers().zip(solved.layers()) {
+        assert!(opened == solved);
+    }
+    let positions: u64 = (2..=4)
+        .map(|force| fs::metadata(layer(folder.path(), force)).unwrap().len() - 72)
+        .sum();
+    assert_eq!(positions, 469_400, "a byte for each position");
+}
+
+#[test]
+fn damage_is_named_and_refused_and_repaired_by_building() {
+    /// What is done to the file of force 3, and what the refusal says.
+    type Damage = (fn(&Path), &'static str);
+    let damages: [Damage; 6] = [
+        (|path| fs::remove_file(path).unwrap(), "is missing"),
+        (|path| cut(path, 1), "29999 bytes for 30000 positions"),
+        (|path| cut(path, 30_010), "is cut off"),
+        (|path| flip(path, 20_000), "checksum"),
+        (|path| flip(path, 25), "damaged header"),
+        (|path| fs::write(path, b"").unwrap(), "is cut off"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let (_, _) = build_in(folder.path(), 4);
+    for (damage, what) in damages {
+        let path = layer(folder.path(), 3);
+        let sound = fs::read(&path).unwrap();
+        damage(&path);
+        let message = refusal(folder.path());
+        assert!(message.contains(what), "{message}");
+        assert!(message.contains("force-03.table"), "{message}");
+        assert!(message.contains("jarmo tables build"), "{message}");
+        let (_, told) = build_in(folder.path(), 4);
+        let built: Vec<u32> = told
+            .iter()
+            .filter_map(|progress| match progress {
+                Progress::Built { force, .. } => Some(*force),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(built, [3], "{what}: the others are kept");
+        assert!(fs::read(&path).unwrap() == sound);
+    }
+}
+
+fn cut(path: &Path, bytes: u64) {
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - bytes)
+        .unwrap();
+}
+
+fn flip(path: &Path, place: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[place] ^= 4;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn files_that_are_no_tables_are_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = layer(folder.path(), 2);
+    fs::write(&path, "my holiday pictures").unwrap();
+    assert!(refusal(folder.path()).contains("is no table file"));
+    let result = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
+    assert!(result.unwrap_err().to_string().contains("is no table file"));
+    assert_eq!(fs::read(&path).unwrap(), b"my holiday pictures");
+}
+
+#[test]
+fn tables_of_another_web_are_refused() {
+    let lines = Jarmo::standard();
+    let lines: Vec<String> = lines
+        .web()
+        .lines()
+        .iter()
+        .map(|(a, b)| format!("\"{a}-{b}\""))
+        .chain(["\"A1-A2\"".to_owned()])
+        .collect();
+    let text = format!("name = \"standard\"\nlines = [{}]", lines.join(", "));
+    let other = Jarmo::new(Web::from_toml(&text).unwrap(), 0);
+    let folder = tempfile::tempdir().unwrap();
+    build(&other, folder.path(), settings(3), &mut |_| {}).unwrap();
+    assert_eq!(Tables::open(&other, folder.path()).unwrap().force(), 3);
+    let message = refusal(folder.path());
+    assert!(message.contains("another web"), "{message}");
+    let built = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
+    let message = built.unwrap_err().to_string();
+    assert!(message.contains("another web"), "{message}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_holds_nothing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(refusal(folder.path()).contains("force-02.table: is missing"));
+    let nowhere = folder.path().join("nowhere");
+    assert!(refusal(&nowhere).contains("nowhere: is missing"));
+}
+
+#[test]
+fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
+    let whole = tempfile::tempdir().unwrap();
+    build_in(whole.path(), 4);
+    let folder = tempfile::tempdir().unwrap();
+    let often = BuildSettings {
+        force: 4,
+        save_every: Duration::ZERO,
+    };
+    let mut died = 0;
+    // It dies in the middle of force 4 again and again, each time a step later.
+    for step in [12, 14, 17] {
+        let mut steps = 0;
+        let mut resumed = false;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            build(
+                &Jarmo::standard(),
+                folder.path(),
+                often,
+                &mut |progress| match progress {
+                    Progress::Working { force: 4, done, .. } if done > 0.2 => {
+                        steps += 1;
+                        if steps > step - 10 {
+                            resume_unwind(Box::new(()));
+                        }
+                    }
+                    Progress::Resumed { force: 4, .. } => resumed = true,
+                    _ => {}
+                },
+            )
+        }));
+        assert!(result.is_err());
+        assert_eq!(resumed, died > 0);
+        assert!(folder.path().join("force-04.unfinished").exists());
+        assert!(!layer(folder.path(), 4).exists());
+        died += 1;
+    }
+    let (tables, told) = build_in(folder.path(), 4);
+    assert!(
+        told.iter()
+            .any(|one| matches!(one, Progress::Resumed { plies, .. } if *plies > 5))
+    );
+    assert_eq!(tables.force(), 4);
+    assert!(!folder.path().join("force-04.unfinished").exists());
+    for force in 2..=4 {
+        let (one, other) = (layer(whole.path(), force), layer(folder.path(), force));
+        assert!(
+            fs::read(one).unwrap() == fs::read(other).unwrap(),
+            "force {force}"
+        );
+    }
+}

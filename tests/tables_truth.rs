@@ -1,0 +1,234 @@
+//! The tables held against a slow solver that knows nothing of them, against the rules, and against
+//! games played out.
+
+use std::collections::HashMap;
+
+use jarmo::game::{Game, Mask, Player, Verdict};
+use jarmo::games::web::{Circle, Circles};
+use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::tables::index::Layer;
+use jarmo::tables::{Exact, Tables, verify};
+
+fn endless() -> Jarmo {
+    Jarmo::standard().with_max_plies(0)
+}
+
+/// Every position of at most this force in which both players have an archer, circle by circle.
+fn all_positions(force: u32) -> Vec<JarmoPosition> {
+    fn place(
+        circle: usize,
+        left: u32,
+        board: &mut Vec<(Circle, usize, bool)>,
+        out: &mut Vec<JarmoPosition>,
+    ) {
+        if circle == 25 {
+            let mut archers = [Circles::NONE; 2];
+            let mut marked = Circles::NONE;
+            for &(circle, side, mark) in board.iter() {
+                archers[side] |= circle.into();
+                if mark {
+                    marked |= circle.into();
+                }
+            }
+            if archers.iter().all(|side| (1..=5).contains(&side.count())) {
+                let both = Player::BOTH.map(|mover| JarmoPosition::new(archers, marked, mover));
+                out.extend(both);
+            }
+            return;
+        }
+        place(circle + 1, left, board, out);
+        for (side, mark) in [(0, false), (1, false), (0, true), (1, true)] {
+            let cost = 1 + u32::from(mark);
+            if cost <= left {
+                board.push((Circle::at(circle), side, mark));
+                place(circle + 1, left - cost, board, out);
+                board.pop();
+            }
+        }
+    }
+    let mut out = Vec::new();
+    place(0, force, &mut Vec::new(), &mut out);
+    out
+}
+
+/// Results by going over all positions again and again: at round `n` a position is won if an action
+/// leads to one lost in `n - 1`, and lost if the last of its actions turned out to be lost.
+fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Exact> {
+    let number: HashMap<JarmoPosition, usize> =
+        positions.iter().enumerate().map(|(i, &p)| (p, i)).collect();
+    let mut known: Vec<Option<Exact>> = Vec::new();
+    let mut next: Vec<Vec<usize>> = Vec::new();
+    let mut winning_end = vec![false; positions.len()];
+    for (index, position) in positions.iter().enumerate() {
+        let result = |position: &JarmoPosition| {
+            let outcome = game.outcome(position)?;
+            Some(match outcome.verdict(position.to_move()) {
+                Verdict::Win => Exact::Win(0),
+                Verdict::Draw => Exact::OverDrawn,
+                Verdict::Loss => Exact::Loss(0),
+            })
+        };
+        known.push(result(position));
+        let mut after = Vec::new();
+        for action in game.legal(position).iter() {
+            let mut successor = *position;
+            game.play(&mut successor, action);
+            let archers = Player::BOTH.map(|player| successor.archers(player));
+            let successor = JarmoPosition::new(archers, successor.marked(), successor.to_move());
+            match number.get(&successor) {
+                Some(&found) => after.push(found),
+                // The opponent's last archer is gone.
+                None => {
+                    assert_eq!(result(&successor), Some(Exact::Loss(0)));
+                    winning_end[index] = true;
+                }
+            }
+        }
+        next.push(after);
+    }
+    for round in 1.. {
+        let mut found = Vec::new();
+        for index in (0..positions.len()).filter(|&index| known[index].is_none()) {
+            let values = || next[index].iter().map(|&after| known[after]);
+            if winning_end[index] || values().any(|value| value == Some(Exact::Loss(round - 1))) {
+                found.push((index, Exact::Win(round)));
+            } else if values().all(|value| matches!(value, Some(Exact::Win(_)))) {
+                found.push((index, Exact::Loss(round)));
+            }
+        }
+        if found.is_empty() {
+            break;
+        }
+        for (index, exact) in found {
+            known[index] = Some(exact);
+        }
+    }
+    let draw = |value: Option<Exact>| value.unwrap_or(Exact::Draw);
+    known.into_iter().map(draw).collect()
+}
+
+#[test]
+fn the_tables_agree_with_a_slow_solver_on_every_position_up_to_force_4() {
+    let game = endless();
+    let positions = all_positions(4);
+    assert_eq!(positions.len(), 469_400);
+    let slow = solve_slowly(&game, &positions);
+    let tables = Tables::solve(&game, 4).unwrap();
+    for (position, slow) in positions.iter().zip(slow) {
+        let text = game.position_text(position);
+        assert_eq!(tables.exact(position), Some(slow), "{text}");
+    }
+}
+
+#[test]
+fn every_position_has_its_own_number_and_every_number_its_position() {
+    let positions = all_positions(4);
+    for force in 2..=4 {
+        let layer = Layer::new(force);
+        let mut met = vec![false; layer.len()];
+        for position in positions
+            .iter()
+            .filter(|position| position.force() == force)
+        {
+            let placement = jarmo::tables::index::Placement::of(position);
+            let index = layer.index(&placement).unwrap();
+            assert!(!met[index], "two positions share a number");
+            met[index] = true;
+            assert_eq!(layer.placement(index).position(), *position);
+        }
+        assert!(met.iter().all(|&met| met), "a number without a position");
+    }
+}
+
+#[test]
+fn layers_have_as_many_positions_as_can_be_counted() {
+    let counts: Vec<usize> = (2..=10).map(|force| Layer::new(force).len()).collect();
+    let up_to = |force: usize| counts[..force - 1].iter().sum::<usize>();
+    assert_eq!(up_to(6), 45_209_000);
+    assert_eq!(up_to(7), 317_943_000);
+    assert_eq!(up_to(8), 1_827_012_100);
+    assert_eq!(up_to(10), 34_761_661_540);
+    // Indices far beyond 32 bits read back.
+    let layer = Layer::new(10);
+    for index in [0, 1, 1 << 32, (1 << 34) + 12_345, layer.len() - 1] {
+        assert_eq!(layer.index(&layer.placement(index)), Some(index));
+    }
+}
+
+#[test]
+fn random_positions_of_every_layer_follow_from_their_successors_and_play_out() {
+    let game = endless();
+    let tables = Tables::solve(&game, 5).unwrap();
+    for check in verify(&game, &tables, 20_000, 7) {
+        assert!(check.mistakes.is_empty(), "{:?}", check.mistakes);
+        assert!(check.games > 1000);
+    }
+}
+
+#[test]
+fn a_wrong_value_does_not_pass_verification() {
+    // Tables of another web know other results: hardly any follows from its successors here.
+    let other = jarmo::games::web::Web::from_toml(&standard_without("A4-C5")).unwrap();
+    let tables = Tables::solve(&Jarmo::new(other, 0), 3).unwrap();
+    assert!(!tables.belong_to(&endless()));
+    let checks = verify(&endless(), &tables, 10_000, 7);
+    assert!(checks.iter().any(|check| !check.mistakes.is_empty()));
+}
+
+fn standard_without(line: &str) -> String {
+    let game = endless();
+    let lines: Vec<String> = game
+        .web()
+        .lines()
+        .iter()
+        .map(|(a, b)| format!("{a}-{b}"))
+        .filter(|text| text != line)
+        .map(|text| format!("\"{text}\""))
+        .collect();
+    format!("name = \"less\"\nlines = [{}]", lines.join(", "))
+}
+
+#[test]
+fn a_web_that_can_leave_a_player_without_a_move_is_refused() {
+    // E5 can then be reached from D3 alone, and A4 only from C3 and C5.
+    let blocked = "name = \"narrow\"\nlines = [\"A1-A2\", \"A2-A3\", \"A3-A4\", \"A4-A5\", \"B1-B2\", \
+                   \"B2-B3\", \"B3-B4\", \"B4-B5\", \"C1-C2\", \"C2-C3\", \"C3-C4\", \"C4-C5\", \"D1-D2\", \
+                   \"D2-D3\", \"D3-D4\", \"D4-D5\", \"E1-E2\", \"E2-E3\", \"E3-E4\", \"E4-E5\"]";
+    let web = jarmo::games::web::Web::from_toml(blocked).unwrap();
+    let error = Tables::solve(&Jarmo::new(web, 0), 2)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("narrow") && error.contains("pass"),
+        "{error}"
+    );
+    assert!(Tables::solve(&endless(), 2).is_ok());
+}
+
+#[test]
+fn positions_outside_the_tables_have_no_value() {
+    let game = endless();
+    let tables = Tables::solve(&game, 4).unwrap();
+    assert_eq!(tables.exact(&game.start()), None);
+    let lonely = JarmoPosition::new(
+        [Circles(1 << 12), Circles::NONE],
+        Circles::NONE,
+        Player::White,
+    );
+    assert_eq!(tables.exact(&lonely), None, "no archer, no entry");
+    assert!(tables.actions(&game, &game.start()).is_none());
+}
+
+#[test]
+fn the_best_actions_come_first() {
+    let game = endless();
+    let tables = Tables::solve(&game, 4).unwrap();
+    // White goes C4-A5 or C4-E5 and has all archers home, with more points.
+    let position = game.parse_position("5/2w2/5/2b2/5 w - - 0").unwrap();
+    let values = tables.actions(&game, &position).unwrap();
+    assert_eq!(values[0].exact, Exact::Win(1));
+    assert!(values.is_sorted_by_key(|value| -value.exact.preference()));
+    assert_eq!(values.len() as u32, game.legal(&position).count());
+    let best = game.action_text(&position, values[0].action);
+    assert!(["C4-A5", "C4-E5"].contains(&best.as_str()), "{best}");
+}
