@@ -8,9 +8,10 @@ use crate::games::tammi::MOST_QUIET_LIMIT;
 use crate::games::web::Web;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
 use crate::search::Judged;
+use crate::tables::HasEndgames;
 
 /// What every game of the catalog can do.
-pub trait CatalogGame: Encode + Judged {}
+pub trait CatalogGame: Encode + Judged + HasEndgames {}
 
 impl CatalogGame for Jarmo {}
 impl CatalogGame for Guard {}

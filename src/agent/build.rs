@@ -1,11 +1,16 @@
 //! From the text that names an agent to the agent.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::{
-    Agent, AgentError, AgentKind, AgentSpec, GreedyAgent, RandomAgent, TreeAgent, TreeSettings,
+    Agent, AgentError, AgentKind, AgentSpec, EndgameAgent, GreedyAgent, RandomAgent, TreeAgent,
+    TreeSettings,
 };
 use crate::catalog::CatalogGame;
-use crate::eval::{Rollout, Uniform};
+use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
 use crate::search::{Policy, PuctSettings};
+use crate::tables::Endgames;
 
 /// Simulations of a rollout agent that names no number.
 const ROLLOUT_SIMULATIONS: u32 = 1000;
@@ -17,28 +22,65 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         AgentKind::Greedy => Ok(Box::new(GreedyAgent::new(game))),
         AgentKind::Uniform => {
             let settings = TreeSettings::default().with_spec(spec)?;
-            Ok(Box::new(TreeAgent::new(
-                game,
-                spec.to_string(),
-                Uniform,
-                settings,
-            )))
+            tree_agent(game, spec, Uniform, settings)
         }
         AgentKind::Rollout => {
-            let settings = TreeSettings {
-                simulations: ROLLOUT_SIMULATIONS,
-                policy: Policy::Puct(PuctSettings::default()),
-                ..TreeSettings::default()
-            };
-            let settings = settings.with_spec(spec)?;
-            let rollout = Rollout::new(game.clone());
-            Ok(Box::new(TreeAgent::new(
+            let settings = rollout_settings().with_spec(spec)?;
+            tree_agent(game.clone(), spec, Rollout::new(game), settings)
+        }
+        AgentKind::Tables(folder) => {
+            let settings = rollout_settings().with_spec(spec)?;
+            let tables = endgames(&game, spec, folder)?;
+            let front = WithEndgames::new(game.clone(), tables.clone(), Rollout::new(game.clone()));
+            let outside = TreeAgent::new(game.clone(), spec.to_string(), front, settings);
+            let outside = Box::new(outside);
+            Ok(Box::new(EndgameAgent::new(
                 game,
                 spec.to_string(),
-                rollout,
-                settings,
+                tables,
+                outside,
             )))
         }
         _ => Err(AgentError::new(spec, "random and greedy are all there is")),
     }
+}
+
+fn rollout_settings() -> TreeSettings {
+    TreeSettings {
+        simulations: ROLLOUT_SIMULATIONS,
+        policy: Policy::Puct(PuctSettings::default()),
+        ..TreeSettings::default()
+    }
+}
+
+/// A tree agent over this evaluator, behind exact tables if the spec names any. With those it plays
+/// perfectly where they reach.
+fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
+    game: G,
+    spec: &AgentSpec,
+    evaluator: E,
+    settings: TreeSettings,
+) -> Result<Box<dyn Agent<G>>, AgentError> {
+    let name = spec.to_string();
+    let Some(folder) = spec.setting("tables") else {
+        return Ok(Box::new(TreeAgent::new(game, name, evaluator, settings)));
+    };
+    let tables = endgames(&game, spec, Path::new(folder))?;
+    let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
+    let outside = TreeAgent::new(game.clone(), name.clone(), evaluator, settings);
+    Ok(Box::new(EndgameAgent::new(
+        game,
+        name,
+        tables,
+        Box::new(outside),
+    )))
+}
+
+fn endgames<G: CatalogGame>(
+    game: &G,
+    spec: &AgentSpec,
+    folder: &Path,
+) -> Result<Arc<dyn Endgames<G>>, AgentError> {
+    game.open_endgames(folder)
+        .map_err(|error| AgentError::new(spec, error))
 }

@@ -1,6 +1,7 @@
 //! Who plays: agents choose actions for a batch of positions.
 
 mod build;
+mod endgame;
 mod greedy;
 mod measure;
 mod random;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub use build::build;
+pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use measure::{SearchSpeed, SearchWork, measure};
 pub use random::RandomAgent;

@@ -30,16 +30,29 @@ pub enum AgentKind {
     Rollout,
     /// Depth-first search with a simple evaluation.
     AlphaBeta,
+    /// Perfect play where exact tables reach.
+    Tables(PathBuf),
     /// Tree search with a trained network.
     File(PathBuf),
 }
 
 /// What agents are written like, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
-                          alphabeta:NODES, or an agent file FILE.safetensors?sims=SIMULATIONS";
+                          alphabeta:NODES, tables:DIR, or an agent file FILE.safetensors?sims=SIMULATIONS";
 
 /// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = &["sims", "root", "considered", "noise", "cpuct", "mb"];
+const TREE_SETTINGS: &[&str] = &[
+    "sims",
+    "root",
+    "considered",
+    "noise",
+    "cpuct",
+    "mb",
+    "tables",
+];
+
+/// Settings of a tree agent that has its tables already.
+const TABLES_SETTINGS: &[&str] = &["sims", "root", "considered", "noise", "cpuct", "mb"];
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +82,7 @@ impl AgentKind {
             AgentKind::Uniform => "uniform".to_owned(),
             AgentKind::Rollout => "rollout".to_owned(),
             AgentKind::AlphaBeta => "alphabeta".to_owned(),
+            AgentKind::Tables(path) => format!("tables:{}", path.display()),
             AgentKind::File(path) => path.display().to_string(),
         }
     }
@@ -87,7 +101,7 @@ impl AgentKind {
     /// What the number of the spec counts, if it takes one.
     fn number_means(&self) -> Option<&'static str> {
         match self {
-            AgentKind::Random | AgentKind::Greedy => None,
+            AgentKind::Random | AgentKind::Greedy | AgentKind::Tables(_) => None,
             AgentKind::Uniform | AgentKind::Rollout | AgentKind::File(_) => Some("simulations"),
             AgentKind::AlphaBeta => Some("nodes"),
         }
@@ -99,6 +113,7 @@ impl AgentKind {
             AgentKind::Random | AgentKind::Greedy => &[],
             AgentKind::Uniform | AgentKind::Rollout | AgentKind::File(_) => TREE_SETTINGS,
             AgentKind::AlphaBeta => &["nodes", "mb"],
+            AgentKind::Tables(_) => TABLES_SETTINGS,
         }
     }
 }
@@ -205,6 +220,9 @@ fn parse_head(head: &str) -> Option<(AgentKind, Option<&str>)> {
         && let Some(kind) = AgentKind::named(name)
     {
         return Some((kind, Some(number)));
+    }
+    if let Some(path) = head.strip_prefix("tables:").filter(|path| !path.is_empty()) {
+        return Some((AgentKind::Tables(path.into()), None));
     }
     if head.ends_with(FILE_ENDING) {
         return Some((AgentKind::File(head.into()), None));

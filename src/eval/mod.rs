@@ -1,6 +1,7 @@
 //! Positions → (policy, value), a batch at a time.
 
 mod cache;
+mod endgame;
 mod evaluator;
 mod rollout;
 mod scripted;
@@ -8,6 +9,7 @@ mod uniform;
 mod value;
 
 pub use cache::Cache;
+pub use endgame::WithEndgames;
 pub use evaluator::{Evaluation, Evaluator, Proven};
 pub use rollout::Rollout;
 pub use scripted::ScriptedEvaluator;

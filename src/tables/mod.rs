@@ -2,6 +2,7 @@
 
 mod build;
 pub mod code;
+mod endgames;
 mod file;
 pub mod index;
 mod lines;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use build::{BuildError, BuildSettings, Progress, build, memory_needed};
 pub use code::Exact;
+pub use endgames::{EndgameError, Endgames, HasEndgames};
 pub use file::{FileError, Problem};
 pub use lines::Blockable;
 pub use lookup::{ActionValue, Tables};

@@ -1,0 +1,132 @@
+//! The agent that cannot be beaten where the tables reach.
+
+use std::sync::Arc;
+
+use rand::Rng;
+
+use super::{Agent, Candidate, Choice, Request};
+use crate::eval::{Proven, Value};
+use crate::game::{Action, Game, Mask, Verdict};
+use crate::random::{Stream, below};
+use crate::tables::Endgames;
+
+/// Plays by exact tables where they reach, wins as soon as can be and loses as late, and leaves all
+/// other positions to another agent. Among equally good actions it draws lots.
+pub struct EndgameAgent<G: Game> {
+    game: G,
+    name: String,
+    tables: Arc<dyn Endgames<G>>,
+    outside: Box<dyn Agent<G>>,
+}
+
+impl<G: Game> EndgameAgent<G> {
+    /// An agent of this name that asks `outside` where the tables end.
+    pub fn new(
+        game: G,
+        name: String,
+        tables: Arc<dyn Endgames<G>>,
+        outside: Box<dyn Agent<G>>,
+    ) -> EndgameAgent<G> {
+        EndgameAgent {
+            game,
+            name,
+            tables,
+            outside,
+        }
+    }
+
+    /// The choice in a position that the tables know.
+    fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Choice> {
+        self.tables.known(&self.game, position)?;
+        let mut candidates: Vec<Candidate> = self
+            .game
+            .legal(position)
+            .iter()
+            .map(|action| self.candidate(position, action))
+            .collect();
+        let merit = |candidate: &Candidate| candidate.proven.map(preference);
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(merit(candidate)));
+        let best = merit(&candidates[0]);
+        let ties = candidates.iter().take_while(|one| merit(one) == best);
+        let chosen = below(stream.next_u64(), ties.count() as u32) as usize;
+        candidates.swap(0, chosen);
+        candidates[0].policy = 1.0;
+        Some(Choice {
+            action: candidates[0].action,
+            value: candidates[0].value,
+            proven: candidates[0].proven,
+            nodes: candidates.len() as u64,
+            depth: 1,
+            candidates,
+        })
+    }
+
+    fn candidate(&self, position: &G::Position, action: Action) -> Candidate {
+        let mover = self.game.to_move(position);
+        let mut next = *position;
+        self.game.play(&mut next, action);
+        let proven: Proven = match self.game.outcome(&next) {
+            Some(outcome) => (outcome.verdict(mover), Some(1)),
+            None => {
+                let known = self.tables.known(&self.game, &next);
+                let (verdict, plies) = known.expect("tables know what comes after what they know");
+                let same = self.game.to_move(&next) == mover;
+                let verdict = if same { verdict } else { verdict.flip() };
+                (verdict, plies.map(|plies| plies + 1))
+            }
+        };
+        Candidate {
+            action,
+            visits: 1,
+            policy: 0.0,
+            value: Value::certain(proven.0, proven.0.sign().into()),
+            proven: Some(proven),
+            line: vec![action],
+        }
+    }
+}
+
+/// What is preferred is higher: quick wins, then draws, then slow losses.
+fn preference((verdict, plies): Proven) -> (Verdict, i64) {
+    let plies = i64::from(plies.unwrap_or(0));
+    match verdict {
+        Verdict::Win => (verdict, -plies),
+        Verdict::Draw => (verdict, 0),
+        Verdict::Loss => (verdict, plies),
+    }
+}
+
+impl<G: Game> Agent<G> for EndgameAgent<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluations(&self) -> Option<u64> {
+        self.outside.evaluations()
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let mut choices: Vec<Option<Choice>> = requests
+            .iter_mut()
+            .map(|request| self.choose_known(&request.position, request.stream))
+            .collect();
+        let mut outside: Vec<Request<'_, G>> = requests
+            .iter_mut()
+            .zip(&choices)
+            .filter(|(_, choice)| choice.is_none())
+            .map(|(request, _)| Request {
+                position: request.position,
+                stream: request.stream,
+                limit: request.limit,
+            })
+            .collect();
+        let mut others = self.outside.choose(&mut outside).into_iter();
+        for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
+            *choice = others.next();
+        }
+        choices
+            .into_iter()
+            .map(|choice| choice.expect("the other agent answers every request"))
+            .collect()
+    }
+}
