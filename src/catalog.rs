@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::encode::Encode;
+use crate::game::shorten;
 use crate::games::tammi::MOST_QUIET_LIMIT;
 use crate::games::web::Web;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
@@ -13,10 +14,7 @@ use crate::tables::HasEndgames;
 /// What every game of the catalog can do.
 pub trait CatalogGame: Encode + Judged + HasEndgames {}
 
-impl CatalogGame for Jarmo {}
-impl CatalogGame for Guard {}
-impl CatalogGame for Tammi {}
-impl CatalogGame for ConnectFour {}
+impl<G: Encode + Judged + HasEndgames> CatalogGame for G {}
 
 /// Settings of the rules, as far as the named game has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +25,18 @@ pub struct GameSettings {
     pub max_plies: Option<u32>,
     /// Another number of plies without a capture after which tammi is drawn.
     pub quiet_limit: Option<u32>,
+}
+
+impl GameSettings {
+    /// Those of these settings that the named game has.
+    pub fn fitting(&self, name: &str) -> GameSettings {
+        let has_web = matches!(name, "jarmo" | "guard");
+        GameSettings {
+            web: self.web.clone().filter(|_| has_web),
+            max_plies: self.max_plies,
+            quiet_limit: self.quiet_limit.filter(|_| name == "tammi"),
+        }
+    }
 }
 
 /// Something to do with a game, whichever it is.
@@ -88,7 +98,8 @@ pub fn with_game<T: GameTask>(
             Ok(task.run(ConnectFour::new(max_plies(NO_LIMIT))))
         }
         _ => Err(GameError(format!(
-            "no game is called `{name}`; there are {}",
+            "no game is called `{}`; there are {}",
+            shorten(name),
             GAMES.join(", ")
         ))),
     }

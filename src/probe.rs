@@ -1,7 +1,7 @@
 //! The rules driven from outside: games in as JSON lines, every position of them out as JSON lines.
 
-use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
+use std::fmt;
+use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,9 @@ use crate::game::{Mask, Outcome, Player};
 
 /// The limit on the length of a game that names none.
 const DEFAULT_MAX_PLIES: u32 = 200;
+
+/// No game that anyone played needs a longer line.
+const MOST_LINE_BYTES: u64 = 16 << 20;
 
 /// A game to trace; other keys of the line are not looked at.
 #[derive(Deserialize)]
@@ -30,56 +33,105 @@ struct TracePosition<'a> {
 }
 
 #[derive(Serialize)]
-struct TraceError {
+struct ErrorLine {
     error: String,
 }
+
+/// Why tracing ended before its input did.
+#[derive(Debug)]
+pub enum TraceError {
+    /// The input cannot be read.
+    Read(io::Error),
+    /// The output cannot be written.
+    Write(io::Error),
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TraceError::Read(error) => write!(out, "reading games: {error}"),
+            TraceError::Write(error) => write!(out, "writing positions: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for TraceError {}
 
 /// Reads games, one JSON object a line, and writes every position of each. A line that fails gives an
 /// error line in place of the rest of its game, and reading goes on. Returns whether no line failed.
 ///
-/// Errors are those of reading and writing alone.
+/// Of the settings, a game takes those it has.
 pub fn trace(
-    web: Option<PathBuf>,
+    settings: &GameSettings,
     mut input: impl BufRead,
     mut out: impl Write,
-) -> io::Result<bool> {
+) -> Result<bool, TraceError> {
     let mut all_well = true;
     let mut line = Vec::new();
     for number in 1_u64.. {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
+        let Some(whole) = read_line(&mut input, &mut line).map_err(TraceError::Read)? else {
             break;
-        }
-        let problem = match parse_line(&line) {
-            Err(problem) => Some(problem),
-            Ok(traced) => trace_line(web.clone(), &traced, &mut out)?.err(),
         };
-        if let Some(problem) = problem {
+        let traced = if whole {
+            parse_line(&line)
+        } else {
+            Err(too_long())
+        };
+        let written = match traced {
+            Err(problem) => Ok(Err(problem)),
+            Ok(traced) => trace_game(settings, &traced, &mut out),
+        };
+        if let Err(problem) = written.map_err(TraceError::Write)? {
             all_well = false;
             let error = format!("line {number}: {problem}");
-            write_line(&mut out, &TraceError { error })?;
+            write_line(&mut out, &ErrorLine { error }).map_err(TraceError::Write)?;
         }
-        out.flush()?;
+        out.flush().map_err(TraceError::Write)?;
     }
     Ok(all_well)
 }
 
+/// Reads the next line, or `None` at the end; says whether all of it is in `line`.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
+    line.clear();
+    if input.take(MOST_LINE_BYTES).read_until(b'\n', line)? == 0 {
+        return Ok(None);
+    }
+    let whole = line.ends_with(b"\n") || (line.len() as u64) < MOST_LINE_BYTES;
+    if !whole {
+        input.skip_until(b'\n')?;
+    }
+    Ok(Some(whole))
+}
+
+fn too_long() -> String {
+    format!("longer than {} MiB", MOST_LINE_BYTES >> 20)
+}
+
 fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
+    let expected =
+        "expected {\"game\":…,\"moves\":[…]} with optional \"position\" and \"max_plies\"";
+    // Serde would take an array of the fields as well.
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(expected.to_owned());
+    }
     serde_json::from_slice(line).map_err(|error| {
-        format!("expected {{\"game\":…,\"moves\":[…]}} with optional \"position\" and \"max_plies\": {error}")
+        let message = error.to_string();
+        // The number of the line within the line helps nobody.
+        let message = message.split(" at line ").next().unwrap_or_default();
+        format!("{expected}: {message} (column {})", error.column())
     })
 }
 
 /// Traces one game; the inner error is about the game, the outer one about writing.
-fn trace_line(
-    web: Option<PathBuf>,
+fn trace_game(
+    settings: &GameSettings,
     traced: &TraceGame,
     out: &mut dyn Write,
 ) -> io::Result<Result<(), String>> {
     let settings = GameSettings {
-        web,
         max_plies: Some(traced.max_plies.unwrap_or(DEFAULT_MAX_PLIES)),
-        ..GameSettings::default()
+        ..settings.fitting(&traced.game)
     };
     match with_game(&traced.game, &settings, TraceTask { traced, out }) {
         Ok(result) => result,
@@ -139,7 +191,7 @@ pub fn legal_texts<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<Stri
     texts
 }
 
-fn write_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
+fn write_line(mut out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut out, value)?;
     out.write_all(b"\n")
 }

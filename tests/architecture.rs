@@ -35,20 +35,41 @@ fn modules() -> Vec<String> {
         .collect()
 }
 
-/// The modules that a file names after `crate::`.
+/// The modules that a file names after `crate::`, alone or in a list with lists inside.
 fn imports(text: &str) -> Vec<String> {
     let mut named = Vec::new();
     for rest in text.split("crate::").skip(1) {
-        let list = rest.strip_prefix('{').and_then(|list| list.split_once('}'));
-        let names = list.map_or(rest, |(names, _)| names);
-        let count = if list.is_some() { usize::MAX } else { 1 };
-        for name in names.split(',').take(count) {
-            let name = name.trim();
-            let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            named.push(name[..end.unwrap_or(name.len())].to_owned());
+        let Some(list) = rest.strip_prefix('{') else {
+            named.push(first_word(rest));
+            continue;
+        };
+        let mut depth = 1;
+        named.push(first_word(list.trim_start()));
+        for (index, symbol) in list.char_indices() {
+            match symbol {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => named.push(first_word(list[index + 1..].trim_start())),
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
         }
     }
     named
+}
+
+fn first_word(text: &str) -> String {
+    let inside = |symbol: &char| symbol.is_ascii_alphanumeric() || *symbol == '_';
+    text.chars().take_while(inside).collect()
+}
+
+#[test]
+fn imports_are_found_in_nested_lists() {
+    let text = "use crate::a::B; use crate::{c, d::{E, F}, g::H}; crate::i::j()";
+    let named = imports(text);
+    assert_eq!(named, ["a", "c", "d", "g", "i"]);
 }
 
 #[test]

@@ -53,6 +53,7 @@ fn trace_goes_on_after_a_line_that_fails() {
     let bad = [
         ("{\"game\":\"jarmo\",\"moves\":", "line 2: expected"),
         ("", "line 2: expected"),
+        (r#"["jarmo",null,null,["A1-C2"]]"#, "line 2: expected"),
         ("[]", "line 2: expected"),
         (r#"{"moves":[]}"#, "missing field `game`"),
         (r#"{"game":"jarmo"}"#, "missing field `moves`"),
@@ -109,6 +110,28 @@ fn trace_takes_a_position_and_a_limit() {
     trace(r#"{"game":"jarmo","position":"bbbbb/5/5/5/wwwww w - - 200","moves":[]}"#)
         .success()
         .stdout(contains(r#""truncated":true"#));
+}
+
+#[test]
+fn trace_gives_each_game_the_settings_it_has() {
+    let quiet = r#"{"game":"tammi","position":"8/8/8/8/8/b7/8/4W3 w - 4 40","moves":["e1-f2"]}"#;
+    let other = r#"{"game":"jarmo","moves":[]}"#;
+    assert_cmd::Command::from(jarmo(&["rules", "trace", "--quiet-limit", "5"]))
+        .write_stdin(format!("{quiet}\n{other}\n"))
+        .assert()
+        .success()
+        .stdout(contains(r#""winner":null,"score":null,"truncated":false"#));
+}
+
+#[test]
+fn a_line_too_long_to_be_a_game_is_refused_and_skipped() {
+    let long = format!(
+        "{{\"game\":\"jarmo\",\"moves\":[\"{}\"]}}",
+        "A".repeat(17 << 20)
+    );
+    trace(&format!("{long}\n{{\"game\":\"guard\",\"moves\":[]}}\n"))
+        .code(1)
+        .stdout(contains("line 1: longer than 16 MiB").and(contains("start 0,0 0,0 0 0")));
 }
 
 #[test]
@@ -187,14 +210,14 @@ fn show_draws_the_board_and_lists_the_actions() {
 
 #[test]
 fn wrong_options_are_named_with_the_remedy() {
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 12] = [
         (
             &["perft", "--game", "chess", "--depth", "1"],
             "there are jarmo, guard, tammi, connect_four",
         ),
         (
             &["perft", "--depth", "1", "--position", "x"],
-            "--position: position `x`: 1 fields",
+            "--position: position `x`: fields: 1",
         ),
         (
             &["rules", "show", "--moves", "A1-A1"],
@@ -221,6 +244,9 @@ fn wrong_options_are_named_with_the_remedy() {
             ],
             "1 to 60 plies, not 0",
         ),
+        (&["perft", "--depth", "101"], "--depth"),
+        (&["rules", "trace", "--web", "no/file"], "no/file: "),
+        (&["rules", "trace", "--quiet-limit", "99"], "1 to 60 plies"),
         (&["bench", "env", "--games", "0"], "--games"),
         (&["bench", "env", "--seconds", "0"], "--seconds"),
     ];

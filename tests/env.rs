@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
-use jarmo::env::VecEnv;
+use jarmo::env::{Transition, VecEnv};
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
@@ -48,6 +48,11 @@ impl GameTask for SameSeed {
 
     fn run<G: CatalogGame>(self, game: G) {
         let alone = play(&game, 1, 5);
+        let mut different = alone.clone();
+        different.sort();
+        different.dedup();
+        let share = different.len() as f64 / alone.len() as f64;
+        assert!(share > 0.9, "{}: slots play their own games", game.id());
         assert_eq!(alone, play(&game, 1, 5));
         assert_eq!(alone, play(&game, 3, 5), "{}: threads", game.id());
         assert_ne!(alone, play(&game, 1, 6), "{}: seeds", game.id());
@@ -68,20 +73,26 @@ impl GameTask for Transitions {
     /// Holds every step against the rules played by hand.
     fn run<G: CatalogGame>(self, game: G) {
         let game = game.with_max_plies(60);
-        let mut env = VecEnv::new(game.clone(), 32, 9);
+        let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 9));
+        assert_eq!(env.shards(), 3);
+        let mut transitions = vec![Transition::default(); env.len()];
         let mut actions = vec![Action(0); env.len()];
         let mut masks = vec![G::Mask::default(); env.len()];
         let (mut ends, mut cut_off) = (0, 0);
-        for _ in 0..400 {
+        for _ in 0..130 {
             env.masks(&mut masks);
             env.sample(&mut actions);
             let before: Vec<_> = (0..env.len()).map(|slot| *env.position(slot)).collect();
             env.step(&actions);
+            env.transitions(&mut transitions);
+            let finished: Vec<usize> = env.finished().collect();
             for (slot, mut position) in before.into_iter().enumerate() {
                 assert_eq!(masks[slot], game.legal(&position));
                 assert!(masks[slot].contains(actions[slot]));
                 game.play(&mut position, actions[slot]);
-                let transition = env.transition(slot);
+                let transition = transitions[slot];
+                assert_eq!(transition, env.transition(slot));
+                assert_eq!(transition.done, finished.contains(&slot));
                 let Some(outcome) = game.outcome(&position) else {
                     assert_eq!(transition, Default::default());
                     assert_eq!(*env.position(slot), position);
@@ -100,7 +111,6 @@ impl GameTask for Transitions {
                 assert_eq!(transition.score_difference, difference);
                 assert_eq!(env.final_position(slot), Some(&position));
                 assert_eq!(*env.position(slot), game.start());
-                assert!(env.finished().any(|finished| finished == slot));
             }
         }
         assert!(ends > 100, "{}: {ends} games ended", game.id());
@@ -114,18 +124,20 @@ fn steps_follow_the_rules_and_finished_games_restart() {
 }
 
 #[test]
-fn a_slot_can_be_set_to_a_position() {
+fn a_slot_of_any_shard_can_be_set_to_a_position() {
     let game = Jarmo::standard();
-    let mut env = VecEnv::new(game.clone(), 2, 0);
+    let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 0));
     let position = game.parse_position("5/5/1b3/5/w1B2 w - - 0").unwrap();
-    env.set_position(1, position);
-    assert_eq!(*env.position(0), game.start());
-    let capture = game.parse_action(&position, "A1xB3").unwrap();
-    let other = env.legal(0).nth(0);
-    env.step(&[other, capture]);
-    assert_eq!(env.finished().collect::<Vec<_>>(), [1]);
-    assert_eq!(env.transition(1).rewards, [-1, 1]);
-    assert_eq!(env.transition(1).score_difference, -1);
+    let slot = 390;
+    env.set_position(slot, position);
+    assert!((0..slot).all(|other| *env.position(other) == game.start()));
+    assert_eq!(*env.position(slot), position);
+    let mut actions = vec![env.legal(0).nth(0); env.len()];
+    actions[slot] = game.parse_action(&position, "A1xB3").unwrap();
+    env.step(&actions);
+    assert_eq!(env.finished().collect::<Vec<_>>(), [slot]);
+    assert_eq!(env.transition(slot).rewards, [-1, 1]);
+    assert_eq!(env.transition(slot).score_difference, -1);
 }
 
 #[test]
@@ -192,8 +204,123 @@ fn assert_alike<G: Encode>(game: &G, left: &G::Position, right: &G::Position) {
 }
 
 #[test]
-fn features_hold_everything_the_rules_need() {
+fn equal_features_mean_equal_actions() {
     for_every_game(Features);
+}
+
+/// Position texts of a game, each different from the first in what one field says.
+const ONE_FIELD_APART: [(&str, &[&str]); 4] = [
+    (
+        "jarmo",
+        &[
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/2b2/2w2/1w1ww w A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1B3/2w2/1w1ww w A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2W2/1w1ww w A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w2w w A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww b A1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*2 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*4 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w E1-C2*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-B3*1 A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w - A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w pass A5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 A5-B3*3 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 C5-B3*1 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 - 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 pass 20",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 A5-B3*1 21",
+            "b1bb1/5/1b3/2w2/1w1ww w A1-C2*1 A5-B3*1 36",
+        ],
+    ),
+    (
+        "guard",
+        &[
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 1,1 0 20",
+            "2W2/1b3/2b2/2w2/1w2B w start 1,1 1,1 0 20",
+            "2W2/b4/2B2/2w2/1w2B w start 1,1 1,1 0 20",
+            "2W2/b4/2b2/2W2/1w2B w start 1,1 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B b start 1,1 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w moved 1,1 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 0,1 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 2,1 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,2 1,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 0,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 2,1 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 1,0 0 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 1,1 1 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 1,1 2 20",
+            "2W2/b4/2b2/2w2/1w2B w start 1,1 1,1 0 21",
+        ],
+    ),
+    (
+        "tammi",
+        &[
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w - 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/2w5 w - 3 20",
+            "8/8/3b1b2/4w3/3b4/8/8/w7 w - 3 20",
+            "8/8/3B1b2/4W3/3b4/8/8/w7 w - 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 b - 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w e5xd4 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w e5xd6 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w e5xd4,d6 3 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w - 4 20",
+            "8/8/3b1b2/4W3/3b4/8/8/w7 w - 3 21",
+        ],
+    ),
+    (
+        "connect_four",
+        &[
+            "7/7/7/7/7/wb5 w 2",
+            "7/7/7/7/7/w1b4 w 2",
+            "7/7/7/7/b6/w6 w 2",
+            "7/7/7/7/7/bw5 w 2",
+            "7/7/7/7/7/w6 b 1",
+            "7/7/7/7/7/7 w 0",
+        ],
+    ),
+];
+
+struct Distinct<'a>(&'a [&'a str]);
+
+impl GameTask for Distinct<'_> {
+    type Output = ();
+
+    fn run<G: CatalogGame>(self, game: G) {
+        let mut known: HashMap<Vec<usize>, &str> = HashMap::new();
+        for text in self.0 {
+            let position = game.parse_position(text).unwrap();
+            let mut set = Vec::new();
+            game.features(&position, |index| set.push(index));
+            set.sort_unstable();
+            if let Some(other) = known.insert(set, text) {
+                panic!("{text} has the features of {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn features_hold_everything_the_rules_need() {
+    for (name, texts) in ONE_FIELD_APART {
+        with_game(name, &GameSettings::default(), Distinct(texts)).unwrap();
+    }
+    // A repetition is no field of the text.
+    let game = Tammi::standard();
+    let mut position = game.parse_position("5B2/8/8/8/8/8/8/2W5 w - 0 0").unwrap();
+    let game = game.with_max_plies(0);
+    let mut seen = Vec::new();
+    for action in [
+        "c1-d2", "f8-e7", "d2-c1", "e7-f8", "c1-d2", "f8-e7", "d2-c1",
+    ] {
+        game.play_text(&mut position, action).unwrap();
+        let mut set = Vec::new();
+        game.features(&position, |index| set.push(index));
+        seen.push((position.repeats(), set));
+    }
+    let counts: Vec<u32> = seen.iter().map(|(repeats, _)| *repeats).collect();
+    assert_eq!(counts, [0, 0, 0, 1, 1, 1, 1]);
+    assert!(seen[3].1.len() > seen[2].1.len(), "one feature more");
 }
 
 fn shape<G: Encode>(game: &G) -> (usize, usize, (usize, usize)) {
@@ -218,10 +345,10 @@ fn positions_and_slots_are_as_small_as_documented() {
     assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 108);
 }
 
-/// Allocations of this many threads' first one in 300 steps after a warm-up.
-fn allocations(threads: usize) -> u64 {
+/// Allocations, on the thread that steps, of 300 steps after a warm-up.
+fn allocations<G: Encode>(game: G, threads: usize) -> u64 {
     pool(threads).install(|| {
-        let mut env = VecEnv::new(Jarmo::standard(), 512, 1);
+        let mut env = VecEnv::new(game, 512, 1);
         let mut actions = vec![Action(0); env.len()];
         let mut masks = vec![Default::default(); env.len()];
         let mut features = vec![0.0; env.len() * env.game().feature_count()];
@@ -237,8 +364,19 @@ fn allocations(threads: usize) -> u64 {
     })
 }
 
+#[derive(Clone, Copy)]
+struct Allocations;
+
+impl GameTask for Allocations {
+    type Output = ();
+
+    fn run<G: CatalogGame>(self, game: G) {
+        assert_eq!(allocations(game.clone(), 1), 0, "{}", game.id());
+        assert_eq!(allocations(game.clone(), 2), 0, "{}", game.id());
+    }
+}
+
 #[test]
 fn stepping_allocates_nothing_once_warm() {
-    assert_eq!(allocations(1), 0);
-    assert_eq!(allocations(2), 0);
+    for_every_game(Allocations);
 }

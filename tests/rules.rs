@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Game, Outcome, conformance, divide, perft};
+use jarmo::game::{Game, Mask, Outcome, Player, conformance, divide, perft};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Guard, Jarmo, Scripted};
 use jarmo::probe;
@@ -31,7 +31,7 @@ fn golden_games_are_traced_byte_by_byte() {
             })
             .collect();
         let mut out = Vec::new();
-        assert!(probe::trace(None, input.as_bytes(), &mut out).unwrap());
+        assert!(probe::trace(&GameSettings::default(), input.as_bytes(), &mut out).unwrap());
         let written = String::from_utf8(out).unwrap();
         assert_eq!(written.lines().count(), expected.len(), "{name}");
         for (written, expected) in written.lines().zip(&expected) {
@@ -101,6 +101,62 @@ fn every_game_keeps_the_contract() {
     };
     let tree = Node::white([branch(), Node::white([branch(), Node::end(3, 3)])]);
     conformance::check(&Scripted::new(&tree), 50, &mut common::chooser(3));
+}
+
+#[test]
+fn perft_counts_turns_not_actions() {
+    let game = Scripted::new(&Node::white([
+        Node::white([Node::end(1, 0), Node::end(0, 1)]),
+        Node::white([Node::black([
+            Node::end(0, 1),
+            Node::end(1, 1),
+            Node::end(2, 1),
+        ])]),
+    ]));
+    let start = game.start();
+    assert_eq!(
+        perft(&game, &start, 1),
+        3,
+        "two ends and one change of turn"
+    );
+    assert_eq!(
+        perft(&game, &start, 2),
+        3,
+        "what ended before does not count"
+    );
+    // White moves, moves again, and the game ends with him still to move.
+    let position = game.parse_position("1 1").unwrap();
+    assert_eq!(perft(&game, &position, 1), 2);
+}
+
+#[test]
+fn jarmos_force_never_grows_and_captured_archers_add_up() {
+    let game = Jarmo::standard();
+    let mut choose = common::chooser(21);
+    let mut fell = 0;
+    for _ in 0..300 {
+        let mut position = game.start();
+        assert_eq!(position.force(), 10);
+        while game.outcome(&position).is_none() {
+            let before = position.force();
+            let legal = game.legal(&position);
+            game.play(
+                &mut position,
+                legal.nth(choose(legal.count() as usize) as u32),
+            );
+            assert!(
+                position.force() <= before,
+                "{}",
+                game.position_text(&position)
+            );
+            fell += before - position.force();
+            for player in Player::BOTH {
+                let on_board = position.archers(player).count();
+                assert_eq!(position.captured(player) + on_board, 5);
+            }
+        }
+    }
+    assert!(fell > 300);
 }
 
 #[test]

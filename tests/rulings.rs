@@ -302,6 +302,39 @@ fn t4_a_limit_of_plies_without_a_capture_draws() {
 }
 
 #[test]
+fn a_player_without_a_legal_move_has_lost_also_when_the_limit_is_reached() {
+    // Our own reading: the rules name the loss first and rank neither.
+    let late = "8/8/8/8/8/b7/1w5w/2w5 w - 29 0";
+    let mut table = Table::at(Tammi::standard(), late);
+    let white_wins = Some(Outcome::plain(Some(Player::White)));
+    assert_eq!(table.play("h2-g3").outcome(), white_wins);
+    assert_eq!(table.legal(), "");
+}
+
+#[test]
+fn a_placement_that_blocks_the_last_move_ends_the_turn_and_is_no_pass_alone() {
+    let mut lines = Vec::new();
+    for column in "ABCDE".chars() {
+        lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
+    }
+    let columns = Web::from_toml(&format!(
+        "name = \"columns\"\nlines = [{}]",
+        lines.join(",")
+    ));
+    let game = Guard::new(columns.unwrap(), 200);
+    let mut table = Table::at(game, "W3b/w3b/w3b/w3b/4b w start 1,0 1,0 0 8");
+    assert_eq!(table.legal(), "@A1 @B1 @C1 @D1 A2-A1");
+    table.play("@A1");
+    assert_eq!(table.legal(), "pass");
+    table.play("pass");
+    assert!(
+        table.text().ends_with("b start 0,0 0,0 0 10"),
+        "{}",
+        table.text()
+    );
+}
+
+#[test]
 fn t5_a_man_that_captures_onto_the_far_row_is_promoted_and_its_turn_is_over() {
     let mut table = Table::at(Tammi::standard(), "8/4b1b1/3w4/8/8/8/8/8 w - 0 0");
     table.play("d6xf8");

@@ -3,7 +3,7 @@
 mod common;
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Game, Mask};
+use jarmo::game::{Game, Mask, conformance};
 use jarmo::games::web::Web;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use proptest::prelude::*;
@@ -27,9 +27,9 @@ fn jarmo_positions_are_refused_by_field() {
     check_refusals(
         &Jarmo::standard(),
         &[
-            ("", "position", "1 fields, but a position has 5"),
-            ("bbbbb/5/5/5/wwwww w - - 0 0", "position", "6 fields"),
-            ("bbbbb/5/5/5/wwwww  w - - 0", "position", "6 fields"),
+            ("", "position", "fields: 1, but a position has 5"),
+            ("bbbbb/5/5/5/wwwww w - - 0 0", "position", "fields: 6"),
+            ("bbbbb/5/5/5/wwwww  w - - 0", "position", "fields: 6"),
             ("bbbbb/5/5/wwwww w - - 0", "board", "4 rows, 5 expected"),
             (
                 "bbbbb/5/5/5/wwww w - - 0",
@@ -79,6 +79,27 @@ fn jarmo_positions_are_refused_by_field() {
                 "black's shuttle",
                 "1 to 4",
             ),
+            (
+                "bbbbb/5/5/5/wwwww w A1-C2*04 - 0",
+                "white's shuttle",
+                "expected",
+            ),
+            (
+                "bbbbb/5/5/5/wwwww w A1-C2*+4 - 0",
+                "white's shuttle",
+                "expected",
+            ),
+            (
+                "bbbbb/5/5/5/wwwww w A5-B3*1 - 0",
+                "white's shuttle",
+                "never moves again",
+            ),
+            (
+                "bbbb1/5/5/5/wwwww w D3-E5*2 - 0",
+                "white's shuttle",
+                "never moves again",
+            ),
+            ("bbbbb/5/5/5/wwwww w - - 007", "ply", "expected a number"),
             ("bbbbb/5/5/5/wwwww w - - -1", "ply", "expected a number"),
             (
                 "bbbbb/5/5/5/wwwww w - - 99999999999",
@@ -97,7 +118,7 @@ fn guard_positions_are_refused_by_field() {
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 0,0 0",
                 "position",
-                "6 fields",
+                "fields: 6",
             ),
             (
                 "bbbbb/5/5/5/wwwww w begin 0,0 0,0 0 0",
@@ -122,7 +143,22 @@ fn guard_positions_are_refused_by_field() {
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 1,0 0 0",
                 "placements in hand",
-                "0 guards",
+                "captured: 0",
+            ),
+            (
+                "5/5/3W1/2b2/5 w start 4,0 1,0 0 0",
+                "placements in hand",
+                "captured: 0",
+            ),
+            (
+                "bbbbb/5/5/5/wwwww w moved 0,0 0,0 0 1",
+                "start/moved",
+                "ended with its move",
+            ),
+            (
+                "2W2/5/2b2/2w2/1w3 w moved 1,0 1,0 1 9",
+                "passes",
+                "0 is expected",
             ),
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 0,0 3 0",
@@ -149,7 +185,17 @@ fn tammi_positions_are_refused_by_field() {
             (
                 "8/8/8/8/8/8/8/w7 w - 61 0",
                 "plies without capture",
-                "at most 60",
+                "at most 30",
+            ),
+            (
+                "8/8/5b2/4w3/3b4/8/8/w7 w e5xd4 30 1",
+                "plies without capture",
+                "at most 29",
+            ),
+            (
+                "8/8/5b2/4w3/3b4/8/8/w7 w e5xd4,d4 3 1",
+                "capture under way",
+                "named twice",
             ),
             ("8/8/8/8/8/8/8/w7 w e5 0 0", "capture under way", "e5xd4,f6"),
             (
@@ -190,6 +236,7 @@ fn connect_four_positions_are_refused_by_field() {
             ),
             ("7/7/7/7/7/w6 w 1", "to move", "it is `b`"),
             ("7/7/7/7/7/w6 b 2", "ply", "there are 1 stones"),
+            ("7/7/7/7/bbb4/wwwwb2 w 8", "board", "four in a line already"),
         ],
     );
 }
@@ -263,6 +310,34 @@ fn a_web_with_errors_is_refused_with_the_line() {
     let rows = format!("name = \"rows\"\nlines = [{}]", rows.join(","));
     let message = Web::from_toml(&rows).unwrap_err().to_string();
     assert_eq!(message, "white's goal row 5 cannot be reached from A1");
+    let mut every = Vec::new();
+    for column in "ABCDE".chars() {
+        for row in 1..=5 {
+            every.extend(
+                "ABCDE"
+                    .chars()
+                    .filter(|other| *other > column)
+                    .map(|other| format!("\"{column}{row}-{other}{row}\"")),
+            );
+            every.extend((row + 1..=5).map(|above| format!("\"{column}{row}-{column}{above}\"")));
+        }
+    }
+    let with_lines = |count: usize| {
+        Web::from_toml(&format!(
+            "name = \"many\"\nlines = [{}]",
+            every[every.len() - count..].join(",")
+        ))
+    };
+    assert_eq!(every.len(), 100);
+    let message = with_lines(62).unwrap_err().to_string();
+    assert_eq!(message, "62 lines; a web has at most 61");
+    let escape = "name = \"x\"\nlines = [\"A1-\\u001b[31m\"]";
+    assert!(
+        !Web::from_toml(escape)
+            .unwrap_err()
+            .to_string()
+            .contains('\u{1b}')
+    );
     assert!(
         Web::load("no/such/web.toml".as_ref())
             .unwrap_err()
@@ -335,8 +410,7 @@ impl GameTask for Fuzz<'_> {
                 for action in game.legal(&read).iter() {
                     let mut next = read;
                     game.play(&mut next, action);
-                    game.legal(&next);
-                    game.outcome(&next);
+                    conformance::check_position(&game, &next);
                 }
             }
         }
@@ -359,7 +433,7 @@ proptest! {
         let mut out = Vec::new();
         let line = format!("{{\"game\":\"{game}\",\"position\":{text:?},\"moves\":[{text:?}]}}");
         for input in [text.as_bytes(), line.as_bytes()] {
-            jarmo::probe::trace(None, input, &mut out).unwrap();
+            jarmo::probe::trace(&GameSettings::default(), input, &mut out).unwrap();
         }
     }
 }

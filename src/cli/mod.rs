@@ -20,9 +20,9 @@ use clap::{Parser, Subcommand};
 use crate::catalog::{CatalogGame, GAMES, GameError, GameSettings, GameTask, with_game};
 use crate::games::Jarmo;
 
-/// Board games learned from self-play alone.
+/// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
-#[command(name = "jarmo", version, about, max_term_width = 100)]
+#[command(name = "jarmo", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -88,7 +88,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status,
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(Failure::Io(error)) => {
-            eprintln!("error: {error}");
+            eprintln!("error: standard output: {error}");
             ExitCode::FAILURE
         }
         Err(Failure::Message(message, status)) => {
@@ -145,11 +145,11 @@ impl GameArgs {
     }
 }
 
-/// Reads a positive number of seconds.
+/// Reads a number of seconds that can be measured and waited for.
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
-        .filter(|&seconds: &f64| seconds > 0.0)
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-        .ok_or_else(|| "expected a positive number of seconds".to_owned())
+        .filter(|seconds: &f64| (0.001..=3600.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "expected seconds, from 0.001 to 3600".to_owned())
 }

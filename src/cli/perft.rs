@@ -3,9 +3,14 @@
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
+use clap::value_parser;
+
 use super::{CommandResult, Failure, GameArgs};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::game::{divide, perft};
+
+/// Far more than anyone can wait for, and little for the stack.
+const MOST_TURNS: i64 = 100;
 
 /// Count the action sequences that complete exactly N turns
 #[derive(clap::Args)]
@@ -13,7 +18,7 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// Turns to look ahead
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=MOST_TURNS))]
     depth: u32,
     /// The position to start from [default: the start of the game]
     #[arg(long, value_name = "TEXT")]

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::probe;
+use crate::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use crate::probe::{self, TraceError};
 
 /// Look at the rules from outside
 #[derive(Subcommand)]
@@ -27,6 +27,9 @@ pub(super) struct TraceArgs {
     /// A board file with other lines than the standard web (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     web: Option<PathBuf>,
+    /// Plies without a capture after which tammi is drawn [default: 30]
+    #[arg(long, value_name = "PLIES")]
+    quiet_limit: Option<u32>,
 }
 
 #[derive(clap::Args)]
@@ -47,18 +50,36 @@ pub(super) struct ShowArgs {
 pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Trace(args) => {
-            let all_well = probe::trace(args.web, stdin().lock(), BufWriter::new(stdout().lock()))?;
-            Ok(if all_well {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            })
+            let settings = GameSettings {
+                web: args.web,
+                quiet_limit: args.quiet_limit,
+                max_plies: None,
+            };
+            for name in GAMES {
+                with_game(name, &settings.fitting(name), Nothing)?; // a bad setting fails here, once
+            }
+            let out = BufWriter::new(stdout().lock());
+            match probe::trace(&settings, stdin().lock(), out) {
+                Ok(true) => Ok(ExitCode::SUCCESS),
+                Ok(false) => Ok(ExitCode::FAILURE),
+                Err(TraceError::Write(error)) => Err(Failure::Io(error)),
+                Err(error) => Err(Failure::new(error)),
+            }
         }
         Command::Show(args) => {
             let settings = args.game.settings(args.max_plies);
             with_game(&args.game.game, &settings, ShowTask(&args))?
         }
     }
+}
+
+/// Nothing to do but to take the settings.
+struct Nothing;
+
+impl GameTask for Nothing {
+    type Output = ();
+
+    fn run<G: CatalogGame>(self, _: G) {}
 }
 
 struct ShowTask<'a>(&'a ShowArgs);

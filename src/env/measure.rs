@@ -29,14 +29,22 @@ pub struct EnvWork {
 /// How fast random legal play went: the medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnvSpeed {
-    game: &'static str,
-    games: usize,
-    observe: bool,
-    threads: usize,
-    plies_per_s: f64,
-    plies_per_cpu_s: f64,
-    games_per_s: f64,
-    mean_length: f64,
+    /// The game.
+    pub game: &'static str,
+    /// Games in lockstep.
+    pub games: usize,
+    /// Whether features and masks were written.
+    pub observe: bool,
+    /// Threads that had games to play.
+    pub threads: usize,
+    /// Plies a second.
+    pub plies_per_s: f64,
+    /// Plies per second of processor time.
+    pub plies_per_cpu_s: f64,
+    /// Finished games a second.
+    pub games_per_s: f64,
+    /// Plies of a finished game, if any finished.
+    pub mean_length: Option<f64>,
 }
 
 impl fmt::Display for EnvSpeed {
@@ -44,7 +52,7 @@ impl fmt::Display for EnvSpeed {
         write!(
             out,
             "{}, {} games, {}, {} thread(s): {:.1} M plies/s, {:.1} M plies per CPU second, \
-             {:.0} games/s, mean length {:.1}",
+             {:.0} games/s, mean length {}",
             self.game,
             self.games,
             if self.observe {
@@ -57,6 +65,7 @@ impl fmt::Display for EnvSpeed {
             self.plies_per_cpu_s / 1e6,
             self.games_per_s,
             self.mean_length
+                .map_or("unknown".to_owned(), |plies| format!("{plies:.1}"))
         )
     }
 }
@@ -71,7 +80,7 @@ struct Run {
 pub fn measure<G: Encode>(game: G, work: EnvWork) -> EnvSpeed {
     let id = game.id();
     let mut bench = Bench::new(game, work);
-    bench.run(work.run_time / 4); // warms caches and clocks up
+    bench.run(work.run_time / 4); // warms caches up and brings the games out of step
     let (mut finished, mut length) = (0, 0);
     let mut runs: Vec<Run> = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
@@ -88,11 +97,11 @@ pub fn measure<G: Encode>(game: G, work: EnvWork) -> EnvSpeed {
         game: id,
         games: work.games,
         observe: work.observe,
-        threads: rayon::current_num_threads(),
+        threads: bench.env.shards(),
         plies_per_s: median(|run| run.plies_per_s),
         plies_per_cpu_s: median(|run| run.plies_per_cpu_s),
         games_per_s: median(|run| run.games_per_s),
-        mean_length: length as f64 / f64::from(u32::max(finished, 1)),
+        mean_length: (finished > 0).then(|| length as f64 / f64::from(finished)),
     }
 }
 
@@ -122,7 +131,7 @@ impl<G: Encode> Bench<G> {
         (self.finished, self.finished_length) = (0, 0);
         let mut steps = 0_u64;
         let (start, cpu_start) = (Instant::now(), ProcessTime::now());
-        while start.elapsed() < at_least {
+        while steps == 0 || start.elapsed() < at_least {
             if !self.features.is_empty() {
                 self.env.observe_flat(&mut self.features);
                 self.env.masks(&mut self.masks);

@@ -73,6 +73,11 @@ impl<G: Game> VecEnv<G> {
         self.games
     }
 
+    /// How many threads can work on it at once.
+    pub fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
     /// Bytes of memory a game takes beside the caller's buffers.
     pub const fn slot_bytes() -> usize {
         size_of::<Slot<G>>() + size_of::<u32>() // its place in the list of finished games
@@ -83,7 +88,7 @@ impl<G: Game> VecEnv<G> {
         &self.slot(slot).position
     }
 
-    /// Starts the game of a slot anew from this position.
+    /// Starts the game of a slot anew from this position. What the last step did there stays readable.
     ///
     /// # Panics
     /// Panics if the position is over.
@@ -104,6 +109,18 @@ impl<G: Game> VecEnv<G> {
     /// What the last step did in a slot.
     pub fn transition(&self, slot: usize) -> Transition {
         self.slot(slot).transition
+    }
+
+    /// Writes what the last step did in every game.
+    ///
+    /// # Panics
+    /// Panics unless `out` has one transition a game.
+    pub fn transitions(&self, out: &mut [Transition]) {
+        assert_eq!(out.len(), self.games, "one transition a game");
+        let slots = self.shards.iter().flat_map(|shard| &shard.slots);
+        for (slot, out) in slots.zip(out) {
+            *out = slot.transition;
+        }
     }
 
     /// The slots whose game ended in the last step.

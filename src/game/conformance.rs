@@ -17,9 +17,21 @@ pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) 
             check_position(game, &position);
             let legal = game.legal(&position);
             let action = legal.nth(choose(legal.count() as usize) as u32);
-            let before = game.ply(&position);
+            let before = position;
+            let text = game.position_text(&before);
             game.play(&mut position, action);
-            assert_eq!(game.ply(&position), before + 1, "an action is one ply");
+            assert_eq!(game.position_text(&before), text, "a copy is its own");
+            assert_eq!(
+                game.ply(&position),
+                game.ply(&before) + 1,
+                "{text}: an action is one ply"
+            );
+            let mut again = before;
+            game.play(&mut again, action);
+            assert_eq!(
+                again, position,
+                "{text}: the same action, the same position"
+            );
         }
         check_position(game, &position);
     }

@@ -28,7 +28,7 @@ impl PositionError {
             "position",
             text,
             format!(
-                "{found} fields, but a position has {}, with one space between them: {}",
+                "fields: {found}, but a position has {}, with one space between them: {}",
                 fields.len(),
                 fields.join(", ")
             ),
@@ -88,7 +88,7 @@ impl fmt::Display for ActionError {
 impl Error for ActionError {}
 
 /// Keeps a message readable whatever was put in: one line, at most 80 characters.
-fn shorten(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const LIMIT: usize = 80;
     let mut short: String = text
         .chars()

@@ -3,7 +3,7 @@
 use super::{Action, Game, Mask};
 
 /// The number of action sequences that complete exactly `turns` turns. A turn ends when the other
-/// player is to move or the game is over.
+/// player is to move or the game is over. Every turn takes a little of the stack.
 pub fn perft<G: Game>(game: &G, position: &G::Position, turns: u32) -> u64 {
     if turns == 0 {
         return 1;

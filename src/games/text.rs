@@ -24,7 +24,7 @@ pub(super) fn parse_player(text: &str) -> Result<Player, PositionError> {
 
 /// Reads a number without sign or leading zeros, far below the largest that could be counted.
 pub(super) fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionError> {
-    const LIMIT: u32 = 1_000_000;
+    const LIMIT: u32 = 1_000_000_000;
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));
     text.parse()

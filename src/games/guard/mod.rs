@@ -96,6 +96,14 @@ impl GuardPosition {
         archers.count() + self.captured_archers(player)
     }
 
+    /// The placements a player can have earned: one for each guard that stands on the goal row, or
+    /// did before it was captured.
+    fn most_placements(&self, player: Player) -> u32 {
+        let own = self.pieces(player);
+        let arrived = own & self.guards & Circles::goal(player);
+        arrived.count() + (PIECES - own.count() - self.captured_archers(player))
+    }
+
     /// The circles on which the player to move can put a captured archer.
     #[inline]
     fn places(&self) -> Circles {
@@ -273,11 +281,7 @@ impl Game for Guard {
                 self.place(position, Circle::home(position.to_move, column));
             }
             WebAction::Pass => {
-                position.passes = if position.moved {
-                    0
-                } else {
-                    position.passes + 1
-                };
+                position.passes += u8::from(!position.moved); // 0 after a move
                 position.end_turn();
             }
         }
@@ -331,7 +335,7 @@ impl Game for Guard {
     }
 
     fn parse_position(&self, text: &str) -> Result<GuardPosition, PositionError> {
-        text::parse(text)
+        text::parse(self, text)
     }
 
     fn action_text(&self, position: &GuardPosition, action: Action) -> String {

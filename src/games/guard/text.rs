@@ -1,7 +1,7 @@
 //! Guard's position text: board, to move, start or moved, captured archers, placements, passes, ply.
 
-use super::{GuardPosition, PASSES_TO_END, PIECES};
-use crate::game::{Player, PositionError, parse_board, write_board};
+use super::{Guard, GuardPosition, PASSES_TO_END, PIECES};
+use crate::game::{Mask, Player, PositionError, parse_board, write_board};
 use crate::games::text::{fields, parse_number, parse_player};
 use crate::games::web::{Circle, WEB_BOARD, collect_pieces, piece_letter};
 
@@ -30,7 +30,7 @@ pub(super) fn write(position: &GuardPosition) -> String {
     )
 }
 
-pub(super) fn parse(text: &str) -> Result<GuardPosition, PositionError> {
+pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionError> {
     let [board, to_move, phase, captured, placements, passes, ply] = fields(text, &FIELDS)?;
     let (pieces, guards) = collect_pieces(&parse_board(WEB_BOARD, board)?);
     let position = GuardPosition {
@@ -69,16 +69,23 @@ pub(super) fn parse(text: &str) -> Result<GuardPosition, PositionError> {
             );
             return Err(PositionError::new(FIELDS[3], captured, problem));
         }
-        // Every piece that was once a guard earned at most one.
-        let guards = PIECES - position.reserve(player);
-        if position.placements(player) > guards {
-            let problem = format!("{name} has had {guards} guards, and each earns at most one");
+        let most = position.most_placements(player);
+        if position.placements(player) > most {
+            let problem = format!(
+                "guards of {name} on the goal row or captured: {most}; only they can have earned one"
+            );
             return Err(PositionError::new(FIELDS[4], placements, problem));
         }
     }
-    if position.moved && position.passes > 0 {
-        let problem = "a turn with a move in it is no pass, so 0 is expected after `moved`";
-        return Err(PositionError::new("passes", passes, problem));
+    if position.moved {
+        if position.passes > 0 {
+            let problem = "a turn with a move in it is no pass, so 0 is expected after `moved`";
+            return Err(PositionError::new("passes", passes, problem));
+        }
+        if position.places().is_empty() && !game.moves(&position).is_empty() {
+            let problem = "nothing can be placed, so the turn ended with its move";
+            return Err(PositionError::new(FIELDS[2], phase, problem));
+        }
     }
     Ok(position)
 }

@@ -1,7 +1,7 @@
 //! Jarmo's position text: board, to move, White's shuttle, Black's shuttle, ply.
 
 use super::{ARCHERS, Jarmo, JarmoPosition, SHUTTLE_LIMIT, Shuttle};
-use crate::game::{Game, Player, PositionError, parse_board, write_board};
+use crate::game::{Player, PositionError, parse_board, write_board};
 use crate::games::text::{fields, parse_number, parse_player};
 use crate::games::web::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
 
@@ -36,8 +36,8 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
         marked,
         to_move: parse_player(to_move)?,
         shuttles: [
-            parse_shuttle(game, FIELDS[2], white)?,
-            parse_shuttle(game, FIELDS[3], black)?,
+            parse_shuttle(game, Player::White, white)?,
+            parse_shuttle(game, Player::Black, black)?,
         ],
         ply: parse_number("ply", ply)?,
     };
@@ -80,7 +80,8 @@ fn shuttle_text(game: &Jarmo, shuttle: Shuttle) -> String {
     }
 }
 
-fn parse_shuttle(game: &Jarmo, field: &'static str, text: &str) -> Result<Shuttle, PositionError> {
+fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, PositionError> {
+    let field = FIELDS[2 + player.index()];
     let error = |problem: String| Err(PositionError::new(field, text, problem));
     match text {
         "-" => return Ok(Shuttle::NONE),
@@ -89,7 +90,7 @@ fn parse_shuttle(game: &Jarmo, field: &'static str, text: &str) -> Result<Shuttl
     }
     let parts = text.split_once('*').and_then(|(step, streak)| {
         let (from, sign, to) = split_move(step)?;
-        let streak = streak.parse::<u8>().ok()?;
+        let streak = parse_number(field, streak).ok()?;
         (sign == '-').then_some((from, to, streak))
     });
     let Some((from, to, streak)) = parts else {
@@ -98,12 +99,15 @@ fn parse_shuttle(game: &Jarmo, field: &'static str, text: &str) -> Result<Shuttl
     let Some(action) = game.web().move_action(from, to) else {
         return error(format!("no line leads from {from} to {to}"));
     };
-    if !(1..=SHUTTLE_LIMIT).contains(&streak) {
+    if !(1..=u32::from(SHUTTLE_LIMIT)).contains(&streak) {
         return error(format!("the count is 1 to {SHUTTLE_LIMIT}"));
     }
-    debug_assert!(action.index() < game.actions());
+    let goal = Circles::goal(player);
+    if goal.contains(from) || (streak > 1 && goal.contains(to)) {
+        return error("an archer on its goal row never moves again".to_owned());
+    }
     Ok(Shuttle {
         last: action.0 as u8,
-        streak,
+        streak: streak as u8,
     })
 }

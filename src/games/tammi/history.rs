@@ -29,11 +29,7 @@ impl History {
     /// Going back, every move toggles its two squares in one player's set of kings; where both
     /// players' toggles cancel out, the position was the same.
     pub(super) fn push(&mut self, from: Square, to: Square) -> u8 {
-        // A game is drawn before the history is full, unless it goes on from a text that says otherwise.
-        if usize::from(self.length) == self.moves.len() {
-            self.moves.copy_within(1.., 0);
-            self.length -= 1;
-        }
+        // There is room: no move follows when as many plies were quiet as the limit allows.
         self.moves[usize::from(self.length)] = (from.0, to.0);
         self.length += 1;
         let mut toggled = [0_u32; 2]; // of the player who just moved, of the other

@@ -14,7 +14,7 @@ use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, 
 use history::History;
 pub use history::MOST_QUIET_LIMIT;
 use squares::{ACTIONS, DIAGONALS, FAR_ROW};
-pub use squares::{SIDE, SQUARES, Square};
+pub use squares::{NoSuchSquare, SIDE, SQUARES, Square};
 
 /// The set of actions of tammi.
 pub type TammiMask = ActionMask<5>;
@@ -242,6 +242,9 @@ impl Game for Tammi {
         position.ply += 1;
         if captured != 0 {
             position.jumped |= captured;
+            // No earlier position can come again after a capture.
+            position.history.clear();
+            position.repeats = 0;
             if moves::can_capture(position, to, king) {
                 position.jumper = to.0;
                 return;
@@ -252,13 +255,13 @@ impl Game for Tammi {
             position.jumper = NOBODY;
             position.quiet = 0;
         } else {
-            position.quiet = position.quiet.saturating_add(1);
+            position.quiet += 1; // at most the limit: the game is over then
         }
         position.kings |= position.own & to.bit() & FAR_ROW;
         if king && captured == 0 {
             position.repeats = position.history.push(from, to);
         } else {
-            // No earlier position can come again after a capture or a man's move.
+            // Nor after a man's move.
             position.history.clear();
             position.repeats = 0;
         }
@@ -291,7 +294,7 @@ impl Game for Tammi {
     }
 
     fn parse_position(&self, text: &str) -> Result<TammiPosition, PositionError> {
-        text::parse(text)
+        text::parse(self, text)
     }
 
     fn action_text(&self, position: &TammiPosition, action: Action) -> String {

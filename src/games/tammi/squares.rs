@@ -100,16 +100,28 @@ impl fmt::Display for Square {
     }
 }
 
+/// A name that no dark square has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchSquare;
+
+impl fmt::Display for NoSuchSquare {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no dark square")
+    }
+}
+
+impl std::error::Error for NoSuchSquare {}
+
 impl FromStr for Square {
-    type Err = ();
+    type Err = NoSuchSquare;
 
     /// Reads a dark square as White names it: `c3`.
-    fn from_str(text: &str) -> Result<Square, ()> {
+    fn from_str(text: &str) -> Result<Square, NoSuchSquare> {
         let &[column, row] = text.as_bytes() else {
-            return Err(());
+            return Err(NoSuchSquare);
         };
         let (column, row) = (column.wrapping_sub(b'a'), row.wrapping_sub(b'1'));
-        Square::on(column.into(), row.into()).ok_or(())
+        Square::on(column.into(), row.into()).ok_or(NoSuchSquare)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tammi's position and action text.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
-use super::{History, MOST_QUIET_LIMIT, NOBODY, PIECES, SIDE, Square, TammiPosition, moves};
+use super::{History, NOBODY, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
 use crate::game::{
     Action, ActionError, BoardText, Player, PositionError, parse_board, write_board,
 };
@@ -52,7 +52,7 @@ pub(super) fn write(position: &TammiPosition) -> String {
     )
 }
 
-pub(super) fn parse(text: &str) -> Result<TammiPosition, PositionError> {
+pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionError> {
     let [board, to_move, capture, quiet, ply] = fields(text, &FIELDS)?;
     let to_move = parse_player(to_move)?;
     let (pieces, kings) = parse_pieces(board)?;
@@ -63,14 +63,7 @@ pub(super) fn parse(text: &str) -> Result<TammiPosition, PositionError> {
         jumped: 0,
         ply: parse_number("ply", ply)?,
         jumper: NOBODY,
-        quiet: parse_number(FIELDS[3], quiet)?
-            .try_into()
-            .ok()
-            .filter(|&quiet| u32::from(quiet) <= MOST_QUIET_LIMIT)
-            .ok_or_else(|| {
-                let problem = format!("at most {MOST_QUIET_LIMIT}");
-                PositionError::new(FIELDS[3], quiet, problem)
-            })?,
+        quiet: parse_quiet(game, capture, quiet)?,
         repeats: 0,
         to_move: Player::White,
         history: History::EMPTY,
@@ -82,6 +75,18 @@ pub(super) fn parse(text: &str) -> Result<TammiPosition, PositionError> {
         parse_capture(&mut position, capture)?;
     }
     Ok(position)
+}
+
+/// Plies without a capture: at most the limit, and below it while a capture is under way, since the
+/// game went on before it.
+fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionError> {
+    let quiet = parse_number(FIELDS[3], text)?;
+    let most = game.quiet_limit - u32::from(capture != "-");
+    if quiet > most {
+        let problem = format!("at most {most}: the limit here is {}", game.quiet_limit);
+        return Err(PositionError::new(FIELDS[3], text, problem));
+    }
+    Ok(quiet as u8)
 }
 
 /// White's and Black's pieces, and the kings of both, in White's view.
@@ -133,14 +138,14 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
         );
     };
     let Ok(jumper_square) = read(jumper) else {
-        return error(format!("`{jumper}` is no dark square"));
+        return error(format!("`{jumper}` is {NoSuchSquare}"));
     };
     if position.own & jumper_square.bit() == 0 {
         return error(format!("{} has no piece on {jumper}", mover.name()));
     }
     for name in jumped.split(',') {
         let Ok(square) = read(name) else {
-            return error(format!("`{name}` is no dark square"));
+            return error(format!("`{name}` is {NoSuchSquare}"));
         };
         if position.enemy & square.bit() == 0 {
             return error(format!("{} has no piece on {name}", (!mover).name()));

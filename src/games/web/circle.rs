@@ -65,20 +65,32 @@ impl fmt::Display for Circle {
     }
 }
 
+/// A name that no circle has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSuchCircle;
+
+impl fmt::Display for NoSuchCircle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("no circle (A1 to E5)")
+    }
+}
+
+impl std::error::Error for NoSuchCircle {}
+
 impl FromStr for Circle {
-    type Err = ();
+    type Err = NoSuchCircle;
 
     /// Reads `C2` or `c2`.
-    fn from_str(text: &str) -> Result<Circle, ()> {
+    fn from_str(text: &str) -> Result<Circle, NoSuchCircle> {
         let &[column, row] = text.as_bytes() else {
-            return Err(());
+            return Err(NoSuchCircle);
         };
         let column = column.to_ascii_uppercase().wrapping_sub(b'A');
         let row = row.wrapping_sub(b'1');
         if usize::from(column) < SIDE && usize::from(row) < SIDE {
             Ok(Circle(row * SIDE as u8 + column))
         } else {
-            Err(())
+            Err(NoSuchCircle)
         }
     }
 }

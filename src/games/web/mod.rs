@@ -11,7 +11,7 @@ mod parse;
 
 use std::fmt;
 
-pub use circle::{CIRCLES, Circle, Circles, SIDE};
+pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
 pub(crate) use draw::draw_circles;
 pub(crate) use moves::split_move;
 pub use moves::{DEPLOY_PLACES, WebAction};

@@ -1,6 +1,6 @@
 //! Between action indices, what they mean on the web, and what a human writes for them.
 
-use super::{Circle, Circles, NONE, SIDE, Web};
+use super::{Circle, Circles, NONE, NoSuchCircle, SIDE, Web};
 use crate::game::{Action, ActionError, Player};
 
 /// Circles on which a captured archer can come back.
@@ -88,10 +88,7 @@ impl Web {
         }
         if let Some(place) = text.strip_prefix('@') {
             let Ok(circle) = place.parse::<Circle>() else {
-                return error(format!(
-                    "`{}` is no circle (A1 to E5)",
-                    place.escape_debug()
-                ));
+                return error(format!("`{}` is {NoSuchCircle}", place.escape_debug()));
             };
             if !Circles::home(mover).contains(circle) {
                 return error(format!(

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Circle, Circles, MAX_LINES, Web};
-use crate::game::Player;
+use crate::game::{Player, shorten};
 
 /// What is wrong with a web file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,12 +46,14 @@ impl Web {
         })?;
         let mut lines: Vec<(Circle, Circle)> = Vec::with_capacity(file.lines.len());
         for (index, text) in file.lines.iter().enumerate() {
-            let line = parse_line(text)
-                .map_err(|problem| WebError(format!("line {} `{text}`: {problem}", index + 1)))?;
+            let line = parse_line(text).map_err(|problem| {
+                WebError(format!("line {} `{}`: {problem}", index + 1, shorten(text)))
+            })?;
             if let Some(first) = lines.iter().position(|&other| other == line) {
                 return Err(WebError(format!(
-                    "line {} `{text}` is there already as line {} `{}`; lines run both ways",
+                    "line {} `{}` is there already as line {} `{}`; lines run both ways",
                     index + 1,
+                    shorten(text),
                     first + 1,
                     file.lines[first]
                 )));
@@ -109,7 +111,7 @@ fn parse_line(text: &str) -> Result<(Circle, Circle), String> {
         .ok_or("expected two circles with `-` between them, as in `A1-B3`")?;
     let circle = |name: &str| {
         name.parse::<Circle>()
-            .map_err(|()| format!("`{name}` is no circle (A1 to E5)"))
+            .map_err(|error| format!("`{}` is {error}", shorten(name)))
     };
     let (from, to) = (circle(from)?, circle(to)?);
     if from == to {
