@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::spec::{AGENTS, FILE_ENDING};
 use super::{
-    Agent, AgentError, AgentKind, AgentSpec, EndgameAgent, GreedyAgent, RandomAgent, TreeAgent,
+    Agent, AgentError, AgentKind, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
+    RandomAgent, TreeAgent,
     TreeSettings,
 };
 use crate::catalog::CatalogGame;
@@ -41,7 +43,8 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
                 outside,
             )))
         }
-        _ => Err(AgentError::new(spec, "random and greedy are all there is")),
+        AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
+        AgentKind::File(path) => Err(AgentError::new(spec, file_problem(path))),
     }
 }
 
@@ -83,4 +86,28 @@ fn endgames<G: CatalogGame>(
 ) -> Result<Arc<dyn Endgames<G>>, AgentError> {
     game.open_endgames(folder)
         .map_err(|error| AgentError::new(spec, error))
+}
+
+/// What is wrong with a file: that it is not there, and which ones are; or that networks are not part
+/// of this build.
+fn file_problem(path: &Path) -> String {
+    if path.exists() {
+        return "this build reads no networks".to_owned();
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut there: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.path().to_str().map(str::to_owned))
+        .filter(|name| name.ends_with(FILE_ENDING))
+        .collect();
+    there.sort();
+    let files = match there.len() {
+        0 => format!("{} holds no agent file", folder.display()),
+        _ => format!("there are {}", there.join(", ")),
+    };
+    format!("no such file; {files}; without a file there are {AGENTS}")
 }

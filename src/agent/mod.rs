@@ -1,5 +1,6 @@
 //! Who plays: agents choose actions for a batch of positions.
 
+mod alphabeta;
 mod build;
 mod endgame;
 mod greedy;
@@ -11,6 +12,7 @@ mod tree;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+pub use alphabeta::AlphaBetaAgent;
 pub use build::build;
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// How the name of an agent file ends.
-const FILE_ENDING: &str = ".safetensors";
+pub(super) const FILE_ENDING: &str = ".safetensors";
 
 /// An agent as it is written: `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl AgentKind {
         match self {
             AgentKind::Random | AgentKind::Greedy => &[],
             AgentKind::Uniform | AgentKind::Rollout | AgentKind::File(_) => TREE_SETTINGS,
-            AgentKind::AlphaBeta => &["nodes", "mb"],
+            AgentKind::AlphaBeta => &["nodes", "lines", "mb"],
             AgentKind::Tables(_) => TABLES_SETTINGS,
         }
     }

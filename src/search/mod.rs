@@ -2,6 +2,7 @@
 //!
 //! Nothing here draws a random number, starts a thread or knows a network.
 
+pub mod alphabeta;
 mod batch;
 mod bounds;
 pub mod gumbel;
@@ -11,6 +12,7 @@ mod noise;
 pub mod puct;
 mod tree;
 
+pub use alphabeta::AlphaBeta;
 pub use batch::Batch;
 pub use grow::{Leaf, Policy, RootAction, Step, Tree};
 pub use gumbel::GumbelSettings;

@@ -15,6 +15,9 @@ use crate::game::{Action, Game};
 /// The largest evaluation, in hundredths of a point. Search marks results beyond it.
 pub const MOST_CENTIPOINTS: i32 = 20_000;
 
+/// Plies before the cut-off below which two positions with different plies are kept apart.
+const NEAR_CUT_OFF: u32 = 64;
+
 /// Hundredths of a point that make a win about three times as likely as a loss.
 const CENTIPOINTS_PER_LOGIT: f32 = 100.0;
 
@@ -55,4 +58,14 @@ pub trait Judged: Game {
 
     /// Makes the tables of the heuristic for these rules.
     fn heuristic(&self) -> Self::Heuristic;
+}
+
+/// How far the cut-off is, as far as it matters.
+#[inline]
+fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
+    let left = match game.max_plies() {
+        0 => NEAR_CUT_OFF,
+        most => most.saturating_sub(game.ply(position)).min(NEAR_CUT_OFF),
+    };
+    left.into()
 }

@@ -1,7 +1,7 @@
 //! Tammi: men, kings, and how far the men have come.
 
-use super::key::hash_key;
-use super::{Heuristic, Judged};
+use super::key::word_key;
+use super::{Heuristic, Judged, plies_left};
 use crate::game::{Action, Mask};
 use crate::games::tammi::TammiMask;
 use crate::games::{Tammi, TammiPosition};
@@ -15,6 +15,9 @@ const ROW: i32 = 4;
 /// For each man still on the first row, who keeps kings from being made there.
 const HOME: i32 = 8;
 
+/// Quiet plies before the draw below which positions with different numbers of them are kept apart.
+const NEAR_DRAW: u32 = 12;
+
 /// Squares of one row.
 const ROW_SQUARES: u32 = 0xf;
 
@@ -22,8 +25,10 @@ const ROW_SQUARES: u32 = 0xf;
 const ROWS: u32 = 8;
 
 /// What tammi's positions are worth.
-#[derive(Clone, Copy)]
-pub struct TammiHeuristic;
+#[derive(Clone)]
+pub struct TammiHeuristic {
+    game: Tammi,
+}
 
 /// What the pieces of a player are worth who moves towards higher squares.
 #[inline]
@@ -68,7 +73,21 @@ impl Heuristic<Tammi> for TammiHeuristic {
 
     #[inline]
     fn key(&self, position: &TammiPosition) -> u64 {
-        hash_key(position)
+        let [own, enemy, kings, jumped] = position.mover_view().map(u64::from);
+        let jumper = position
+            .jumper()
+            .map_or(0, |square| 1 + square.index() as u64);
+        let quiet_left = self
+            .game
+            .quiet_limit()
+            .saturating_sub(position.quiet_plies());
+        let plies_left = plies_left(&self.game, position);
+        let rest = jumper << 32
+            | plies_left << 16
+            | u64::from(quiet_left.min(NEAR_DRAW)) << 8
+            | u64::from(position.repeats()) << 1
+            | position.to_move() as u64;
+        word_key([own << 32 | enemy, kings << 32 | jumped, rest])
     }
 }
 
@@ -76,6 +95,6 @@ impl Judged for Tammi {
     type Heuristic = TammiHeuristic;
 
     fn heuristic(&self) -> TammiHeuristic {
-        TammiHeuristic
+        TammiHeuristic { game: self.clone() }
     }
 }

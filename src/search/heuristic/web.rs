@@ -1,8 +1,8 @@
 //! Jarmo and guard: points on the board, how near they are to doubling, and what may come back.
 
 use super::key::word_key;
-use super::{Heuristic, Judged};
-use crate::game::{Action, Game, Mask, Player};
+use super::{Heuristic, Judged, plies_left};
+use crate::game::{Action, Mask, Player};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use crate::games::web::{CIRCLES, Circle, Circles, SIDE, Web, WebAction, WebMask};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
@@ -18,9 +18,6 @@ const MARKED: i32 = 24;
 
 /// One that can bring a captured archer back as soon as there is room.
 const COMES_BACK: i32 = 90;
-
-/// Plies before the cut-off below which two positions with different plies are kept apart.
-const NEAR_CUT_OFF: u32 = 64;
 
 /// Sums over sets of circles, row by row, and the actions that end on a set.
 #[derive(Clone)]
@@ -132,16 +129,6 @@ fn return_worth(able: u32, captured: u32, marked: u32) -> i32 {
     COMES_BACK * able.min(captured) as i32 + MARKED * marked as i32
 }
 
-/// How far the cut-off is, as far as it matters.
-#[inline]
-fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
-    let left = match game.max_plies() {
-        0 => NEAR_CUT_OFF,
-        most => most.saturating_sub(game.ply(position)).min(NEAR_CUT_OFF),
-    };
-    left.into()
-}
-
 /// What jarmo's positions are worth.
 #[derive(Clone)]
 pub struct JarmoHeuristic {
@@ -164,7 +151,7 @@ impl JarmoHeuristic {
 #[inline]
 fn shuttle_word(shuttle: Shuttle) -> u64 {
     match shuttle.last_move() {
-        Some((action, streak)) if streak + 1 >= SHUTTLE_LIMIT => {
+        Some((action, streak)) if streak + 2 >= SHUTTLE_LIMIT => {
             u64::from(action.0) << 8 | u64::from(streak)
         }
         _ => u64::from(shuttle == Shuttle::PASS),

@@ -1,0 +1,119 @@
+//! The agent that searches depth first.
+
+use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
+use crate::search::alphabeta::{Found, Line};
+use crate::search::{AlphaBeta, Judged};
+
+/// Nodes per choice of an agent that names no number.
+const DEFAULT_NODES: u64 = 100_000;
+
+/// The most memory for remembered positions unless another amount is set.
+const DEFAULT_MEGABYTES: u32 = 64;
+
+/// Chooses by iterative deepening over the game's heuristic. Nothing is kept from one choice to the
+/// next, and nothing is drawn: the same position and limit give the same choice.
+pub struct AlphaBetaAgent<G: Judged> {
+    game: G,
+    name: String,
+    nodes: u64,
+    lines: usize,
+    bytes: usize,
+    search: Option<(u64, AlphaBeta<G>)>, // with the nodes its table was made for
+}
+
+impl<G: Judged> AlphaBetaAgent<G> {
+    /// The agent that a spec describes.
+    pub fn new(game: G, spec: &AgentSpec) -> Result<AlphaBetaAgent<G>, AgentError> {
+        let nodes = spec.read("nodes", "a whole number")?;
+        if nodes.is_some() && spec.number.is_some() {
+            let problem = "nodes are given twice, as `:NUMBER` and as `nodes`";
+            return Err(AgentError::new(spec, problem));
+        }
+        let megabytes: u32 = spec
+            .read("mb", "a whole number of megabytes")?
+            .unwrap_or(DEFAULT_MEGABYTES);
+        Ok(AlphaBetaAgent {
+            game,
+            name: spec.to_string(),
+            nodes: spec.number.or(nodes).unwrap_or(DEFAULT_NODES),
+            lines: spec.read("lines", "a whole number")?.unwrap_or(1),
+            bytes: (megabytes as usize) << 20,
+            search: None,
+        })
+    }
+
+    /// The most nodes under this limit.
+    fn budget(&self, limit: &Limit<'_>) -> u64 {
+        match limit.nodes {
+            Some(nodes) => nodes,
+            None if limit.deadline.is_some() => u64::MAX,
+            None => self.nodes,
+        }
+    }
+
+    fn choose_one(&mut self, request: &mut Request<'_, G>) -> Choice {
+        let nodes = self.budget(&request.limit);
+        let limit = request.limit;
+        if self
+            .search
+            .as_ref()
+            .is_none_or(|(sized_for, _)| *sized_for < nodes)
+        {
+            let search = AlphaBeta::new(self.game.clone(), self.bytes, nodes);
+            self.search = Some((nodes, search));
+        }
+        let (_, search) = self.search.as_mut().expect("just made");
+        let found = search.search(
+            &request.position,
+            nodes,
+            self.lines,
+            &mut || limit.expired(),
+            &mut |found| {
+                if let Some(progress) = limit.progress {
+                    progress(&choice::<G>(found));
+                }
+            },
+        );
+        choice::<G>(&found)
+    }
+}
+
+impl<G: Judged> Agent<G> for AlphaBetaAgent<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        requests
+            .iter_mut()
+            .map(|request| self.choose_one(request))
+            .collect()
+    }
+}
+
+fn choice<G: Judged>(found: &Found) -> Choice {
+    let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate::<G>).collect();
+    let best = &mut candidates[0];
+    best.policy = 1.0;
+    best.visits = found.nodes;
+    Choice {
+        action: best.action,
+        value: best.value,
+        proven: best.proven,
+        nodes: found.nodes,
+        depth: found.depth,
+        candidates,
+    }
+}
+
+/// Nodes are not told apart by action, so only the best line counts any.
+fn candidate<G: Judged>(line: &Line) -> Candidate {
+    Candidate {
+        action: line.actions[0],
+        visits: 0,
+        policy: 0.0,
+        value: line.value::<G>(),
+        proven: line.proven,
+        line: line.actions.clone(),
+    }
+}
