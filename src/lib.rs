@@ -15,6 +15,7 @@ pub mod probe;
 pub mod agent;
 pub mod record;
 pub mod arena;
+pub mod engine;
 pub mod cli;
 
 /// The README's examples, compiled and run as tests.

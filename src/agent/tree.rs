@@ -10,7 +10,7 @@ use crate::search::{
     Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit, gumbel_noise,
 };
 
-/// Rounds between two looks at the clock.
+/// Rounds between two looks at the clock, where they are as quick as looking.
 const ROUNDS_PER_LOOK: u32 = 64;
 
 /// Simulations between two reports of progress; twice as many before each next one.
@@ -216,11 +216,16 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         let limited = limits.iter().any(|limit| {
             limit.deadline.is_some() || limit.stop.is_some() || limit.progress.is_some()
         });
+        let per_look = if self.evaluator.has_policy() {
+            1
+        } else {
+            ROUNDS_PER_LOOK
+        };
         let mut rounds = 0_u32;
         let mut next_report = FIRST_REPORT;
         self.batch.search(trees, &mut self.evaluator, |trees| {
             rounds = rounds.wrapping_add(1);
-            if !limited || !rounds.is_multiple_of(ROUNDS_PER_LOOK) {
+            if !limited || !rounds.is_multiple_of(per_look) {
                 return false;
             }
             if rounds >= next_report {

@@ -4,6 +4,7 @@ mod arena;
 mod bench;
 mod bench_env;
 mod bench_search;
+mod engine;
 mod perft;
 mod rules;
 mod tables;
@@ -33,6 +34,7 @@ enum Command {
     Arena(arena::Args),
     #[command(subcommand)]
     Bench(bench::Command),
+    Engine(engine::Args),
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
@@ -80,6 +82,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
+        Command::Engine(args) => engine::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
         Command::Tables(command) => tables::run(command),

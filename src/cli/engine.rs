@@ -1,0 +1,47 @@
+//! `jarmo engine`
+
+use std::io;
+use std::process::ExitCode;
+
+use super::{CommandResult, Failure, GameArgs};
+use crate::agent::{AGENTS, AgentSpec};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::engine;
+
+/// Play over standard input and output, by the Universal Game Interface
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The agent that thinks
+    #[arg(long, value_name = "SPEC", default_value = "alphabeta", help = agent_help())]
+    agent: AgentSpec,
+    /// The seed of all randomness
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    seed: u64,
+}
+
+fn agent_help() -> String {
+    format!("The agent that thinks: {AGENTS}")
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    with_game(
+        &args.game.game,
+        &args.game.settings(None),
+        EngineTask(&args),
+    )?
+}
+
+struct EngineTask<'a>(&'a Args);
+
+impl GameTask for EngineTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let Args { agent, seed, .. } = self.0;
+        engine::run(game, agent, *seed, io::stdin().lock(), io::stdout())
+            .map_err(Failure::usage)??;
+        Ok(ExitCode::SUCCESS)
+    }
+}

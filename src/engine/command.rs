@@ -1,0 +1,141 @@
+//! The lines a program sends, read into commands.
+
+use std::time::Duration;
+
+/// A line of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Command<'a> {
+    /// Who are you?
+    Ugi,
+    /// Are you there?
+    IsReady,
+    /// What comes next has nothing to do with what was before.
+    NewGame,
+    /// A position, as text or the start, and moves from there.
+    Position {
+        text: Option<&'a str>,
+        moves: Vec<&'a str>,
+    },
+    /// Think.
+    Go(Spend),
+    /// Stop thinking and answer.
+    Stop,
+    /// A question about the position.
+    Query(Query),
+    /// A setting.
+    SetOption { name: &'a str, value: &'a str },
+    /// Good bye.
+    Quit,
+}
+
+/// What may be spent on a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spend {
+    /// What the agent's spec says.
+    Usual,
+    /// So many nodes or simulations.
+    Nodes(u64),
+    /// So much time.
+    Time(Duration),
+    /// As long as nobody says stop.
+    Endless,
+}
+
+/// A question about the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Query {
+    /// Is White to move?
+    FirstToMove,
+    /// Is the game over?
+    GameOver,
+    /// Who won?
+    Result,
+}
+
+/// Reads a line; the error says what is wrong with it. An empty line is nothing.
+pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
+    let line = line.trim();
+    let (word, rest) = split_word(line);
+    let command = match word {
+        "" => return Ok(None),
+        "ugi" => Command::Ugi,
+        "isready" => Command::IsReady,
+        "uginewgame" => Command::NewGame,
+        "position" => parse_position(rest)?,
+        "go" => Command::Go(parse_go(rest)?),
+        "stop" => Command::Stop,
+        "query" => Command::Query(parse_query(rest)?),
+        "setoption" => parse_option(rest)?,
+        "quit" => Command::Quit,
+        _ => {
+            return Err(format!(
+                "no command is called `{}`; there are ugi, isready, uginewgame, position, go, stop, \
+                 query, setoption, quit",
+                word.escape_debug()
+            ));
+        }
+    };
+    Ok(Some(command))
+}
+
+fn split_word(text: &str) -> (&str, &str) {
+    match text.split_once(char::is_whitespace) {
+        None => (text, ""),
+        Some((word, rest)) => (word, rest.trim_start()),
+    }
+}
+
+fn parse_position(rest: &str) -> Result<Command<'_>, String> {
+    let (kind, rest) = split_word(rest);
+    let padded = |text: &str| text.split_whitespace().position(|word| word == "moves");
+    let (text, moves) = match padded(rest) {
+        None => (rest, ""),
+        Some(_) if rest.starts_with("moves") => ("", &rest["moves".len()..]),
+        Some(_) => rest.split_once(" moves").expect("the word was found"),
+    };
+    let text = match (kind, text.trim()) {
+        ("startpos", "") => None,
+        ("startpos", more) => return Err(format!("`{more}` after startpos; expected moves")),
+        ("fen", "") => return Err("position fen: the position text is missing".to_owned()),
+        ("fen", text) => Some(text),
+        _ => return Err("expected position startpos|fen TEXT [moves MOVE…]".to_owned()),
+    };
+    let moves = moves.split_whitespace().collect();
+    Ok(Command::Position { text, moves })
+}
+
+fn parse_go(rest: &str) -> Result<Spend, String> {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .map_err(|_| format!("go: `{text}` is no whole number"))
+    };
+    match words[..] {
+        [] => Ok(Spend::Usual),
+        ["infinite"] => Ok(Spend::Endless),
+        ["nodes", nodes] => Ok(Spend::Nodes(number(nodes)?)),
+        ["movetime", time] => Ok(Spend::Time(Duration::from_millis(number(time)?))),
+        _ => Err(format!(
+            "go {rest}: expected go nodes N, movetime MS, infinite, or nothing"
+        )),
+    }
+}
+
+fn parse_query(rest: &str) -> Result<Query, String> {
+    match rest {
+        "p1turn" => Ok(Query::FirstToMove),
+        "gameover" => Ok(Query::GameOver),
+        "result" => Ok(Query::Result),
+        _ => Err(format!("query {rest}: expected p1turn, gameover or result")),
+    }
+}
+
+fn parse_option(rest: &str) -> Result<Command<'_>, String> {
+    rest.strip_prefix("name ")
+        .and_then(|rest| rest.split_once(" value "))
+        .map(|(name, value)| Command::SetOption {
+            name: name.trim(),
+            value: value.trim(),
+        })
+        .ok_or_else(|| "expected setoption name NAME value VALUE".to_owned())
+}

@@ -1,0 +1,72 @@
+//! What an agent thinks, as `info` lines.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::agent::{Candidate, Choice};
+use crate::eval::Value;
+use crate::game::{Action, Game, Verdict};
+
+/// The widest an uncertain score gets, in centipawns.
+const MOST_CENTIPAWNS: f32 = 9999.0;
+
+/// One line for each of the best `count` candidates.
+pub(super) fn lines<G: Game>(
+    game: &G,
+    position: &G::Position,
+    choice: &Choice,
+    count: usize,
+    spent: Duration,
+) -> Vec<String> {
+    let millis = spent.as_millis();
+    let per_second = choice.nodes as f64 / spent.as_secs_f64().max(1e-6);
+    let shown = choice.candidates.iter().take(count.max(1)).enumerate();
+    shown
+        .map(|(index, candidate)| {
+            let mut line = format!("info depth {}", choice.depth);
+            if count > 1 {
+                write!(line, " multipv {}", index + 1).expect("a string takes everything");
+            }
+            write!(
+                line,
+                " score {} {} nodes {} nps {per_second:.0} time {millis} pv {}",
+                score(candidate),
+                wdl(&candidate.value),
+                choice.nodes,
+                line_text(game, *position, &candidate.line),
+            )
+            .expect("a string takes everything");
+            line
+        })
+        .collect()
+}
+
+/// `mate N` for a certain win or loss in N plies, else `cp N`: a hundred times the logarithm of the odds.
+fn score(candidate: &Candidate) -> String {
+    match candidate.proven {
+        Some((Verdict::Win, Some(plies))) => format!("mate {plies}"),
+        Some((Verdict::Loss, Some(plies))) => format!("mate -{plies}"),
+        Some((Verdict::Draw, _)) => "cp 0".to_owned(),
+        _ => {
+            let share = (1.0 + candidate.value.expectation()) / 2.0;
+            let odds = share / (1.0 - share);
+            let centipawns = (100.0 * odds.ln()).clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS);
+            format!("cp {centipawns:.0}")
+        }
+    }
+}
+
+/// Win, draw and loss in thousandths.
+fn wdl(value: &Value) -> String {
+    let [win, draw, loss] = [value.win, value.draw, value.loss].map(|one| 1000.0 * one);
+    format!("wdl {win:.0} {draw:.0} {loss:.0}")
+}
+
+fn line_text<G: Game>(game: &G, mut position: G::Position, line: &[Action]) -> String {
+    let mut words = Vec::with_capacity(line.len());
+    for &action in line {
+        words.push(game.action_text(&position, action));
+        game.play(&mut position, action);
+    }
+    words.join(" ")
+}

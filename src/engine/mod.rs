@@ -1,0 +1,364 @@
+//! The Universal Game Interface: a text protocol by which any program can play against an agent.
+//!
+//! Reads lines, writes lines; the search runs on a thread of its own, so that `stop` is heard.
+
+mod command;
+mod info;
+
+use std::io::{self, BufRead, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, Scope, ScopedJoinHandle};
+use std::time::Instant;
+
+use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Request, build};
+use crate::catalog::CatalogGame;
+use crate::game::Player;
+use crate::random::stream;
+use command::{Command, Query, Spend};
+
+/// What is answered where there is no move to answer with.
+const NO_MOVE: &str = "0000";
+
+/// Answers the lines of `input` on `out` until `quit` or the end of the input.
+///
+/// A line that cannot be done gives an `info string` that says why, and changes nothing. The error is
+/// that of an agent that cannot be had to begin with, or of reading and writing.
+pub fn run<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+    seed: u64,
+    mut input: impl BufRead,
+    out: impl Write + Send,
+) -> Result<io::Result<()>, AgentError> {
+    let agent = build(game.clone(), spec)?;
+    let out = Mutex::new(out);
+    Ok(thread::scope(|scope| {
+        let mut session = Session {
+            position: game.start(),
+            spec: spec.clone(),
+            seed,
+            choices: 0,
+            nodes: None,
+            lines: 1,
+            thinking: Thinking::No(agent),
+            out: &out,
+            game,
+        };
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = input.read_until(b'\n', &mut line);
+            let text = String::from_utf8_lossy(&line);
+            let goes_on = match read {
+                Ok(0) => Ok(false),
+                Ok(_) => session.obey(&text, scope),
+                Err(error) => Err(error),
+            };
+            if !matches!(goes_on, Ok(true)) {
+                session.end_thinking();
+                return goes_on.map(|_| ());
+            }
+        }
+    }))
+}
+
+/// A boxed agent on its way to a search and back.
+type BoxedAgent<G> = Box<dyn Agent<G>>;
+
+/// Whether a search is on.
+enum Thinking<'scope, G: CatalogGame> {
+    No(BoxedAgent<G>),
+    Yes {
+        thread: ScopedJoinHandle<'scope, BoxedAgent<G>>,
+        stop: Arc<AtomicBool>,
+        ends: bool, // by itself, after a number of nodes
+    },
+    /// Between the two.
+    Changing,
+}
+
+struct Session<'scope, 'env, G: CatalogGame, W> {
+    game: G,
+    position: G::Position,
+    spec: AgentSpec,
+    seed: u64,
+    choices: u64, // so far; each has a random stream of its own
+    nodes: Option<u64>,
+    lines: usize,
+    thinking: Thinking<'scope, G>,
+    out: &'env Mutex<W>,
+}
+
+impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env, G, W> {
+    /// Does what a line says, and says whether to go on.
+    fn obey(&mut self, line: &str, scope: &'scope Scope<'scope, 'env>) -> io::Result<bool> {
+        let command = match command::parse(line) {
+            Ok(Some(command)) => command,
+            Ok(None) => return Ok(true),
+            Err(problem) => return self.complain(&problem),
+        };
+        match command {
+            Command::Ugi => self.introduce()?,
+            Command::IsReady => self.say("readyok")?,
+            Command::Stop => self.stop(),
+            Command::Quit => return Ok(false),
+            Command::Query(query) => self.answer(query)?,
+            _ if !self.is_free() => {
+                return self.complain("a search is running; send stop first");
+            }
+            Command::NewGame => {
+                self.position = self.game.start();
+                self.choices = 0;
+            }
+            Command::Position { text, moves } => {
+                if let Err(problem) = self.set_position(text, &moves) {
+                    return self.complain(&problem);
+                }
+            }
+            Command::SetOption { name, value } => {
+                if let Err(problem) = self.set_option(name, value) {
+                    return self.complain(&problem);
+                }
+            }
+            Command::Go(spend) => self.go(spend, scope)?,
+        }
+        Ok(true)
+    }
+
+    fn say(&self, line: &str) -> io::Result<()> {
+        say(self.out, &[line])
+    }
+
+    fn complain(&self, problem: &str) -> io::Result<bool> {
+        self.say(&format!("info string {problem}")).map(|()| true)
+    }
+
+    fn introduce(&self) -> io::Result<()> {
+        say(
+            self.out,
+            &[
+                &format!("id name jarmo {}", env!("CARGO_PKG_VERSION")),
+                "id author the jarmo authors",
+                &format!("option name Agent type string default {}", self.spec),
+                "option name Simulations type spin default 0 min 0 max 4294967295",
+                &format!("option name Seed type spin default {} min 0", self.seed),
+                "option name MultiPV type spin default 1 min 1 max 64",
+                "ugiok",
+            ],
+        )
+    }
+
+    fn answer(&self, query: Query) -> io::Result<()> {
+        let outcome = self.game.outcome(&self.position);
+        let answer = match query {
+            Query::FirstToMove => (self.game.to_move(&self.position) == Player::White).to_string(),
+            Query::GameOver => outcome.is_some().to_string(),
+            Query::Result => match outcome.map(|outcome| outcome.winner) {
+                None => "none",
+                Some(None) => "draw",
+                Some(Some(Player::White)) => "p1win",
+                Some(Some(Player::Black)) => "p2win",
+            }
+            .to_owned(),
+        };
+        self.say(&format!("response {answer}"))
+    }
+
+    fn set_position(&mut self, text: Option<&str>, moves: &[&str]) -> Result<(), String> {
+        let mut position = match text {
+            None => self.game.start(),
+            Some(text) => self
+                .game
+                .parse_position(text)
+                .map_err(|error| error.to_string())?,
+        };
+        for text in moves {
+            self.game
+                .play_text(&mut position, text)
+                .map_err(|error| error.to_string())?;
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let number = || {
+            value
+                .parse::<u64>()
+                .map_err(|_| format!("option {name}: `{value}` is no whole number"))
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "agent" => {
+                let spec = value
+                    .parse()
+                    .map_err(|error: AgentError| error.to_string())?;
+                self.replace_agent(spec)
+            }
+            "simulations" => {
+                let number = number()?;
+                self.nodes = (number > 0).then_some(number);
+                Ok(())
+            }
+            "seed" => {
+                self.seed = number()?;
+                self.choices = 0;
+                Ok(())
+            }
+            "multipv" => {
+                self.lines = (number()?.max(1)).try_into().unwrap_or(usize::MAX);
+                self.replace_agent(self.spec.clone())
+            }
+            _ => Err(format!(
+                "no option is called `{name}`; there are Agent, Simulations, Seed, MultiPV"
+            )),
+        }
+    }
+
+    /// Makes the agent of a spec, one that finds several lines if several are wanted.
+    fn replace_agent(&mut self, spec: AgentSpec) -> Result<(), String> {
+        let takes_lines = spec.kind.settings().contains(&"lines");
+        let full = if self.lines > 1 && takes_lines && spec.setting("lines").is_none() {
+            spec.clone().with("lines", self.lines)
+        } else {
+            Ok(spec.clone())
+        };
+        let agent = full.and_then(|full| build(self.game.clone(), &full));
+        self.thinking = Thinking::No(agent.map_err(|error| error.to_string())?);
+        self.spec = spec;
+        Ok(())
+    }
+
+    fn go(&mut self, spend: Spend, scope: &'scope Scope<'scope, 'env>) -> io::Result<()> {
+        if self.game.outcome(&self.position).is_some() {
+            self.complain("the game is over")?;
+            return self.say(&format!("bestmove {NO_MOVE}"));
+        }
+        let Thinking::No(mut agent) = std::mem::replace(&mut self.thinking, Thinking::Changing)
+        else {
+            unreachable!("only a free session is told to go");
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let search = Search {
+            game: self.game.clone(),
+            position: self.position,
+            seed: (self.seed, self.choices),
+            spend: match (spend, self.nodes) {
+                (Spend::Usual, Some(nodes)) => Spend::Nodes(nodes),
+                _ => spend,
+            },
+            lines: self.lines,
+            stop: stop.clone(),
+        };
+        self.choices += 1;
+        let ends = matches!(spend, Spend::Usual | Spend::Nodes(_));
+        let out = self.out;
+        let thread = scope.spawn(move || {
+            search.run(agent.as_mut(), out);
+            agent
+        });
+        self.thinking = Thinking::Yes { thread, stop, ends };
+        Ok(())
+    }
+
+    /// Whether no search is on. One that ends by itself is waited for.
+    fn is_free(&mut self) -> bool {
+        let waits = match &self.thinking {
+            Thinking::No(_) => return true,
+            Thinking::Yes { thread, ends, .. } => *ends || thread.is_finished(),
+            Thinking::Changing => false,
+        };
+        if waits {
+            self.join();
+        }
+        waits
+    }
+
+    fn stop(&mut self) {
+        if let Thinking::Yes { thread, stop, .. } = &self.thinking {
+            stop.store(true, Ordering::Relaxed);
+            thread.thread().unpark();
+            self.join();
+        }
+    }
+
+    /// Waits for a search that ends by itself, and stops any other.
+    fn end_thinking(&mut self) {
+        if !self.is_free() {
+            self.stop();
+        }
+    }
+
+    fn join(&mut self) {
+        if let Thinking::Yes { thread, .. } =
+            std::mem::replace(&mut self.thinking, Thinking::Changing)
+        {
+            let agent = thread.join().expect("an agent does not panic");
+            self.thinking = Thinking::No(agent);
+        }
+    }
+}
+
+/// One search, on its way to its thread.
+struct Search<G: CatalogGame> {
+    game: G,
+    position: G::Position,
+    seed: (u64, u64),
+    spend: Spend,
+    lines: usize,
+    stop: Arc<AtomicBool>,
+}
+
+impl<G: CatalogGame> Search<G> {
+    /// Thinks, and writes what comes of it. Whoever reads is gone if writing fails; the next line that
+    /// the session writes will tell.
+    fn run(self, agent: &mut dyn Agent<G>, out: &Mutex<impl Write + Send>) {
+        let start = Instant::now();
+        let show = |choice: &Choice| {
+            let lines = info::lines(
+                &self.game,
+                &self.position,
+                choice,
+                self.lines,
+                start.elapsed(),
+            );
+            let _ = say(out, &lines);
+        };
+        let limit = Limit {
+            nodes: match self.spend {
+                Spend::Nodes(nodes) => Some(nodes),
+                Spend::Endless => Some(u64::MAX),
+                Spend::Usual | Spend::Time(_) => None,
+            },
+            deadline: match self.spend {
+                Spend::Time(time) => start.checked_add(time),
+                _ => None,
+            },
+            stop: Some(&self.stop),
+            progress: Some(&show),
+        };
+        let mut stream = stream(self.seed.0, self.seed.1);
+        let mut requests = [Request {
+            position: self.position,
+            stream: &mut stream,
+            limit,
+        }];
+        let choice = agent.choose(&mut requests).remove(0);
+        show(&choice);
+        // An endless search answers when it is asked to, even if it has nothing left to find out.
+        while self.spend == Spend::Endless && !self.stop.load(Ordering::Relaxed) {
+            thread::park();
+        }
+        let best = self.game.action_text(&self.position, choice.action);
+        let _ = say(out, &[format!("bestmove {best}")]);
+    }
+}
+
+/// Writes lines together and hands them on.
+fn say(out: &Mutex<impl Write>, lines: &[impl AsRef<str>]) -> io::Result<()> {
+    let mut out = out.lock().expect("nothing panics under it");
+    for line in lines {
+        writeln!(out, "{}", line.as_ref())?;
+    }
+    out.flush()
+}
