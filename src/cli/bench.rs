@@ -4,19 +4,21 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, bench_env, bench_search};
+use super::{CommandResult, bench_env, bench_search, bench_signature};
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
 pub(super) enum Command {
     Env(bench_env::Args),
     Search(bench_search::Args),
+    Signature(bench_signature::Args),
 }
 
 pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Env(args) => bench_env::run(args),
         Command::Search(args) => bench_search::run(args),
+        Command::Signature(args) => bench_signature::run(args),
     }
 }
 

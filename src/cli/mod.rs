@@ -4,6 +4,7 @@ mod arena;
 mod bench;
 mod bench_env;
 mod bench_search;
+mod bench_signature;
 mod engine;
 mod perft;
 mod rules;

@@ -2,8 +2,9 @@
 
 use super::bounds::{proven, rank};
 use super::gumbel::{self, Completed, GumbelSettings, Halving};
+use super::math::{exp, ln};
 use super::puct::{self, PuctSettings};
-use super::tree::{Arena, Children, Moved, NONE, TreeLimit};
+use super::tree::{Arena, Children, Moved, NONE, TreeLimit, TreeSize};
 use crate::eval::{Evaluation, Proven, Value};
 use crate::game::{Action, Game, Mask, Verdict};
 
@@ -268,10 +269,9 @@ impl<G: Game> Tree<G> {
         self.full
     }
 
-    /// Nodes and edges in the tree, and the bytes they take.
-    pub fn size(&self) -> (usize, usize, usize) {
-        let arena = &self.arena;
-        (arena.nodes.len(), arena.edges.priors.len(), arena.bytes())
+    /// How large the tree is.
+    pub fn size(&self) -> TreeSize {
+        self.arena.size()
     }
 
     /// The result of the root, where it is certain.
@@ -424,7 +424,7 @@ impl<G: Game> Tree<G> {
                 plan.halving = Some(Halving::new(considered, plan.simulations));
                 plan.logits.clear();
                 let logits = children.priors.iter().zip(noise);
-                let logits = logits.map(|(prior, noise)| prior.max(f32::MIN_POSITIVE).ln() + noise);
+                let logits = logits.map(|(prior, noise)| ln(prior.max(f32::MIN_POSITIVE)) + noise);
                 plan.logits.extend(logits);
             }
             Policy::Puct(settings) => {
@@ -532,7 +532,7 @@ impl<G: Game> Tree<G> {
             Some(completed) => {
                 let logit = match self.plan.logits.get(index) {
                     Some(logit) if self.plan.started => *logit,
-                    _ => children.priors[index].max(f32::MIN_POSITIVE).ln(),
+                    _ => ln(children.priors[index].max(f32::MIN_POSITIVE)),
                 };
                 logit + completed.of(&children, index)
             }
@@ -631,7 +631,7 @@ fn softmax<M: Mask>(logits: &[f32], legal: &M, out: &mut Vec<f32>) {
     debug_assert!(top.is_finite(), "logits of legal actions are finite");
     let mut sum = 0.0;
     for logit in out.iter_mut() {
-        *logit = (*logit - top).exp();
+        *logit = exp(*logit - top);
         sum += *logit;
     }
     out.iter_mut().for_each(|weight| *weight /= sum);

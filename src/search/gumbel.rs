@@ -1,6 +1,7 @@
 //! The formulas of "Policy improvement by planning with Gumbel" (Danihelka et al., 2022), as pure
 //! functions: sequential halving at the root, completed values, the improved policy.
 
+use super::math::exp;
 use super::tree::Children;
 
 /// Settings of the Gumbel root policy and of its selection inside the tree.
@@ -167,12 +168,12 @@ pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut
     let top = (0..children.len())
         .map(|index| completed.of(children, index))
         .fold(f32::NEG_INFINITY, f32::max);
-    let unvisited_weight = (unvisited - top).exp();
+    let unvisited_weight = exp(unvisited - top);
     let mut sum = 0.0;
     for (index, weight) in out.iter_mut().enumerate() {
         let factor = match children.known_value(index) {
             None => unvisited_weight,
-            Some(_) => (completed.of(children, index) - top).exp(),
+            Some(_) => exp(completed.of(children, index) - top),
         };
         *weight = children.priors[index] * factor;
         sum += *weight;

@@ -9,7 +9,9 @@ pub mod gumbel;
 mod grow;
 pub mod heuristic;
 mod noise;
+mod math;
 pub mod puct;
+mod signature;
 mod tree;
 
 pub use alphabeta::AlphaBeta;
@@ -19,4 +21,5 @@ pub use gumbel::GumbelSettings;
 pub use heuristic::{Heuristic, Judged};
 pub use noise::{dirichlet, gumbel_noise};
 pub use puct::PuctSettings;
-pub use tree::{Children, TreeLimit};
+pub use signature::{Signature, signature};
+pub use tree::{Children, TreeLimit, TreeSize};

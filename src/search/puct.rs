@@ -1,5 +1,6 @@
 //! The formulas of AlphaZero's PUCT, as pure functions.
 
+use super::math::ln;
 use super::tree::Children;
 
 /// Settings of PUCT.
@@ -33,7 +34,7 @@ impl PuctSettings {
     pub fn exploration_at(&self, visits: u32) -> f32 {
         let visits = visits as f32;
         let growth = (visits + self.exploration_base + 1.0) / self.exploration_base;
-        (self.exploration + growth.ln()) * visits.sqrt()
+        (self.exploration + ln(growth)) * visits.sqrt()
     }
 }
 

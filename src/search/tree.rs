@@ -48,6 +48,17 @@ impl TreeLimit {
     }
 }
 
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeSize {
+    /// Positions.
+    pub nodes: usize,
+    /// Legal actions of all of them.
+    pub edges: usize,
+    /// Bytes of nodes, positions and edges.
+    pub bytes: usize,
+}
+
 /// Bytes of an edge.
 pub(super) const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<End>() + size_of::<u16>();
 
@@ -194,10 +205,13 @@ impl<P: Copy> Arena<P> {
             && self.edges.priors.len() + edges as usize <= self.limit.edges as usize
     }
 
-    /// Bytes in use.
-    pub(super) fn bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + size_of::<P>())
-            + self.edges.priors.len() * EDGE_BYTES
+    pub(super) fn size(&self) -> TreeSize {
+        let (nodes, edges) = (self.nodes.len(), self.edges.priors.len());
+        TreeSize {
+            nodes,
+            edges,
+            bytes: nodes * (size_of::<Node>() + size_of::<P>()) + edges * EDGE_BYTES,
+        }
     }
 
     #[inline]

@@ -1,0 +1,41 @@
+//! `jarmo bench signature`
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use super::CommandResult;
+use crate::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use crate::search::{Signature, signature};
+
+/// Trees of fixed positions of every game, with the evaluator that knows nothing: the same numbers on
+/// every machine
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let mut out = io::stdout().lock();
+    for name in GAMES {
+        let signature = with_game(name, &GameSettings::default(), SignatureTask)?;
+        if args.json {
+            serde_json::to_writer(&mut out, &signature).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{signature}")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct SignatureTask;
+
+impl GameTask for SignatureTask {
+    type Output = Signature;
+
+    fn run<G: CatalogGame>(self, game: G) -> Signature {
+        signature(&game)
+    }
+}

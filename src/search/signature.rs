@@ -1,0 +1,109 @@
+//! What search does in fixed positions, as numbers that are the same on every machine: whoever changes
+//! search sees at once whether it still searches the same trees.
+
+use std::fmt;
+
+use rand::Rng;
+use serde::Serialize;
+
+use super::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
+use crate::eval::Uniform;
+use crate::game::{Game, Mask};
+use crate::random::{below, stream};
+
+/// Positions searched per game.
+const POSITIONS: u64 = 12;
+
+/// Random actions before the last of them; the others have fewer.
+const ACTIONS_PER_POSITION: u64 = 2;
+
+/// Simulations per position and root policy.
+const SIMULATIONS: u32 = 256;
+
+/// What search did in the fixed positions of one game.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Signature {
+    game: &'static str,
+    nodes: u64,
+    edges: u64,
+    hash: String,
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Signature {
+            game,
+            nodes,
+            edges,
+            hash,
+        } = self;
+        write!(out, "{game} {nodes} nodes {edges} edges {hash}")
+    }
+}
+
+/// Searches the fixed positions with both root policies and the uniform evaluator.
+pub fn signature<G: Game>(game: &G) -> Signature {
+    let policies = [
+        Policy::Gumbel(GumbelSettings::default()),
+        Policy::Puct(PuctSettings::default()),
+    ];
+    let limit = TreeLimit::for_simulations(game, SIMULATIONS);
+    let mut trees = Vec::new();
+    for index in 0..POSITIONS {
+        let position = random_position(game, index);
+        for policy in policies {
+            let mut tree = Tree::new(game.clone(), policy, limit, position);
+            tree.plan(SIMULATIONS, SIMULATIONS, &[], index);
+            trees.push(tree);
+        }
+    }
+    Batch::new(game).search(&mut trees, &mut Uniform, |_| false);
+    let (mut nodes, mut edges, mut hash) = (0, 0, Hash::START);
+    for tree in &trees {
+        let size = tree.size();
+        nodes += size.nodes as u64;
+        edges += size.edges as u64;
+        for root in tree.root_actions() {
+            hash.add(u64::from(root.action.0) << 32 | u64::from(root.visits));
+        }
+        hash.add(tree.best().map_or(u64::MAX, |action| action.0.into()));
+    }
+    Signature {
+        game: game.id(),
+        nodes,
+        edges,
+        hash: format!("{:016x}", hash.0),
+    }
+}
+
+/// The position after some random actions, or the last one before the game was over.
+fn random_position<G: Game>(game: &G, index: u64) -> G::Position {
+    let mut stream = stream(0, index);
+    let mut position = game.start();
+    for _ in 0..index * ACTIONS_PER_POSITION {
+        let legal = game.legal(&position);
+        let mut next = position;
+        game.play(
+            &mut next,
+            legal.nth(below(stream.next_u64(), legal.count())),
+        );
+        if game.outcome(&next).is_some() {
+            break;
+        }
+        position = next;
+    }
+    position
+}
+
+/// The hash of Fowler, Noll and Vo over numbers, byte by byte.
+struct Hash(u64);
+
+impl Hash {
+    const START: Hash = Hash(0xcbf2_9ce4_8422_2325);
+
+    fn add(&mut self, number: u64) {
+        for byte in number.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+}
