@@ -53,13 +53,19 @@ pub(super) struct Finished {
     pub outcome: Outcome,
 }
 
+/// Every thread begins with so many games at a time and doubles their number as long as a round is short.
+/// So batches become full where games are fast or batches pay, and slow games do not all end at the
+/// very end.
+const FIRST_ROOM: usize = 4;
+const SHORT_ROUND: Duration = Duration::from_millis(100);
+
 /// How often the collector looks at what the outside wants.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The agents that play on one thread, one for every entrant.
 pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 
-/// Plays the games, as many threads as there are teams, `in_flight` games at a time on each. Finished games
+/// Plays the games, as many threads as there are teams, up to `in_flight` games at a time on each. Finished games
 /// are handed to `collect`, which is called with `None` now and then, too, and can end the whole.
 /// Games that are under way when `stop` is set or `collect` breaks are given up.
 pub(super) fn run<G: Game>(
@@ -127,8 +133,9 @@ impl<G: Game> Shard<'_, G> {
         mut next: impl FnMut() -> Option<GameId>,
         setup: impl Fn(GameId) -> Setup<G::Position>,
     ) {
+        let mut room = FIRST_ROOM.min(in_flight);
         while !self.halt.load(Ordering::Relaxed) {
-            while self.games.len() < in_flight {
+            while self.games.len() < room {
                 let Some(id) = next() else { break };
                 let setup = setup(id);
                 self.games.push(Running { id, setup });
@@ -136,10 +143,14 @@ impl<G: Game> Shard<'_, G> {
             if self.games.is_empty() {
                 return;
             }
+            let begun = Instant::now();
             for agent in 0..self.team.len() {
                 self.ask(agent);
             }
             self.hand_over();
+            if begun.elapsed() < SHORT_ROUND {
+                room = (2 * room).min(in_flight);
+            }
         }
     }
 

@@ -49,7 +49,8 @@ impl Report {
 
     /// Everything.
     pub fn to_text(&self, width: usize) -> String {
-        let mut text = self.agents_table(width);
+        let mut text = self.headline() + "\n\n";
+        text.push_str(&self.agents_table(width));
         text.push('\n');
         text.push_str(&self.matches_table(width));
         text.push('\n');
@@ -58,6 +59,26 @@ impl Report {
             text.push('\n');
         }
         text
+    }
+
+    /// Under which conditions it was played.
+    fn headline(&self) -> String {
+        let conditions = &self.conditions;
+        let matches = match self.matches.len() {
+            1 => "1 match".to_owned(),
+            count => format!("{count} matches"),
+        };
+        let mut line = format!(
+            "{}: {matches} of {} games, openings: {}, seed {}",
+            conditions.game, conditions.games_per_match, conditions.openings, conditions.seed
+        );
+        if let Some(nodes) = conditions.nodes {
+            let _ = write!(line, ", {nodes} nodes a move");
+        }
+        if let Some(time) = conditions.movetime_ms {
+            let _ = write!(line, ", {time} ms a move");
+        }
+        line
     }
 
     /// What the tables do not say, a sentence a line.
@@ -69,22 +90,23 @@ impl Report {
         notes.push(
             "± is half the 95 % interval, from pairs of games with the sides swapped.".into(),
         );
-        let mut sides = format!("White scored {}", percent(self.white_score).trim_start());
-        if self.draws_between_equals > 0.0 {
-            let draws = percent(self.draws_between_equals);
-            let _ = write!(sides, "; equals would draw {}", draws.trim_start());
+        if self.games > 0 {
+            notes.push(format!(
+                "White scored {}; equals would draw {} of their games.",
+                percent(self.white_score).trim_start(),
+                percent(self.draws_between_equals).trim_start()
+            ));
         }
-        notes.push(sides + " of the games.");
         if self.truncated > 0 {
             notes.push(format!(
-                "{} games were cut off by the limit on their length and count as draws.",
-                self.truncated
+                "Cut off by the limit on their length, and drawn: {}.",
+                counted(self.truncated, "game")
             ));
         }
         if self.repeated_pairs > 0 {
             notes.push(format!(
-                "{} pairs repeated an earlier one move for move and do not narrow the intervals.",
-                self.repeated_pairs
+                "Repeated move for move, and no evidence for the intervals: {}.",
+                counted(self.repeated_pairs, "pair")
             ));
         }
         if let Some(state) = &self.sprt {
@@ -125,8 +147,7 @@ fn agent_line(rank: usize, row: &AgentRow, room: usize) -> String {
         results.losses,
         short_percent(row.as_white),
         short_percent(row.as_black),
-        row.mean_difference
-            .map_or_else(nothing, |mean| format!("{mean:>+5.1}")),
+        difference(row.mean_difference),
     )
 }
 
@@ -140,8 +161,7 @@ fn match_line(row: &MatchRow, room: usize) -> String {
         elo(row.elo.elo),
         margin(row.elo.margin),
         likelihood(row.superiority),
-        row.mean_difference
-            .map_or_else(nothing, |mean| format!("{mean:>+5.1}")),
+        difference(row.mean_difference),
     )
 }
 
@@ -165,6 +185,20 @@ fn nothing() -> String {
 /// Six characters: `100.0%`.
 fn percent(share: f64) -> String {
     format!("{:>5.1}%", 100.0 * share)
+}
+
+/// Points with their sign.
+fn difference(mean: Option<f64>) -> String {
+    match mean.map(|mean| (10.0 * mean).round() / 10.0) {
+        None => nothing(),
+        Some(0.0) => format!("{:>5}", "0.0"),
+        Some(mean) => format!("{mean:>+5.1}"),
+    }
+}
+
+fn counted(count: u32, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
 }
 
 /// Five characters: ` 100%`.

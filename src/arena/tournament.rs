@@ -29,7 +29,7 @@ pub struct Settings {
     pub anchor: Option<Anchor>,
     /// Ends a bout of two agents as soon as it is decided.
     pub sprt: Option<Sprt>,
-    /// Games under way at a time on each thread. Under a time budget it is one.
+    /// The most games under way at a time on each thread; slow agents play fewer. Under a time budget it is one.
     pub in_flight: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for Settings {
             budget: Budget::default(),
             anchor: None,
             sprt: None,
-            in_flight: 256,
+            in_flight: 512,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `jarmo arena`
 
 use std::fs;
-use std::io::{Write, stderr, stdout};
+use std::io::{self, Write, stderr, stdout};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::{ExitCode, exit};
@@ -10,7 +10,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use console::Term;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{CommandResult, Failure, GameArgs};
 use crate::agent::{AgentError, AgentSpec, build};
@@ -214,7 +213,7 @@ impl GameTask for ArenaTask<'_> {
         }
         let mut watch = Watch::new(file, tournament.standings());
         let played = tournament.play(teams, &STOP, &mut watch);
-        watch.bar.finish_and_clear();
+        watch.draw("")?;
         let report = Report::new(tournament.standings());
         write_report(args, &report)?;
         played.map_err(Failure::new)?;
@@ -229,14 +228,14 @@ impl GameTask for ArenaTask<'_> {
 fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
     let mut out = stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, report).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, report).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if args.csv {
         write!(out, "{}", report.to_csv())?;
     } else {
         let terminal = Term::stdout();
         let width = match terminal.is_term() {
-            true => usize::from(terminal.size().1),
+            true => usize::from(terminal.size().1).saturating_sub(1),
             false => usize::MAX,
         };
         write!(out, "{}", report.to_text(width))?;
@@ -263,11 +262,11 @@ fn interrupted(args: &Args, report: &Report) -> String {
     }
 }
 
-/// Keeps the records and shows how things stand: a live table on a terminal, lines elsewhere.
+/// Keeps the records and shows how things stand: a table that is drawn over on a terminal, lines elsewhere.
 struct Watch {
     file: Option<RecordFile>,
-    bar: ProgressBar,
     terminal: Option<Term>,
+    drawn: usize, // lines of the table on the terminal
     begun: Instant,
     games_before: u32,
     shown: Instant,
@@ -275,36 +274,50 @@ struct Watch {
 
 impl Watch {
     fn new(file: Option<RecordFile>, standings: &Standings) -> Watch {
-        let terminal = Some(Term::stderr()).filter(Term::is_term);
-        let games = u64::from(standings.planned_games());
-        let bar = match terminal {
-            None => ProgressBar::hidden(),
-            Some(_) => ProgressBar::new(games),
-        };
-        let style = "{msg}\n{bar:24} {pos} of {len} games, {per_sec}, {eta} left";
-        bar.set_style(ProgressStyle::with_template(style).expect("the template is well-formed"));
-        bar.set_position(u64::from(standings.games()));
-        bar.reset_eta();
         Watch {
             file,
-            bar,
-            terminal,
+            terminal: Some(Term::buffered_stderr()).filter(Term::is_term),
+            drawn: 0,
             begun: Instant::now(),
             games_before: standings.games(),
             shown: Instant::now(),
         }
     }
 
-    /// One line for those who see no terminal.
-    fn line(&self, standings: &Standings) -> String {
-        let games = standings.games();
+    /// How far it is, how fast it goes, and how long it will take.
+    fn pace(&self, standings: &Standings) -> String {
+        let (games, planned) = (standings.games(), standings.planned_games());
         let seconds = self.begun.elapsed().as_secs_f64();
         let rate = f64::from(games - self.games_before) / seconds;
-        let left = f64::from(standings.planned_games() - games) / rate;
-        format!(
-            "{games} of {} games, {rate:.1} games/s, {left:.0} s left",
-            standings.planned_games()
-        )
+        let left = f64::from(planned - games) / rate;
+        let pace = match left {
+            ..120.0 => format!("{rate:.1} games/s, {left:.0} s left"),
+            ..7200.0 => format!("{rate:.1} games/s, {:.0} min left", left / 60.0),
+            f64::INFINITY => "none has ended yet".to_owned(),
+            _ => format!("{rate:.2} games/s, {:.1} h left", left / 3600.0),
+        };
+        format!("{games} of {planned} games, {pace}")
+    }
+
+    /// Draws a table in place of the last one.
+    fn draw(&mut self, text: &str) -> io::Result<()> {
+        let Some(terminal) = &self.terminal else {
+            return Ok(());
+        };
+        let (rows, columns) = terminal.size();
+        terminal.clear_line()?; // there may be the echo of Ctrl-C
+        terminal.clear_last_lines(self.drawn)?;
+        self.drawn = 0;
+        // A line as wide as the terminal, or more lines than it has, would scroll.
+        for line in text.lines().take(usize::from(rows).saturating_sub(1)) {
+            let line: String = line
+                .chars()
+                .take(usize::from(columns).saturating_sub(1))
+                .collect();
+            terminal.write_line(&line)?;
+            self.drawn += 1;
+        }
+        terminal.flush()
     }
 }
 
@@ -327,18 +340,15 @@ impl Observer for Watch {
             return;
         }
         self.shown = Instant::now();
-        match &self.terminal {
+        let pace = self.pace(standings);
+        // Whoever closed standard error does not want to know.
+        let _ = match &self.terminal {
+            None => writeln!(stderr(), "{pace}"),
             Some(terminal) => {
-                let width = usize::from(terminal.size().1);
-                self.bar.set_position(u64::from(standings.games()));
-                self.bar
-                    .set_message(Report::new(standings).agents_table(width));
+                let width = usize::from(terminal.size().1).saturating_sub(1);
+                let table = Report::new(standings).agents_table(width);
+                self.draw(&format!("{pace}\n\n{table}"))
             }
-            // Whoever closed standard error does not want to know.
-            None if standings.games() > self.games_before => {
-                let _ = writeln!(stderr(), "{}", self.line(standings));
-            }
-            None => {}
-        }
+        };
     }
 }
