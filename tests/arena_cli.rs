@@ -1,0 +1,293 @@
+//! `jarmo arena` as a person or a script meets it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::prelude::*;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, is_match};
+use serde_json::Value;
+
+fn arena(args: &str) -> Command {
+    let mut command = Command::cargo_bin("jarmo").unwrap();
+    command.arg("arena").args(args.split(' '));
+    command
+}
+
+/// A file of this test alone, which is not there yet.
+fn fresh(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-{name}"));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn with_file(command: &str, option: &str, path: &PathBuf) -> Command {
+    let mut command = arena(command);
+    command.arg(option).arg(path);
+    command
+}
+
+fn json(mut command: Command) -> Value {
+    let output = command
+        .arg("--json")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    serde_json::from_slice(&output).unwrap()
+}
+
+#[test]
+fn a_match_ends_with_a_table() {
+    arena("greedy random --games 20 --anchor random=0")
+        .assert()
+        .success()
+        .stdout(
+            contains("jarmo: 1 match of 20 games, openings: 2 random plies, seed 1")
+                .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())
+                .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
+                .and(is_match(r"\n   greedy – random +20 ").unwrap())
+                .and(contains("relative to random = 0")),
+        );
+}
+
+#[test]
+fn json_tells_everything_and_csv_the_ratings() {
+    let args = "random greedy rollout:20 --games 10 --seed 5 --nodes 10 --game guard";
+    let report = json(arena(args));
+    assert_eq!(report["game"], "guard");
+    assert_eq!(report["nodes"], 10);
+    assert_eq!(report["games"], 30);
+    assert_eq!(report["agents"].as_array().unwrap().len(), 3);
+    assert_eq!(report["matches"].as_array().unwrap().len(), 3);
+    let csv = arena(args)
+        .arg("--csv")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let csv = String::from_utf8(csv).unwrap();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(columns, [18; 4]);
+    let best = csv.lines().nth(1).unwrap();
+    assert!(best.starts_with(report["agents"][0]["name"].as_str().unwrap()));
+}
+
+#[test]
+fn a_gauntlet_leaves_out_the_games_of_the_others() {
+    let report = json(arena("random greedy random --games 4 --gauntlet"));
+    let firsts = report["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["first"]);
+    assert_eq!(firsts.collect::<Vec<_>>(), ["random", "random"]);
+    let names = report["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str());
+    assert!(names.flatten().any(|name| name == "random#2"));
+}
+
+#[test]
+fn a_sequential_test_says_which_way_and_after_how_many_games() {
+    arena("greedy random --sprt 0,50 --games 1000")
+        .assert()
+        .success()
+        .stdout(is_match(r"Sequential test: 50 Elo rather than 0, after \d+ games \(log").unwrap());
+    arena("random greedy --sprt -10,50 --games 1000")
+        .assert()
+        .success()
+        .stdout(contains("Sequential test: -10 Elo rather than 50"));
+    arena("random random --sprt 0,5 --games 20")
+        .assert()
+        .success()
+        .stdout(contains("undecided between 0 and 5 Elo after 20 games"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_played() {
+    let games = fresh("nothing.jsonl");
+    for (args, status, message) in [
+        ("random", 2, "one agent alone has nobody to play"),
+        (
+            "random greedy --games 7",
+            2,
+            "an odd number leaves one opening without its other side; take 6 or 8",
+        ),
+        ("random greedy --games 0", 2, "no games; ask for at least 2"),
+        (
+            "random oracle",
+            2,
+            "there is no such agent; there are random",
+        ),
+        ("random greedy --game chess", 2, "no game is called `chess`"),
+        ("random missing.safetensors", 2, "missing.safetensors"),
+        ("random greedy --openings missing.txt", 1, "missing.txt: "),
+        (
+            "random greedy --opening-plies 5000",
+            1,
+            "take fewer --opening-plies",
+        ),
+        (
+            "random greedy --anchor rollout:5=0",
+            2,
+            "takes no part in the tournament; name one of random, greedy",
+        ),
+        ("random greedy --anchor random", 2, "such as random=0"),
+        (
+            "random greedy --sprt 5,0",
+            2,
+            "the smaller one first, such as 0,20",
+        ),
+        (
+            "random greedy random --sprt 0,5",
+            2,
+            "compares two agents, not 3",
+        ),
+        ("random greedy --nodes 0", 2, "--nodes"),
+        (
+            "random greedy --nodes 5 --movetime 5",
+            2,
+            "cannot be used with",
+        ),
+        ("random greedy --json --csv", 2, "cannot be used with"),
+        ("random greedy --threads 0", 2, "--threads"),
+    ] {
+        with_file(args, "--games-out", &games)
+            .assert()
+            .code(status)
+            .stdout(is_empty())
+            .stderr(contains(message));
+        assert!(!games.exists(), "{args}");
+    }
+    arena("random greedy --resume missing.jsonl")
+        .assert()
+        .code(1)
+        .stderr(contains("missing.jsonl"));
+}
+
+#[test]
+fn the_games_are_kept_and_the_probe_reads_them() {
+    let games = fresh("kept.jsonl");
+    with_file("random greedy --games 6", "--games-out", &games)
+        .assert()
+        .success();
+    let text = fs::read_to_string(&games).unwrap();
+    assert_eq!(text.lines().count(), 6);
+    let output = assert_cmd::Command::cargo_bin("jarmo")
+        .unwrap()
+        .args(["rules", "trace"])
+        .write_stdin(text.clone())
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let traced: Vec<Value> = String::from_utf8(output)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ends = traced
+        .iter()
+        .filter(|position| !position["outcome"].is_null());
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for (end, record) in ends.zip(records) {
+        assert_eq!(end["outcome"], record["outcome"]);
+    }
+    with_file("random greedy --games 6", "--games-out", &games)
+        .assert()
+        .code(1)
+        .stderr(contains("there already").and(contains("--resume")));
+    assert_eq!(fs::read_to_string(&games).unwrap(), text);
+}
+
+#[test]
+fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
+    let games = fresh("resumed.jsonl");
+    let args = "random greedy --games 20 --seed 4";
+    let whole = json(with_file(args, "--games-out", &games));
+    let text = fs::read_to_string(&games).unwrap();
+    fs::write(&games, &text[..text.len() * 2 / 3]).unwrap();
+    let mut resume = with_file(args, "--resume", &games);
+    let resumed = resume
+        .arg("--json")
+        .assert()
+        .success()
+        .stderr(contains("half written"));
+    let resumed: Value = serde_json::from_slice(&resumed.get_output().stdout).unwrap();
+    assert_eq!(resumed, whole);
+    let lines = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(lines(&fs::read_to_string(&games).unwrap()), lines(&text));
+    with_file("random greedy --games 20 --seed 5", "--resume", &games)
+        .assert()
+        .code(1)
+        .stdout(is_empty())
+        .stderr(contains(
+            "does not belong to this tournament: the seed is 4 there and 5 here",
+        ));
+}
+
+#[test]
+fn the_picture_is_drawn_to_its_file() {
+    let picture = fresh("picture.svg");
+    with_file("random greedy --games 4", "--svg", &picture)
+        .assert()
+        .success();
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert_eq!(svg.matches("<circle").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_gives_the_table_so_far_and_keeps_the_games() {
+    let games = fresh("stopped.jsonl");
+    let args = "rollout:300 rollout:200 --games 200000 --threads 1";
+    let child = with_file(args, "--games-out", &games)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let written = || {
+        fs::read_to_string(&games)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    while written() < 4 && begun.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(signal)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let (out, err) = (
+        String::from_utf8(output.stdout),
+        String::from_utf8(output.stderr),
+    );
+    assert!(out.unwrap().contains("1 match of 200000 games"));
+    assert!(err.unwrap().contains("goes on"));
+    let kept = fs::read_to_string(&games).unwrap();
+    assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
+}
