@@ -4,6 +4,7 @@
 //! pair; [`Standings`] add them up; a [`Report`] works out ratings and writes them as text, JSON, CSV
 //! or a picture. Nothing here prints or reads the command line, and nothing learns.
 
+mod checkpoints;
 mod ladder;
 mod opening;
 mod plan;
@@ -18,6 +19,7 @@ mod svg;
 mod table;
 mod tournament;
 
+pub use checkpoints::{Expanded, expand};
 pub use ladder::Ladder;
 pub use opening::{Opening, OpeningError, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};

@@ -52,7 +52,7 @@ impl Default for Settings {
 pub struct ArenaError(String);
 
 impl ArenaError {
-    fn new(message: impl Into<String>) -> ArenaError {
+    pub(super) fn new(message: impl Into<String>) -> ArenaError {
         ArenaError(message.into())
     }
 }

@@ -1,0 +1,140 @@
+//! Runs and directories on the command line, and the picture of their ratings.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use jarmo::agent::build;
+use jarmo::arena::{
+    Checkpoint, Entrant, Expanded, Openings, Report, Settings, Team, Tournament, expand,
+};
+use jarmo::games::Jarmo;
+
+/// A run directory with checkpoints that are files in name only.
+fn fake_run(name: &str, steps: &[u64]) -> PathBuf {
+    let run = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("checkpoints-{name}"));
+    let _ = fs::remove_dir_all(&run);
+    fs::create_dir_all(run.join("checkpoints")).unwrap();
+    for step in steps {
+        fs::write(
+            run.join(format!("checkpoints/step-{step:07}.safetensors")),
+            "",
+        )
+        .unwrap();
+    }
+    fs::write(run.join("checkpoints/step-0000009.safetensors.tmp"), "").unwrap();
+    fs::write(run.join("checkpoints/best.safetensors"), "").unwrap();
+    fs::write(run.join("checkpoints/state-0000500.bin"), "").unwrap();
+    run
+}
+
+fn steps(expanded: &[Expanded]) -> Vec<u64> {
+    let step = |one: &Expanded| one.checkpoint.as_ref().unwrap().step;
+    expanded.iter().map(step).collect()
+}
+
+#[test]
+fn a_run_stands_for_its_checkpoints_in_the_order_of_their_steps() {
+    let run = fake_run("run", &[1000, 200, 30000, 4000, 5000]);
+    let text = run.display().to_string();
+    assert_eq!(
+        steps(&expand(&text, 1).unwrap()),
+        [200, 1000, 4000, 5000, 30000]
+    );
+    assert_eq!(
+        steps(&expand(&format!("run:{text}"), 2).unwrap()),
+        [200, 4000, 30000]
+    );
+    assert_eq!(
+        steps(&expand(&text, 100).unwrap()),
+        [30000],
+        "the last is always among them"
+    );
+    let inside = expand(&format!("{text}/checkpoints"), 1).unwrap();
+    assert_eq!(steps(&inside).len(), 5);
+    let one = expand(&format!("run:{text}@4000?sims=64"), 1).unwrap();
+    assert_eq!(steps(&one), [4000]);
+    assert!(
+        one[0]
+            .spec
+            .ends_with("/checkpoints/step-0004000.safetensors?sims=64")
+    );
+    assert_eq!(one[0].checkpoint.as_ref().unwrap().run, text);
+}
+
+#[test]
+fn any_other_text_is_one_agent() {
+    for text in ["random", "rollout:800?mb=3", "best.safetensors?sims=64"] {
+        let expanded = expand(text, 1).unwrap();
+        assert_eq!(expanded.len(), 1);
+        assert_eq!(
+            (expanded[0].spec.as_str(), &expanded[0].checkpoint),
+            (text, &None)
+        );
+    }
+}
+
+#[test]
+fn a_run_that_is_not_there_or_lacks_the_step_is_refused() {
+    let run = fake_run("refused", &[100, 200]).display().to_string();
+    let empty = fake_run("empty", &[]).display().to_string();
+    for (text, message) in [
+        (format!("run:{run}@150"), "no such step; there are 100, 200"),
+        (format!("run:{run}@last"), "expected run:DIRECTORY@STEP"),
+        (empty, "no checkpoints in "),
+        ("run:nowhere".to_owned(), "agent `run:nowhere`: "),
+    ] {
+        let error = expand(&text, 1).unwrap_err().to_string();
+        assert!(error.contains(message) && error.contains(&text), "{error}");
+    }
+}
+
+#[test]
+fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
+    let game = Jarmo::standard();
+    let agents = [
+        ("rollout:1", Some(("first & best", 0))),
+        ("rollout:8", Some(("first & best", 1000))),
+        ("rollout:32", Some(("first & best", 5000))),
+        ("rollout:4", Some(("second", 2000))),
+        ("rollout:16", Some(("second", 4000))),
+        ("greedy", None),
+        ("random", None),
+    ];
+    let entrants = agents.map(|(name, checkpoint)| Entrant {
+        name: name.to_owned(),
+        checkpoint: checkpoint.map(|(run, step)| Checkpoint {
+            run: run.to_owned(),
+            step,
+        }),
+    });
+    let team: Team<Jarmo> = agents
+        .iter()
+        .map(|(spec, _)| build(game.clone(), &spec.parse().unwrap()).unwrap())
+        .collect();
+    let settings = Settings {
+        pairs: 20,
+        ..Settings::default()
+    };
+    let openings = Openings::random(&game, 2, 20, 1).unwrap();
+    let mut tournament = Tournament::new(&game, entrants.to_vec(), &openings, settings).unwrap();
+    tournament
+        .play(vec![team], &AtomicBool::new(false), &mut ())
+        .unwrap();
+    let svg = Report::new(tournament.standings()).to_svg("Ratings <of all>");
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("curves.svg");
+    fs::write(path, &svg).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 5, "a dot per checkpoint");
+    assert_eq!(
+        svg.matches("stroke-dasharray").count(),
+        2,
+        "a line per other agent"
+    );
+    assert_eq!(
+        svg.matches("stroke-width=\"2\"").count(),
+        3,
+        "curves join checkpoints of one run"
+    );
+    assert!(svg.contains("first &amp; best") && svg.contains("Ratings &lt;of all&gt;"));
+    assert!(svg.contains(">training step<"));
+}
