@@ -13,6 +13,7 @@ pub mod search;
 pub mod catalog;
 pub mod probe;
 pub mod agent;
+pub mod accuracy;
 pub mod record;
 pub mod arena;
 pub mod engine;

@@ -1,5 +1,6 @@
 //! The command line: one short file per subcommand, and no logic beyond turning options into calls.
 
+mod accuracy;
 mod arena;
 mod bench;
 mod bench_env;
@@ -32,6 +33,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Accuracy(accuracy::Args),
     Arena(arena::Args),
     #[command(subcommand)]
     Bench(bench::Command),
@@ -81,6 +83,7 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Accuracy(args) => accuracy::run(args),
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),

@@ -11,7 +11,9 @@ use serde_json::json;
 use super::{CommandResult, Failure, GameArgs, seconds};
 use crate::game::Game;
 use crate::games::{Jarmo, JarmoPosition};
-use crate::tables::{BuildSettings, Progress, Tables, build, verify};
+use crate::tables::{
+    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, shuttle_effect, verify,
+};
 
 /// Exact values of all positions with few archers and marks
 #[derive(Subcommand)]
@@ -22,6 +24,8 @@ pub(super) enum Command {
     Verify(VerifyArgs),
     /// Tell what a position is worth and which actions are best
     Probe(ProbeArgs),
+    /// Solve the smallest forces with the shuttle rule and tell what it changes
+    Shuttle(ShuttleArgs),
     /// Count won, drawn and lost positions for every force and side to move
     Stats(StatsArgs),
 }
@@ -69,6 +73,16 @@ pub(super) struct ProbeArgs {
 }
 
 #[derive(clap::Args)]
+pub(super) struct ShuttleArgs {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The most archers and marks on the board
+    #[arg(long, value_name = "F", default_value_t = MOST_SHUTTLE_FORCE)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_SHUTTLE_FORCE)))]
+    force: u32,
+}
+
+#[derive(clap::Args)]
 pub(super) struct StatsArgs {
     /// The directory of tables
     #[arg(value_name = "DIR")]
@@ -85,6 +99,7 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Build(args) => run_build(&args),
         Command::Verify(args) => run_verify(&args),
         Command::Probe(args) => run_probe(&args),
+        Command::Shuttle(args) => run_shuttle(&args),
         Command::Stats(args) => run_stats(&args),
     }
 }
@@ -179,6 +194,39 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
     for value in tables.actions(&game, &position).unwrap_or_default() {
         let text = game.action_text(&position, value.action);
         writeln!(out, "  {text:6} {}", value.exact)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
+    let game = args.game.jarmo()?;
+    let effects = shuttle_effect(&game, args.force).map_err(Failure::new)?;
+    let mut out = stdout().lock();
+    for effect in effects {
+        let mut show = |what: &str, change: &Change| -> std::io::Result<()> {
+            writeln!(
+                out,
+                "force {}: of {} {what}, {} have another result and {} another distance",
+                effect.force,
+                change.positions,
+                change.other_result(),
+                change.other_distance
+            )?;
+            let names = ["loss", "draw", "win"];
+            for (without, row) in names.iter().zip(change.results) {
+                for (with, count) in names.iter().zip(row) {
+                    if with != without && count > 0 {
+                        writeln!(out, "  {without} becomes {with}: {count}")?;
+                    }
+                }
+            }
+            if let Some(position) = change.example {
+                writeln!(out, "  for example {}", game.position_text(&position))?;
+            }
+            Ok(())
+        };
+        show("placements without a shuttle", &effect.fresh)?;
+        show("positions with all shuttles", &effect.all)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -99,6 +99,19 @@ impl JarmoPosition {
         self.shuttles[player.index()]
     }
 
+    /// The same position after `player`'s last action was this move, the `streak`-th (1 to
+    /// [`SHUTTLE_LIMIT`]) in a row of which each undid the one before.
+    #[inline]
+    #[must_use]
+    pub fn with_shuttle(mut self, player: Player, action: Action, streak: u8) -> JarmoPosition {
+        debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "no such streak");
+        self.shuttles[player.index()] = Shuttle {
+            last: action.0 as u8,
+            streak,
+        };
+        self
+    }
+
     /// Who is to move.
     #[inline]
     pub fn to_move(&self) -> Player {
