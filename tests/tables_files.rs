@@ -146,9 +146,8 @@ fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
         force: 4,
         save_every: Duration::ZERO,
     };
-    let mut died = 0;
     // It dies in the middle of force 4 again and again, each time a step later.
-    for step in [12, 14, 17] {
+    for (died, step) in [12, 14, 17].into_iter().enumerate() {
         let mut steps = 0;
         let mut resumed = false;
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -172,7 +171,6 @@ fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
         assert_eq!(resumed, died > 0);
         assert!(folder.path().join("force-04.unfinished").exists());
         assert!(!layer(folder.path(), 4).exists());
-        died += 1;
     }
     let (tables, told) = build_in(folder.path(), 4);
     assert!(
