@@ -5,11 +5,13 @@
 pub mod game;
 pub mod games;
 pub mod random;
+pub mod files;
 pub mod encode;
 pub mod tables;
 pub mod env;
 pub mod eval;
 pub mod search;
+pub mod net;
 pub mod catalog;
 pub mod probe;
 pub mod agent;

@@ -113,3 +113,16 @@ fn no_file_is_longer_than_600_lines() {
         assert!(lines <= 600, "{}: {lines} lines", path.display());
     }
 }
+
+#[test]
+fn unsafe_code_stays_in_the_kernels() {
+    let mut kernels = 0;
+    for (_, path) in sources() {
+        let inside = path.starts_with("src/net/kernel");
+        kernels += usize::from(inside);
+        let text = fs::read_to_string(&path).unwrap();
+        let has = text.contains("unsafe fn") || text.contains("unsafe {");
+        assert!(inside || !has, "{}", path.display());
+    }
+    assert!(kernels > 4);
+}

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::spec::{AGENTS, FILE_ENDING};
 use super::{
     Agent, AgentError, AgentKind, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    RandomAgent, TreeAgent,
-    TreeSettings,
+    RandomAgent, TreeAgent, TreeSettings,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};

@@ -7,6 +7,8 @@ mod bench_env;
 mod bench_search;
 mod bench_signature;
 mod engine;
+mod bench_net;
+mod inspect;
 mod perft;
 mod rules;
 mod tables;
@@ -38,6 +40,7 @@ enum Command {
     #[command(subcommand)]
     Bench(bench::Command),
     Engine(engine::Args),
+    Inspect(inspect::Args),
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
@@ -87,6 +90,7 @@ pub fn main() -> ExitCode {
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),
+        Command::Inspect(args) => inspect::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
         Command::Tables(command) => tables::run(command),

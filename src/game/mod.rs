@@ -53,6 +53,17 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// How many actions were played, as far as the position knows.
     fn ply(&self, position: &Self::Position) -> u32;
 
+    /// The most points by which a game can be won, or 0 in games without points.
+    fn most_points(&self) -> u8 {
+        0
+    }
+
+    /// Which board the game is played on, where there is a choice: the same text for the same
+    /// board. Empty where there is only one.
+    fn board_text(&self) -> String {
+        String::new()
+    }
+
     /// The ply at which a game is cut off, or 0 for never.
     fn max_plies(&self) -> u32;
 

@@ -242,6 +242,14 @@ impl Game for Guard {
         position.ply
     }
 
+    fn most_points(&self) -> u8 {
+        2 * PIECES as u8
+    }
+
+    fn board_text(&self) -> String {
+        self.web.text()
+    }
+
     fn max_plies(&self) -> u32 {
         self.max_plies
     }

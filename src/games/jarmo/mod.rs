@@ -222,6 +222,14 @@ impl Game for Jarmo {
         position.ply
     }
 
+    fn most_points(&self) -> u8 {
+        2 * ARCHERS as u8
+    }
+
+    fn board_text(&self) -> String {
+        self.web.text()
+    }
+
     fn max_plies(&self) -> u32 {
         self.max_plies
     }

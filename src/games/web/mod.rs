@@ -95,6 +95,12 @@ impl Web {
         &self.lines
     }
 
+    /// The lines as text, `A1-B3 A1-C2 …`: the same for two webs with the same lines.
+    pub fn text(&self) -> String {
+        let lines = self.lines.iter().map(|(from, to)| format!("{from}-{to}"));
+        lines.collect::<Vec<_>>().join(" ")
+    }
+
     /// The circles one line away.
     #[inline]
     pub fn neighbours(&self, circle: Circle) -> Circles {

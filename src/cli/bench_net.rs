@@ -1,0 +1,98 @@
+//! `jarmo bench net`
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::bench::report;
+use super::{CommandResult, Failure, GameArgs};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::net::{KernelKind, NetConfig, NetWork, measure};
+
+/// Networks on one core: positions a second with each kernel that the processor has
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    /// The architecture
+    #[arg(long, value_name = "KIND", default_value = "mlp")]
+    net: Kind,
+    /// Numbers in a layer (mlp) or in a cell (conv), a multiple of 32
+    #[arg(long, value_name = "N", default_value = "512")]
+    width: usize,
+    /// Residual blocks: one layer (mlp) or two (conv) each
+    #[arg(long, value_name = "N", default_value = "1")]
+    blocks: usize,
+    /// Numbers in a cell that the heads of a conv net see, a multiple of 32
+    #[arg(long, value_name = "N", default_value = "32")]
+    head_channels: usize,
+    /// Only this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<KernelKind>,
+    /// Positions in a batch
+    #[arg(long, value_name = "N", default_value = "256")]
+    batch: NonZeroUsize,
+    /// Seconds each of the five runs takes
+    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
+    seconds: Duration,
+    /// The seed of weights and positions
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    /// Fully connected
+    Mlp,
+    /// Convolutional
+    Conv,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    with_game(&args.game.game, &args.game.settings(None), NetTask(&args))?
+}
+
+struct NetTask<'a>(&'a Args);
+
+impl GameTask for NetTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let net = match args.net {
+            Kind::Mlp => NetConfig::Mlp {
+                width: args.width,
+                blocks: args.blocks,
+            },
+            Kind::Conv => NetConfig::Conv {
+                width: args.width,
+                blocks: args.blocks,
+                head_channels: args.head_channels,
+            },
+        };
+        net.validate().map_err(Failure::usage)?;
+        let available = KernelKind::available();
+        let kernels = match args.kernel {
+            None => available,
+            Some(kernel) if available.contains(&kernel) => vec![kernel],
+            Some(kernel) => {
+                let names: Vec<_> = available.iter().map(|kind| kind.name()).collect();
+                return Err(Failure::usage(format!(
+                    "--kernel {kernel}: this processor has only {}",
+                    names.join(", ")
+                )));
+            }
+        };
+        let work = NetWork {
+            net,
+            batch: args.batch.get(),
+            seed: args.seed,
+            run_time: args.seconds,
+        };
+        report(&measure(&game, &kernels, work), args.json)
+    }
+}

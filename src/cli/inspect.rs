@@ -1,0 +1,75 @@
+//! `jarmo inspect`
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::{CommandResult, Failure};
+use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use crate::net::{AgentFile, Inspection, Opinion};
+
+/// Show what is in an agent file, and what its network says about a position
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The agent file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Also evaluate this position; `start` is the start of a game
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// The board file of an agent that was trained on another web
+    #[arg(long, value_name = "FILE", requires = "position")]
+    web: Option<PathBuf>,
+    /// Print everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let file = AgentFile::load(&args.file).map_err(Failure::new)?;
+    let mut inspection = Inspection::new(&file);
+    if let Some(position) = &args.position {
+        let settings = GameSettings {
+            web: args.web.clone(),
+            ..GameSettings::default()
+        };
+        let task = OpinionTask {
+            args: &args,
+            file: &file,
+            position,
+        };
+        inspection = inspection.with_opinion(with_game(&file.header().game, &settings, task)??);
+    }
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &inspection).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{inspection}")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct OpinionTask<'a> {
+    args: &'a Args,
+    file: &'a AgentFile,
+    position: &'a str,
+}
+
+impl GameTask for OpinionTask<'_> {
+    type Output = Result<Opinion, Failure>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Result<Opinion, Failure> {
+        let path = self.args.file.display();
+        self.file
+            .check(&game)
+            .map_err(|error| Failure::new(format!("{path}: {error}")))?;
+        let position = match self.position {
+            "start" => game.start(),
+            text => game
+                .parse_position(text)
+                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
+        };
+        Ok(Opinion::new(self.file, &game, &position))
+    }
+}

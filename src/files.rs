@@ -1,0 +1,45 @@
+//! Files that are there as a whole or not at all.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a file so that whoever reads it, now or after a crash, finds the old content or the new
+/// one: into a temporary file beside it, to the disk, then renamed.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
+    let result = write_and_rename(path, &temporary, content);
+    if result.is_err() {
+        // The error is what matters; a temporary file that stays is only untidy.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+fn write_and_rename(path: &Path, temporary: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = File::create(temporary)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    drop(file);
+    fs::rename(temporary, path)?;
+    sync_folder(path)
+}
+
+/// Takes the renaming itself to the disk, where a folder can be opened for that.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(format!(".{}.tmp", std::process::id()));
+    path.with_file_name(name)
+}

@@ -1,0 +1,168 @@
+//! What is in an agent file, and what its network says about a position, for people and programs.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{AgentFile, AgentHeader, FeatureBatch, FrozenNet, KernelKind, Logits, softmax};
+use crate::encode::Encode;
+use crate::game::Mask;
+
+/// What is in an agent file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Inspection {
+    header: AgentHeader,
+    parameters: usize,
+    tensors: Vec<TensorLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    opinion: Option<Opinion>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct TensorLine {
+    name: String,
+    dims: Vec<usize>,
+    mean: f32,
+    deviation: f32, // from the mean, root mean square
+}
+
+/// What a network says about one position, with the plainest kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct Opinion {
+    position: String,
+    features: Vec<u32>,
+    policy_logits: Vec<f32>, // by action index, unmasked
+    result_logits: Vec<f32>,
+    score_logits: Vec<f32>,
+    policy: Vec<(String, f32)>, // legal actions, likeliest first
+    result: Vec<f32>,           // win, draw, loss of the player to move
+}
+
+impl Inspection {
+    /// Looks into a file.
+    pub fn new(file: &AgentFile) -> Inspection {
+        let tensors = file.weights().tensors().iter().map(|(name, tensor)| {
+            let count = tensor.data.len() as f32;
+            let mean = tensor.data.iter().sum::<f32>() / count;
+            let square = |number: &f32| (number - mean) * (number - mean);
+            TensorLine {
+                name: name.clone(),
+                dims: tensor.dims.clone(),
+                mean,
+                deviation: (tensor.data.iter().map(square).sum::<f32>() / count).sqrt(),
+            }
+        });
+        Inspection {
+            header: file.header().clone(),
+            parameters: file.weights().parameters(),
+            tensors: tensors.collect(),
+            opinion: None,
+        }
+    }
+
+    /// Adds what the network says about a position.
+    #[must_use]
+    pub fn with_opinion(self, opinion: Opinion) -> Inspection {
+        Inspection {
+            opinion: Some(opinion),
+            ..self
+        }
+    }
+}
+
+impl Opinion {
+    /// Asks the network about a position of the game that it was made for.
+    pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> Opinion {
+        let mut batch = FeatureBatch::new();
+        batch.push(game, position);
+        let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable)
+            .expect("the portable kernel is always there");
+        let mut logits = Logits::new(*net.shape());
+        net.evaluate(&batch, &mut logits);
+        let legal = game.legal(position);
+        let actions: Vec<_> = legal.iter().collect();
+        let mut policy: Vec<f32> = actions
+            .iter()
+            .map(|action| logits.policy(0)[action.index()])
+            .collect();
+        softmax(&mut policy);
+        let texts = actions
+            .iter()
+            .map(|&action| game.action_text(position, action));
+        let mut policy: Vec<(String, f32)> = texts.zip(policy).collect();
+        policy.sort_by(|left, right| right.1.total_cmp(&left.1));
+        let mut result = logits.result(0).to_vec();
+        softmax(&mut result);
+        Opinion {
+            position: game.position_text(position),
+            features: batch.row(0).to_vec(),
+            policy_logits: logits.policy(0).to_vec(),
+            result_logits: logits.result(0).to_vec(),
+            score_logits: logits.score(0).to_vec(),
+            policy,
+            result,
+        }
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = &self.header;
+        writeln!(
+            out,
+            "{}, rules version {}, encoder version {}",
+            header.game, header.rules_version, header.encoder_version
+        )?;
+        if !header.board.is_empty() {
+            writeln!(out, "board: {}", header.board)?;
+        }
+        writeln!(
+            out,
+            "network: {}, {} parameters, {} features in, {} actions out",
+            header.net,
+            self.parameters,
+            header.shape.features(),
+            header.shape.actions
+        )?;
+        let from = &header.provenance;
+        let run = if from.run.is_empty() {
+            "no run"
+        } else {
+            &from.run
+        };
+        writeln!(
+            out,
+            "from: {}, {run}, seed {}, step {}, {} games",
+            from.program, from.seed, from.step, from.games
+        )?;
+        for result in &header.results {
+            writeln!(
+                out,
+                "result: {} against {}: {} won, {} drawn, {} lost",
+                result.settings, result.opponent, result.wins, result.draws, result.losses
+            )?;
+        }
+        for tensor in &self.tensors {
+            writeln!(
+                out,
+                "tensor {:24} {:16} mean {:+.5}, deviation {:.5}",
+                tensor.name,
+                format!("{:?}", tensor.dims),
+                tensor.mean,
+                tensor.deviation
+            )?;
+        }
+        if let Some(opinion) = &self.opinion {
+            writeln!(out, "position: {}", opinion.position)?;
+            let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * opinion.result[index]);
+            writeln!(
+                out,
+                "the player to move wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
+            )?;
+            for (action, share) in &opinion.policy {
+                writeln!(out, "{action:>8} {:5.1} %", 100.0 * share)?;
+            }
+        }
+        Ok(())
+    }
+}

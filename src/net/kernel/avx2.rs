@@ -1,0 +1,136 @@
+//! AVX2 with FMA in 32-bit numbers: six rows by two vectors of 8.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::{
+    __m256, _mm256_add_ps, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_max_ps, _mm256_set1_ps,
+    _mm256_setzero_ps, _mm256_storeu_ps,
+};
+
+use super::simd::{self, Simd};
+use super::{Batch, Dense, Finish, Kernel, Table};
+
+/// The kernel of processors with AVX2 and FMA. Holding one proves that this processor has it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::net) struct Avx2(());
+
+impl Avx2 {
+    /// The kernel, if this processor can run it.
+    pub(in crate::net) fn detect() -> Option<Avx2> {
+        let has = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        has.then_some(Avx2(()))
+    }
+}
+
+impl Kernel for Avx2 {
+    type Element = f32;
+    const COLUMNS: usize = Self::VECTORS * Self::LANES;
+    const DEPTH: usize = <Self as Simd>::DEPTH;
+
+    fn element(number: f32) -> f32 {
+        number
+    }
+
+    fn dense(self, layer: &Dense<f32>, batch: Batch<'_, f32>, mut finish: Finish<'_, f32>) {
+        layer.check(&batch, &finish);
+        // SAFETY: holding `self` proves AVX2 and FMA; `check` proves every length.
+        unsafe { dense(layer, &batch, &mut finish) }
+    }
+
+    fn sum_rows(
+        self,
+        table: &Table<f32>,
+        start: &[f32],
+        rows: &[u32],
+        mut finish: Finish<'_, f32>,
+    ) {
+        table.check(start, rows, &finish);
+        // SAFETY: holding `self` proves AVX2 and FMA; `check` proves every length.
+        unsafe { sum_rows(table, start, rows, &mut finish) }
+    }
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA, and `layer.check(batch, finish)` passed.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn dense(layer: &Dense<f32>, batch: &Batch<'_, f32>, finish: &mut Finish<'_, f32>) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::dense::<Avx2>(layer, batch, finish) }
+}
+
+/// # Safety
+/// The processor has AVX2 and FMA, and `table.check(start, rows, finish)` passed.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn sum_rows(table: &Table<f32>, start: &[f32], rows: &[u32], finish: &mut Finish<'_, f32>) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::sum_rows::<Avx2>(table, start, rows, finish) }
+}
+
+// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+impl Simd for Avx2 {
+    type Element = f32;
+    type Sums = __m256;
+    type Group = __m256;
+    const LANES: usize = 8;
+    const DEPTH: usize = 1;
+    const VECTORS: usize = 2;
+
+    #[inline(always)]
+    unsafe fn zero() -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const f32) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const f32) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_set1_ps(*from) }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(sums: __m256, inputs: __m256, weights: __m256) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_fmadd_ps(inputs, weights, sums) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen(from: *const f32) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(left: __m256, right: __m256) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_add_ps(left, right) }
+    }
+
+    #[inline(always)]
+    unsafe fn cut(sums: __m256) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_max_ps(sums, _mm256_setzero_ps()) }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow(sums: __m256, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_ps(to, sums) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(sums: __m256, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_ps(to, sums) }
+    }
+}

@@ -1,0 +1,135 @@
+//! AVX-512 in 32-bit numbers: six rows by four vectors of 16.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::{
+    __m512, _mm512_add_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_max_ps, _mm512_set1_ps,
+    _mm512_setzero_ps, _mm512_storeu_ps,
+};
+
+use super::simd::{self, Simd};
+use super::{Batch, Dense, Finish, Kernel, Table};
+
+/// The kernel of processors with AVX-512. Holding one proves that this processor has it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::net) struct Avx512(());
+
+impl Avx512 {
+    /// The kernel, if this processor can run it.
+    pub(in crate::net) fn detect() -> Option<Avx512> {
+        is_x86_feature_detected!("avx512f").then_some(Avx512(()))
+    }
+}
+
+impl Kernel for Avx512 {
+    type Element = f32;
+    const COLUMNS: usize = Self::VECTORS * Self::LANES;
+    const DEPTH: usize = <Self as Simd>::DEPTH;
+
+    fn element(number: f32) -> f32 {
+        number
+    }
+
+    fn dense(self, layer: &Dense<f32>, batch: Batch<'_, f32>, mut finish: Finish<'_, f32>) {
+        layer.check(&batch, &finish);
+        // SAFETY: holding `self` proves AVX-512; `check` proves every length.
+        unsafe { dense(layer, &batch, &mut finish) }
+    }
+
+    fn sum_rows(
+        self,
+        table: &Table<f32>,
+        start: &[f32],
+        rows: &[u32],
+        mut finish: Finish<'_, f32>,
+    ) {
+        table.check(start, rows, &finish);
+        // SAFETY: holding `self` proves AVX-512; `check` proves every length.
+        unsafe { sum_rows(table, start, rows, &mut finish) }
+    }
+}
+
+/// # Safety
+/// The processor has AVX-512, and `layer.check(batch, finish)` passed.
+#[target_feature(enable = "avx512f")]
+unsafe fn dense(layer: &Dense<f32>, batch: &Batch<'_, f32>, finish: &mut Finish<'_, f32>) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::dense::<Avx512>(layer, batch, finish) }
+}
+
+/// # Safety
+/// The processor has AVX-512, and `table.check(start, rows, finish)` passed.
+#[target_feature(enable = "avx512f")]
+unsafe fn sum_rows(table: &Table<f32>, start: &[f32], rows: &[u32], finish: &mut Finish<'_, f32>) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::sum_rows::<Avx512>(table, start, rows, finish) }
+}
+
+// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+impl Simd for Avx512 {
+    type Element = f32;
+    type Sums = __m512;
+    type Group = __m512;
+    const LANES: usize = 16;
+    const DEPTH: usize = 1;
+    const VECTORS: usize = 4;
+
+    #[inline(always)]
+    unsafe fn zero() -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_set1_ps(*from) }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(sums: __m512, inputs: __m512, weights: __m512) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_fmadd_ps(inputs, weights, sums) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen(from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(left: __m512, right: __m512) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_add_ps(left, right) }
+    }
+
+    #[inline(always)]
+    unsafe fn cut(sums: __m512) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow(sums: __m512, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_ps(to, sums) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(sums: __m512, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_ps(to, sums) }
+    }
+}

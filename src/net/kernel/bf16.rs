@@ -1,0 +1,177 @@
+//! AVX-512 with bf16: products of 16-bit numbers, sums of 32 bits, two inputs at a time.
+//!
+//! A bf16 number has 8 significant bits: weights and activations are rounded once, to one part in
+//! 512 at most; sums are not rounded.
+
+use std::arch::is_x86_feature_detected;
+use std::arch::x86_64::{
+    __m256bh, __m512, __m512bh, __m512i, _mm256_loadu_si256, _mm512_add_ps, _mm512_castsi512_ps,
+    _mm512_cvtepu16_epi32, _mm512_cvtneps_pbh, _mm512_dpbf16_ps, _mm512_loadu_ps, _mm512_max_ps,
+    _mm512_set1_epi32, _mm512_setzero_ps, _mm512_slli_epi32, _mm512_storeu_ps,
+};
+use std::mem::transmute;
+
+use super::simd::{self, Simd};
+use super::{Batch, Dense, Finish, Kernel, Table};
+
+/// The upper half of a 32-bit number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub(in crate::net) struct Bf16(u16);
+
+impl Bf16 {
+    /// The number itself.
+    #[cfg(test)]
+    pub(in crate::net) fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+}
+
+impl From<f32> for Bf16 {
+    /// To the nearest, ties to even. The number is finite.
+    fn from(number: f32) -> Bf16 {
+        let bits = number.to_bits();
+        let half = 0x7fff + (bits >> 16 & 1);
+        Bf16((bits.wrapping_add(half) >> 16) as u16)
+    }
+}
+
+/// The kernel of processors with AVX-512 with bf16. Holding one proves that this processor has it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::net) struct Avx512Bf16(());
+
+impl Avx512Bf16 {
+    /// The kernel, if this processor can run it.
+    pub(in crate::net) fn detect() -> Option<Avx512Bf16> {
+        let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bf16");
+        has.then_some(Avx512Bf16(()))
+    }
+}
+
+impl Kernel for Avx512Bf16 {
+    type Element = Bf16;
+    const COLUMNS: usize = Self::VECTORS * Self::LANES;
+    const DEPTH: usize = <Self as Simd>::DEPTH;
+
+    fn element(number: f32) -> Bf16 {
+        Bf16::from(number)
+    }
+
+    fn dense(self, layer: &Dense<Bf16>, batch: Batch<'_, Bf16>, mut finish: Finish<'_, Bf16>) {
+        layer.check(&batch, &finish);
+        // SAFETY: holding `self` proves AVX-512 with bf16; `check` proves every length.
+        unsafe { dense(layer, &batch, &mut finish) }
+    }
+
+    fn sum_rows(
+        self,
+        table: &Table<Bf16>,
+        start: &[f32],
+        rows: &[u32],
+        mut finish: Finish<'_, Bf16>,
+    ) {
+        table.check(start, rows, &finish);
+        // SAFETY: holding `self` proves AVX-512 with bf16; `check` proves every length.
+        unsafe { sum_rows(table, start, rows, &mut finish) }
+    }
+}
+
+/// # Safety
+/// The processor has AVX-512 with bf16, and `layer.check(batch, finish)` passed.
+#[target_feature(enable = "avx512f,avx512bf16")]
+unsafe fn dense(layer: &Dense<Bf16>, batch: &Batch<'_, Bf16>, finish: &mut Finish<'_, Bf16>) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::dense::<Avx512Bf16>(layer, batch, finish) }
+}
+
+/// # Safety
+/// The processor has AVX-512 with bf16, and `table.check(start, rows, finish)` passed.
+#[target_feature(enable = "avx512f,avx512bf16")]
+unsafe fn sum_rows(
+    table: &Table<Bf16>,
+    start: &[f32],
+    rows: &[u32],
+    finish: &mut Finish<'_, Bf16>,
+) {
+    // SAFETY: as promised by the caller.
+    unsafe { simd::sum_rows::<Avx512Bf16>(table, start, rows, finish) }
+}
+
+// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+impl Simd for Avx512Bf16 {
+    type Element = Bf16;
+    type Sums = __m512;
+    type Group = __m512bh;
+    const LANES: usize = 16;
+    const DEPTH: usize = 2;
+    const VECTORS: usize = 4;
+
+    #[inline(always)]
+    unsafe fn zero() -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_setzero_ps() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const Bf16) -> __m512bh {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<__m512bh>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const Bf16) -> __m512bh {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let pair = from.cast::<i32>().read_unaligned();
+            transmute::<__m512i, __m512bh>(_mm512_set1_epi32(pair))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(sums: __m512, inputs: __m512bh, weights: __m512bh) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_dpbf16_ps(sums, inputs, weights) }
+    }
+
+    #[inline(always)]
+    unsafe fn widen(from: *const Bf16) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let halves = _mm256_loadu_si256(from.cast());
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn add(left: __m512, right: __m512) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_add_ps(left, right) }
+    }
+
+    #[inline(always)]
+    unsafe fn cut(sums: __m512) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
+    }
+
+    #[inline(always)]
+    unsafe fn narrow(sums: __m512, to: *mut Bf16) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            to.cast::<__m256bh>()
+                .write_unaligned(_mm512_cvtneps_pbh(sums))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store(sums: __m512, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_ps(to, sums) }
+    }
+}

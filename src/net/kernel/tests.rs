@@ -1,0 +1,217 @@
+//! Every kernel of this machine against the portable one, over all shapes of tiles.
+
+use rand::RngExt;
+
+use super::portable::Portable;
+use super::{Aligned, Batch, Dense, Finish, Kernel, Table, Term};
+use crate::random::{Stream, stream};
+
+/// What a kernel computed, as numbers.
+#[derive(PartialEq, Debug)]
+struct Answers {
+    hidden: Vec<f32>,
+    residual: Vec<f32>,
+    sums: Vec<f32>,
+}
+
+struct Numbers(Stream);
+
+impl Numbers {
+    fn some(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.0.random::<f32>() - 0.5).collect()
+    }
+}
+
+fn elements<K: Kernel>(numbers: &[f32]) -> Aligned<K::Element> {
+    let mut elements = Aligned::new(numbers.len());
+    for (element, &number) in elements.iter_mut().zip(numbers) {
+        *element = K::element(number);
+    }
+    elements
+}
+
+fn dense<K: Kernel>(
+    kernel: K,
+    number: impl Fn(K::Element) -> f32,
+    (rows, inputs, outputs): (usize, usize, usize),
+) -> Answers {
+    const TAPS: usize = 3;
+    let mut numbers = Numbers(stream(5, (rows * 1000 + inputs * 10 + outputs) as u64));
+    let weights = numbers.some(TAPS * inputs * outputs);
+    let bias = numbers.some(outputs);
+    let input = elements::<K>(&numbers.some(TAPS * rows * inputs));
+    let layer = Dense::pack::<K>(
+        (TAPS, inputs, outputs),
+        |tap, input, output| weights[(tap * inputs + input) * outputs + output],
+        &bias,
+    );
+    let size = rows * layer.outputs();
+    let kept = elements::<K>(&numbers.some(size));
+    // The second matrix is left out, and the first part of the input comes last.
+    let terms = [(0, 2), (2, 0)].map(|(tap, part)| Term {
+        tap,
+        input: part * rows * inputs,
+    });
+    let batch = Batch {
+        rows,
+        input: &input,
+        terms: &terms,
+    };
+    let hidden = |residual| {
+        let mut out = vec![K::Element::default(); size];
+        let finish = Finish::Hidden {
+            residual,
+            out: &mut out,
+        };
+        kernel.dense(&layer, batch, finish);
+        out.into_iter().map(&number).collect()
+    };
+    let mut sums = vec![0.0; size];
+    kernel.dense(&layer, batch, Finish::Sums { out: &mut sums });
+    Answers {
+        hidden: hidden(None),
+        residual: hidden(Some(&*kept)),
+        sums,
+    }
+}
+
+fn sum_rows<K: Kernel>(
+    kernel: K,
+    number: impl Fn(K::Element) -> f32,
+    (rows, width): (usize, usize),
+) -> Answers {
+    const TABLE: usize = 11;
+    let mut numbers = Numbers(stream(6, (rows * 1000 + width) as u64));
+    let entries = numbers.some(TABLE * width);
+    let start = numbers.some(width);
+    let kept = elements::<K>(&numbers.some(width));
+    let table = Table::pack::<K>((TABLE, width), |row, column| entries[row * width + column]);
+    let rows: Vec<u32> = (0..rows as u32).map(|row| row * 7 % TABLE as u32).collect();
+    let hidden = |residual| {
+        let mut out = vec![K::Element::default(); width];
+        let finish = Finish::Hidden {
+            residual,
+            out: &mut out,
+        };
+        kernel.sum_rows(&table, &start, &rows, finish);
+        out.into_iter().map(&number).collect()
+    };
+    let mut sums = vec![0.0; width];
+    kernel.sum_rows(&table, &start, &rows, Finish::Sums { out: &mut sums });
+    Answers {
+        hidden: hidden(None),
+        residual: hidden(Some(&*kept)),
+        sums,
+    }
+}
+
+fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
+    for (part, computed, expected) in [
+        ("hidden", &computed.hidden, &expected.hidden),
+        ("residual", &computed.residual, &expected.residual),
+        ("sums", &computed.sums, &expected.sums),
+    ] {
+        assert_eq!(computed.len(), expected.len());
+        for (place, (computed, expected)) in computed.iter().zip(expected).enumerate() {
+            assert!(
+                (computed - expected).abs() <= tolerance,
+                "{what}, {part} {place}: {computed} instead of {expected}"
+            );
+        }
+    }
+}
+
+/// Holds a kernel against its portable twin; errors grow with the square root of `inputs`.
+#[cfg(target_arch = "x86_64")]
+fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error: f32) {
+    let same = |number| number;
+    for rows in [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 97] {
+        for (inputs, outputs) in [(2, 1), (16, 16), (32, 33), (64, 64), (48, 7), (96, 176)] {
+            let shape = (rows, inputs, outputs);
+            let computed = dense(kernel, number, shape);
+            let expected = dense(Portable, same, shape);
+            let tolerance = error * (inputs as f32).sqrt();
+            compare(&format!("dense {shape:?}"), &computed, &expected, tolerance);
+        }
+    }
+    for width in [16, 32, 48, 64, 128, 208, 512] {
+        for rows in [0, 1, 2, 5, 11] {
+            let computed = sum_rows(kernel, number, (rows, width));
+            let expected = sum_rows(Portable, same, (rows, width));
+            let tolerance = error * (1.0 + rows as f32).sqrt();
+            compare(
+                &format!("rows {rows} of {width}"),
+                &computed,
+                &expected,
+                tolerance,
+            );
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_avx2_kernel_answers_like_its_portable_twin() {
+    if let Some(kernel) = super::avx2::Avx2::detect() {
+        check(kernel, |number| number, 1e-6);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_avx512_kernel_answers_like_its_portable_twin() {
+    if let Some(kernel) = super::avx512::Avx512::detect() {
+        check(kernel, |number| number, 1e-6);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_bf16_kernel_answers_like_its_portable_twin() {
+    if let Some(kernel) = super::bf16::Avx512Bf16::detect() {
+        check(kernel, super::bf16::Bf16::to_f32, 4e-3);
+    }
+}
+
+#[test]
+fn the_portable_kernel_computes_what_the_formula_says() {
+    // Two rows, two taps of one input each, three outputs.
+    let layer = Dense::pack::<Portable>(
+        (2, 1, 3),
+        |tap, _, output| [[1.0, 2.0, -3.0], [10.0, 20.0, 30.0]][tap][output],
+        &[0.5, 0.0, -0.5],
+    );
+    let terms = [Term { tap: 0, input: 0 }, Term { tap: 1, input: 2 }];
+    let batch = Batch {
+        rows: 2,
+        input: &[1.0, 2.0, 0.1, 0.0],
+        terms: &terms,
+    };
+    let mut sums = [0.0; 32];
+    Portable.dense(&layer, batch, Finish::Sums { out: &mut sums });
+    let (first, second) = sums.split_at(16);
+    assert_eq!(first[..4], [2.5, 4.0, -0.5, 0.0]);
+    assert_eq!(second[..4], [2.5, 4.0, -6.5, 0.0]);
+    let mut hidden = [0.0; 32];
+    let finish = Finish::Hidden {
+        residual: Some(&[1.0; 32]),
+        out: &mut hidden,
+    };
+    Portable.dense(&layer, batch, finish);
+    let (first, second) = hidden.split_at(16);
+    assert_eq!(first[..4], [3.5, 5.0, 0.5, 1.0]);
+    assert_eq!(second[..4], [3.5, 5.0, 0.0, 1.0]);
+}
+
+#[test]
+#[should_panic(expected = "input of every row")]
+fn a_product_past_the_end_of_its_input_is_refused() {
+    let layer = Dense::pack::<Portable>((1, 4, 4), |_, _, _| 0.0, &[0.0; 4]);
+    let batch = Batch {
+        rows: 2,
+        input: &[0.0; 7],
+        terms: &[Term { tap: 0, input: 0 }],
+    };
+    let mut sums = [0.0; 32];
+    Portable.dense(&layer, batch, Finish::Sums { out: &mut sums });
+}

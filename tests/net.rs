@@ -1,0 +1,340 @@
+//! Networks against their formulas, written down here a second time without any thought of speed,
+//! and agent files against everything that can be wrong with one.
+
+use std::collections::BTreeMap;
+
+use jarmo::encode::Encode;
+use jarmo::game::Mask;
+use jarmo::games::{ConnectFour, Guard, Jarmo};
+use jarmo::net::{
+    FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, RESULTS, Tensor, Weights,
+};
+use jarmo::random::{below, stream};
+use rand::{Rng, RngExt};
+
+/// Weights with noise everywhere, biases and heads too, so that nothing hides behind a zero.
+fn noisy_weights(config: NetConfig, shape: NetShape, seed: u64) -> Weights {
+    let mut stream = stream(seed, 0);
+    let mut tensors = BTreeMap::new();
+    for plan in config.tensors(&shape) {
+        let spread = if plan.fan_in == 0 {
+            0.3
+        } else {
+            (3.0 / plan.fan_in as f32).sqrt()
+        };
+        let size: usize = plan.dims.iter().product();
+        let data = (0..size)
+            .map(|_| spread * (2.0 * stream.random::<f32>() - 1.0))
+            .collect();
+        let dims = plan.dims;
+        tensors.insert(plan.name, Tensor { dims, data });
+    }
+    Weights::new(config, shape, tensors).unwrap()
+}
+
+/// Features of the positions of random games.
+fn positions<G: Encode>(game: &G, count: usize) -> FeatureBatch {
+    let mut stream = stream(3, 0);
+    let mut batch = FeatureBatch::new();
+    let mut position = game.start();
+    while batch.len() < count {
+        batch.push(game, &position);
+        let legal = game.legal(&position);
+        if legal.is_empty() {
+            position = game.start();
+        } else {
+            let rank = below(stream.next_u64(), legal.count());
+            game.play(&mut position, legal.nth(rank));
+        }
+    }
+    batch
+}
+
+/// `x W + b` for one row.
+fn dense(weights: &Weights, name: &str, input: &[f64]) -> Vec<f64> {
+    let bias = weights.get(&format!("{name}.bias"));
+    let matrix = weights.get(&format!("{name}.weight"));
+    let outputs = bias.len();
+    assert_eq!(matrix.len(), input.len() * outputs);
+    let sum = |output: usize| -> f64 {
+        let products = input.iter().enumerate();
+        products
+            .map(|(place, number)| number * f64::from(matrix[place * outputs + output]))
+            .sum()
+    };
+    (0..outputs)
+        .map(|output| sum(output) + f64::from(bias[output]))
+        .collect()
+}
+
+fn relu(numbers: Vec<f64>) -> Vec<f64> {
+    numbers.into_iter().map(|number| number.max(0.0)).collect()
+}
+
+fn add(left: Vec<f64>, right: &[f64]) -> Vec<f64> {
+    left.iter().zip(right).map(|(l, r)| l + r).collect()
+}
+
+/// A 3x3 convolution of `[input, rows, columns]` with zeros outside the board, without bias.
+fn convolve(kernel: &[f32], outputs: usize, input: &[f64], shape: &NetShape) -> Vec<f64> {
+    let (rows, columns, cells) = (shape.rows, shape.columns, shape.cells());
+    let inputs = input.len() / cells;
+    let mut out = vec![0.0; outputs * cells];
+    for output in 0..outputs {
+        for row in 0..rows {
+            for column in 0..columns {
+                let mut sum = 0.0;
+                for from in 0..inputs {
+                    for y in 0..3 {
+                        for x in 0..3 {
+                            let (row, column) = (row + y, column + x);
+                            if (1..=rows).contains(&row) && (1..=columns).contains(&column) {
+                                let weight = kernel[((output * inputs + from) * 3 + y) * 3 + x];
+                                let cell = (row - 1) * columns + column - 1;
+                                sum += f64::from(weight) * input[from * cells + cell];
+                            }
+                        }
+                    }
+                }
+                out[output * cells + row * columns + column] = sum;
+            }
+        }
+    }
+    out
+}
+
+/// The numbers of all heads, policy, result and score, by the formulas in docs/formats.md.
+fn reference(weights: &Weights, features: &[u32]) -> Vec<f64> {
+    let shape = weights.shape();
+    let mut input = vec![0.0; shape.features()];
+    for &feature in features {
+        input[feature as usize] = 1.0;
+    }
+    let seen = match weights.config() {
+        NetConfig::Mlp { blocks, .. } => {
+            let mut trunk = relu(dense(weights, "stem", &input));
+            for block in 0..blocks {
+                let step = dense(weights, &format!("blocks.{block}"), &trunk);
+                trunk = relu(add(step, &trunk));
+            }
+            trunk
+        }
+        NetConfig::Conv { width, blocks, .. } => {
+            let cells = shape.cells();
+            let spread = |channels: &[f32]| -> Vec<f64> {
+                let repeated = channels.iter().flat_map(|&c| vec![f64::from(c); cells]);
+                repeated.collect()
+            };
+            let (board, numbers) = input.split_at(shape.board_features());
+            let kernel = weights.get("stem.board.weight");
+            let mut stem = convolve(kernel, width, board, shape);
+            stem = add(stem, &spread(weights.get("stem.bias")));
+            for (number, row) in numbers
+                .iter()
+                .zip(weights.get("stem.numbers.weight").chunks(width))
+            {
+                if *number == 1.0 {
+                    stem = add(stem, &spread(row));
+                }
+            }
+            let mut trunk = relu(stem);
+            for block in 0..blocks {
+                let layer = |name: &str, input: &[f64]| {
+                    let name = format!("blocks.{block}.{name}");
+                    let kernel = weights.get(&format!("{name}.weight"));
+                    let out = convolve(kernel, width, input, shape);
+                    add(out, &spread(weights.get(&format!("{name}.bias"))))
+                };
+                let inner = relu(layer("first", &trunk));
+                trunk = relu(add(layer("second", &inner), &trunk));
+            }
+            // Cell by cell, the channels of a cell together.
+            (0..cells)
+                .flat_map(|cell| {
+                    let channels: Vec<f64> = (0..width).map(|c| trunk[c * cells + cell]).collect();
+                    relu(dense(weights, "head", &channels))
+                })
+                .collect()
+        }
+    };
+    let mut heads = dense(weights, "policy", &seen);
+    heads.extend(dense(weights, "result", &seen));
+    if shape.points > 0 {
+        heads.extend(dense(weights, "score", &seen));
+    }
+    heads
+}
+
+fn all_heads(logits: &Logits, row: usize) -> Vec<f32> {
+    [logits.policy(row), logits.result(row), logits.score(row)].concat()
+}
+
+fn check_against_formula<G: Encode>(game: &G, config: NetConfig) {
+    let shape = NetShape::of(game);
+    let weights = noisy_weights(config, shape, 1);
+    let batch = positions(game, 23);
+    let expected: Vec<Vec<f64>> = (0..batch.len())
+        .map(|row| reference(&weights, batch.row(row)))
+        .collect();
+    let largest = expected.iter().flatten().fold(0.0, |m, n| n.abs().max(m));
+    assert!(largest > 0.5, "a test of numbers, not of zeros");
+    for kind in KernelKind::available() {
+        let tolerance = largest
+            * match kind {
+                KernelKind::Avx512Bf16 => 0.02,
+                _ => 1e-5,
+            };
+        let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();
+        let mut logits = Logits::new(shape);
+        net.evaluate(&batch, &mut logits);
+        for (row, expected) in expected.iter().enumerate() {
+            let computed = all_heads(&logits, row);
+            assert_eq!(computed.len(), shape.actions + RESULTS + shape.scores());
+            for (place, (&computed, expected)) in computed.iter().zip(expected).enumerate() {
+                assert!(
+                    (f64::from(computed) - expected).abs() < tolerance,
+                    "{} {config}, {kind}, row {row}, number {place}: {computed}, not {expected}",
+                    game.id()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_kernel_computes_the_fully_connected_formula() {
+    for (width, blocks) in [(32, 0), (96, 2), (160, 3)] {
+        check_against_formula(&Jarmo::standard(), NetConfig::Mlp { width, blocks });
+        check_against_formula(&ConnectFour::new(0), NetConfig::Mlp { width, blocks });
+    }
+}
+
+#[test]
+fn every_kernel_computes_the_convolutional_formula() {
+    for (width, blocks, head_channels) in [(32, 0, 32), (64, 2, 32), (32, 1, 64)] {
+        let config = NetConfig::Conv {
+            width,
+            blocks,
+            head_channels,
+        };
+        check_against_formula(&Guard::standard(), config);
+        check_against_formula(&ConnectFour::new(0), config);
+    }
+}
+
+#[test]
+fn an_answer_is_the_same_bits_in_every_batch_and_every_clone() {
+    let game = Jarmo::standard();
+    let shape = NetShape::of(&game);
+    let batch = positions(&game, 211);
+    for config in [
+        NetConfig::Mlp {
+            width: 96,
+            blocks: 2,
+        },
+        NetConfig::Conv {
+            width: 32,
+            blocks: 1,
+            head_channels: 32,
+        },
+    ] {
+        let weights = noisy_weights(config, shape, 2);
+        for kind in KernelKind::available() {
+            let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();
+            let mut together = Logits::new(shape);
+            net.evaluate(&batch, &mut together);
+            let mut clone = net.clone();
+            for size in [1, 2, 5, 50] {
+                for first in [0, 100, 161] {
+                    let mut part = FeatureBatch::new();
+                    for row in first..first + size {
+                        part.push_indices(batch.row(row).iter().copied());
+                    }
+                    let mut alone = Logits::new(shape);
+                    clone.evaluate(&part, &mut alone);
+                    for row in 0..size {
+                        let (alone, together) =
+                            (all_heads(&alone, row), all_heads(&together, first + row));
+                        assert_eq!(alone, together, "{config}, {kind}, {size} from {first}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn no_position_is_an_empty_answer() {
+    let game = Jarmo::standard();
+    let weights = noisy_weights(
+        NetConfig::Mlp {
+            width: 32,
+            blocks: 1,
+        },
+        NetShape::of(&game),
+        1,
+    );
+    let mut net = FrozenNet::new(&weights);
+    assert_eq!(net.kernel(), *KernelKind::available().last().unwrap());
+    net.evaluate(&FeatureBatch::new(), &mut Logits::new(*net.shape()));
+}
+
+#[test]
+fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
+    let mlp = |width, blocks| NetConfig::Mlp { width, blocks };
+    let conv = |head_channels| NetConfig::Conv {
+        width: 32,
+        blocks: 1,
+        head_channels,
+    };
+    for (config, message) in [
+        (mlp(0, 1), "net.width = 0: it must be a multiple of 32"),
+        (mlp(100, 1), "net.width = 100: it must be a multiple of 32"),
+        (mlp(8192, 1), "from 32 to 4096"),
+        (mlp(64, 65), "net.blocks = 65: at most 64"),
+        (
+            conv(7),
+            "net.head_channels = 7: it must be a multiple of 32",
+        ),
+    ] {
+        let error = config.validate().unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn weights_that_do_not_fit_their_network_are_refused_by_name() {
+    let config = NetConfig::Mlp {
+        width: 32,
+        blocks: 1,
+    };
+    let shape = NetShape::of(&Jarmo::standard());
+    let whole = noisy_weights(config, shape, 1).tensors().clone();
+    type Damage = fn(&mut BTreeMap<String, Tensor>);
+    let cases: [(Damage, &str); 4] = [
+        (|t| drop(t.remove("stem.bias")), "`stem.bias` is missing"),
+        (
+            |t| t.get_mut("stem.bias").unwrap().dims = vec![4, 8],
+            "needs [32]",
+        ),
+        (
+            |t| t.get_mut("result.weight").unwrap().data[7] = f32::NAN,
+            "`result.weight` holds NaN at place 7",
+        ),
+        (
+            |t| {
+                let extra = t["stem.bias"].clone();
+                t.insert("blocks.1.bias".to_owned(), extra);
+            },
+            "`blocks.1.bias` belongs to no network mlp 32x1",
+        ),
+    ];
+    for (damage, message) in cases {
+        let mut tensors = whole.clone();
+        damage(&mut tensors);
+        let error = Weights::new(config, shape, tensors)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
