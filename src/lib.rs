@@ -19,6 +19,8 @@ pub mod accuracy;
 pub mod record;
 pub mod arena;
 pub mod engine;
+pub mod replay;
+pub mod selfplay;
 pub mod cli;
 
 /// The README's examples, compiled and run as tests.

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
+use crate::net::{AgentFile, NetEvaluator};
 use crate::search::{Policy, PuctSettings};
 use crate::tables::Endgames;
 
@@ -43,7 +44,16 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
             )))
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
-        AgentKind::File(path) => Err(AgentError::new(spec, file_problem(path))),
+        AgentKind::File(path) => {
+            if !path.exists() {
+                return Err(AgentError::new(spec, missing_file(path)));
+            }
+            let problem = |error| AgentError::new(spec, error);
+            let file = AgentFile::load_for(path, &game).map_err(problem)?;
+            let settings = TreeSettings::default().with_spec(spec)?;
+            let evaluator = NetEvaluator::from_file(game.clone(), &file);
+            tree_agent(game, spec, evaluator, settings)
+        }
     }
 }
 
@@ -87,12 +97,8 @@ fn endgames<G: CatalogGame>(
         .map_err(|error| AgentError::new(spec, error))
 }
 
-/// What is wrong with a file: that it is not there, and which ones are; or that networks are not part
-/// of this build.
-fn file_problem(path: &Path) -> String {
-    if path.exists() {
-        return "this build reads no networks".to_owned();
-    }
+/// That a file is not there, and which ones are.
+fn missing_file(path: &Path) -> String {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

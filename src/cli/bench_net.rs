@@ -3,30 +3,19 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use super::bench::report;
+use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
 use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::net::{KernelKind, NetConfig, NetWork, measure};
+use crate::net::{KernelKind, NetWork, measure};
 
 /// Networks on one core: positions a second with each kernel that the processor has
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
-    /// The architecture
-    #[arg(long, value_name = "KIND", default_value = "mlp")]
-    net: Kind,
-    /// Numbers in a layer (mlp) or in a cell (conv), a multiple of 32
-    #[arg(long, value_name = "N", default_value = "512")]
-    width: usize,
-    /// Residual blocks: one layer (mlp) or two (conv) each
-    #[arg(long, value_name = "N", default_value = "1")]
-    blocks: usize,
-    /// Numbers in a cell that the heads of a conv net see, a multiple of 32
-    #[arg(long, value_name = "N", default_value = "32")]
-    head_channels: usize,
+    #[command(flatten)]
+    net: NetArgs,
     /// Only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<KernelKind>,
@@ -44,14 +33,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Kind {
-    /// Fully connected
-    Mlp,
-    /// Convolutional
-    Conv,
-}
-
 pub(super) fn run(args: Args) -> CommandResult {
     with_game(&args.game.game, &args.game.settings(None), NetTask(&args))?
 }
@@ -63,18 +44,7 @@ impl GameTask for NetTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
-        let net = match args.net {
-            Kind::Mlp => NetConfig::Mlp {
-                width: args.width,
-                blocks: args.blocks,
-            },
-            Kind::Conv => NetConfig::Conv {
-                width: args.width,
-                blocks: args.blocks,
-                head_channels: args.head_channels,
-            },
-        };
-        net.validate().map_err(Failure::usage)?;
+        let net = args.net.config()?;
         let available = KernelKind::available();
         let kernels = match args.kernel {
             None => available,

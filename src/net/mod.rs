@@ -4,6 +4,7 @@
 //! its [`Weights`], and whoever holds them can evaluate them with a [`FrozenNet`].
 
 mod config;
+mod evaluator;
 mod features;
 mod file;
 mod frozen;
@@ -15,6 +16,7 @@ mod softmax;
 mod weights;
 
 pub use config::{NetConfig, NetConfigError, NetShape, RESULTS, TensorPlan, WIDTH_STEP};
+pub use evaluator::NetEvaluator;
 pub use features::FeatureBatch;
 pub use file::{
     AGENT_FORMAT, AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance, this_program,

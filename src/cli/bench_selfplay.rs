@@ -1,0 +1,79 @@
+//! `jarmo bench selfplay`
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use super::bench::report;
+use super::net_args::NetArgs;
+use super::{CommandResult, Failure, GameArgs};
+use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::selfplay::{SelfPlaySettings, SelfPlayWork, measure};
+
+/// Self-play with a network of random weights: games, positions, simulations, evaluations a second
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    game: GameArgs,
+    #[command(flatten)]
+    net: NetArgs,
+    /// Games under way at the same time, over all threads
+    #[arg(long, value_name = "N", default_value = "1024")]
+    games: usize,
+    /// Simulations for each action
+    #[arg(long, value_name = "N", default_value = "32")]
+    sims: u32,
+    /// Actions among which the simulations are shared out at first
+    #[arg(long, value_name = "N", default_value = "16")]
+    considered: u32,
+    /// The most random actions that a game starts with
+    #[arg(long, value_name = "N", default_value = "4")]
+    opening_plies: u32,
+    /// Threads, each with games of its own
+    #[arg(long, value_name = "T", default_value = "1")]
+    threads: NonZeroUsize,
+    /// Seconds to play
+    #[arg(long, value_name = "S", default_value = "5", value_parser = super::seconds)]
+    seconds: Duration,
+    /// The seed of weights and games
+    #[arg(long, value_name = "SEED", default_value = "1")]
+    seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    with_game(
+        &args.game.game,
+        &args.game.settings(None),
+        SelfPlayTask(&args),
+    )?
+}
+
+struct SelfPlayTask<'a>(&'a Args);
+
+impl GameTask for SelfPlayTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let settings = SelfPlaySettings {
+            games: args.games,
+            simulations: args.sims,
+            considered: args.considered,
+            opening_plies: args.opening_plies,
+        };
+        settings.validate().map_err(Failure::usage)?;
+        let work = SelfPlayWork {
+            settings,
+            net: args.net.config()?,
+            seed: args.seed,
+            run_time: args.seconds,
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(args.threads.get())
+            .build()
+            .map_err(|error| Failure::new(format!("--threads {}: {error}", args.threads)))?;
+        report(&pool.install(|| measure(&game, work)), args.json)
+    }
+}

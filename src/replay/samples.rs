@@ -1,0 +1,145 @@
+//! Samples side by side: few long rows of numbers instead of many small objects.
+
+use crate::game::Verdict;
+
+/// One position of a finished game with what a network should say about it. Everything is for the
+/// player to move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// The set features.
+    pub features: Vec<u16>,
+    /// Every legal action, lowest first.
+    pub actions: Vec<u16>,
+    /// The share of each of them in the policy that search came to.
+    pub policy: Vec<f32>,
+    /// How the game ended.
+    pub verdict: Verdict,
+    /// Own points minus the opponent's at the end.
+    pub score: i8,
+    /// Actions from here to the end.
+    pub plies_left: u16,
+    /// How far search moved the policy away from the network's: the divergence in nats.
+    pub surprise: f32,
+}
+
+/// A [`Sample`] where it lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleView<'a> {
+    /// See [`Sample::features`].
+    pub features: &'a [u16],
+    /// See [`Sample::actions`].
+    pub actions: &'a [u16],
+    /// See [`Sample::policy`].
+    pub policy: &'a [f32],
+    /// See [`Sample::verdict`].
+    pub verdict: Verdict,
+    /// See [`Sample::score`].
+    pub score: i8,
+    /// See [`Sample::plies_left`].
+    pub plies_left: u16,
+    /// See [`Sample::surprise`].
+    pub surprise: f32,
+}
+
+/// Any number of samples, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    pub(super) features: Vec<u16>,
+    pub(super) feature_ends: Vec<u32>, // where each sample's features end
+    pub(super) actions: Vec<u16>,
+    pub(super) policy: Vec<f32>,
+    pub(super) action_ends: Vec<u32>, // where each sample's actions end
+    pub(super) verdicts: Vec<u8>,     // 0 loss, 1 draw, 2 win
+    pub(super) scores: Vec<i8>,
+    pub(super) plies_left: Vec<u16>,
+    pub(super) surprises: Vec<f32>,
+}
+
+impl Samples {
+    /// No samples yet.
+    pub fn new() -> Samples {
+        Samples::default()
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Panics
+    /// Panics unless every action has a share.
+    pub fn push(&mut self, sample: &Sample) {
+        assert_eq!(sample.actions.len(), sample.policy.len(), "a share each");
+        self.features.extend_from_slice(&sample.features);
+        self.feature_ends.push(self.features.len() as u32);
+        self.actions.extend_from_slice(&sample.actions);
+        self.policy.extend_from_slice(&sample.policy);
+        self.action_ends.push(self.actions.len() as u32);
+        self.verdicts.push((sample.verdict.sign() + 1) as u8);
+        self.scores.push(sample.score);
+        self.plies_left.push(sample.plies_left);
+        self.surprises.push(sample.surprise);
+    }
+
+    /// Adds other samples after these.
+    pub fn extend(&mut self, other: &Samples) {
+        let (features, actions) = (self.features.len() as u32, self.actions.len() as u32);
+        self.features.extend_from_slice(&other.features);
+        let ends = other.feature_ends.iter();
+        self.feature_ends.extend(ends.map(|end| features + end));
+        self.actions.extend_from_slice(&other.actions);
+        self.policy.extend_from_slice(&other.policy);
+        let ends = other.action_ends.iter();
+        self.action_ends.extend(ends.map(|end| actions + end));
+        self.verdicts.extend_from_slice(&other.verdicts);
+        self.scores.extend_from_slice(&other.scores);
+        self.plies_left.extend_from_slice(&other.plies_left);
+        self.surprises.extend_from_slice(&other.surprises);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.verdicts.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.verdicts.is_empty()
+    }
+
+    /// A sample.
+    ///
+    /// # Panics
+    /// Panics unless `index < len()`.
+    pub fn get(&self, index: usize) -> SampleView<'_> {
+        let part = |ends: &[u32]| {
+            let start = index.checked_sub(1).map_or(0, |before| ends[before]);
+            start as usize..ends[index] as usize
+        };
+        let actions = part(&self.action_ends);
+        SampleView {
+            features: &self.features[part(&self.feature_ends)],
+            actions: &self.actions[actions.clone()],
+            policy: &self.policy[actions],
+            verdict: match self.verdicts[index] {
+                0 => Verdict::Loss,
+                1 => Verdict::Draw,
+                _ => Verdict::Win,
+            },
+            score: self.scores[index],
+            plies_left: self.plies_left[index],
+            surprise: self.surprises[index],
+        }
+    }
+
+    /// All samples in order.
+    pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Bytes that the samples take.
+    pub fn bytes(&self) -> usize {
+        2 * (self.features.len() + self.actions.len() + self.plies_left.len())
+            + 4 * (self.policy.len() + self.surprises.len())
+            + 4 * (self.feature_ends.len() + self.action_ends.len())
+            + self.verdicts.len()
+            + self.scores.len()
+    }
+}

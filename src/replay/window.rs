@@ -1,0 +1,223 @@
+//! The window: the newest samples, in memory and in a folder.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::samples::{SampleView, Samples};
+use super::shard::ShardOrigin;
+use crate::files::write_whole;
+use crate::random::Stream;
+
+/// Settings of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySettings {
+    /// Samples kept; the oldest make room.
+    pub capacity: usize,
+    /// How much of the drawing follows surprise, from 0 (all samples alike) to 1.
+    pub surprise: f32,
+}
+
+/// The newest samples.
+pub struct Replay {
+    settings: ReplaySettings,
+    origin: ShardOrigin,
+    folder: PathBuf,
+    shards: VecDeque<Shard>,
+    next: u64, // number of the next file
+    total: usize,
+}
+
+struct Shard {
+    number: u64,
+    samples: Samples,
+    weights: Vec<f64>, // sums of the weights up to and with each sample
+}
+
+/// A folder that cannot be read or written.
+#[derive(Debug)]
+pub struct ReplayError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl fmt::Display for ReplayError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.path.display(), self.error)
+    }
+}
+
+impl std::error::Error for ReplayError {}
+
+impl Replay {
+    /// Opens a folder, made if it is not there, and reads the newest samples in it. What is damaged
+    /// or belongs to something else is left alone and told in a warning each.
+    pub fn open(
+        folder: &Path,
+        settings: ReplaySettings,
+        origin: ShardOrigin,
+    ) -> Result<(Replay, Vec<String>), ReplayError> {
+        let failed = |error| ReplayError {
+            path: folder.to_owned(),
+            error,
+        };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mut numbers = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            numbers.extend(number_of(&entry.map_err(failed)?.path()));
+        }
+        numbers.sort_unstable();
+        let mut replay = Replay {
+            settings,
+            origin,
+            folder: folder.to_owned(),
+            shards: VecDeque::new(),
+            next: numbers.last().map_or(0, |newest| newest + 1),
+            total: 0,
+        };
+        let mut warnings = Vec::new();
+        for number in numbers.into_iter().rev() {
+            if replay.total >= settings.capacity {
+                break;
+            }
+            let path = replay.path(number);
+            let read = fs::read(&path).map_err(|error| error.to_string());
+            let samples = read.and_then(|bytes| {
+                Samples::from_bytes(&bytes, &replay.origin).map_err(|error| error.to_string())
+            });
+            match samples {
+                Ok(samples) => {
+                    replay.total += samples.len();
+                    let shard = Shard::new(number, samples, settings.surprise);
+                    replay.shards.push_front(shard);
+                }
+                Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
+            }
+        }
+        Ok((replay, warnings))
+    }
+
+    /// Adds samples as one file; the oldest files that the window does not need any more go.
+    pub fn push(&mut self, samples: Samples) -> Result<(), ReplayError> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let number = self.next;
+        let path = self.path(number);
+        let failed = |path: PathBuf| move |error| ReplayError { path, error };
+        write_whole(&path, &samples.to_bytes(&self.origin)).map_err(failed(path))?;
+        self.next += 1;
+        self.total += samples.len();
+        let shard = Shard::new(number, samples, self.settings.surprise);
+        self.shards.push_back(shard);
+        while let Some(oldest) = self.shards.front() {
+            let rest = self.total - oldest.samples.len();
+            if rest < self.settings.capacity {
+                break;
+            }
+            let path = self.path(oldest.number);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(ReplayError { path, error });
+                }
+                _ => {}
+            }
+            self.total = rest;
+            self.shards.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Samples in the window.
+    pub fn len(&self) -> usize {
+        self.total
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Bytes that the window takes in memory.
+    pub fn bytes(&self) -> usize {
+        let shards = self.shards.iter();
+        shards
+            .map(|shard| shard.samples.bytes() + size_of_val(shard.weights.as_slice()))
+            .sum()
+    }
+
+    /// Draws one sample.
+    ///
+    /// # Panics
+    /// Panics if the window is empty.
+    pub fn draw(&self, stream: &mut Stream) -> SampleView<'_> {
+        let all: f64 = self.shards.iter().map(Shard::weight).sum();
+        let mut place = stream.random::<f64>() * all;
+        let mut chosen = self.shards.back().expect("samples to draw from");
+        for shard in &self.shards {
+            if place < shard.weight() {
+                chosen = shard;
+                break;
+            }
+            place -= shard.weight();
+        }
+        let index = chosen.weights.partition_point(|&sum| sum <= place);
+        chosen.samples.get(index.min(chosen.samples.len() - 1))
+    }
+
+    /// Every sample, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
+        self.shards.iter().flat_map(|shard| shard.samples.iter())
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{number:08}.safetensors"))
+    }
+}
+
+impl Shard {
+    /// Weights are 1 on average: a part for everyone, and a part in proportion to surprise.
+    fn new(number: u64, samples: Samples, share: f32) -> Shard {
+        let count = samples.len() as f64;
+        let total: f64 = samples
+            .iter()
+            .map(|sample| f64::from(sample.surprise))
+            .sum();
+        let mean = total / count;
+        let share = if mean > 0.0 { f64::from(share) } else { 0.0 };
+        let mut sum = 0.0;
+        let weights = samples.iter().map(|sample| {
+            let follows = if share > 0.0 {
+                share * f64::from(sample.surprise) / mean
+            } else {
+                0.0
+            };
+            sum += 1.0 - share + follows;
+            sum
+        });
+        let weights = weights.collect();
+        Shard {
+            number,
+            samples,
+            weights,
+        }
+    }
+
+    fn weight(&self) -> f64 {
+        self.weights.last().copied().unwrap_or(0.0)
+    }
+}
+
+/// The number of a replay file.
+fn number_of(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let digits = name.strip_suffix(".safetensors")?;
+    let plain = digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok())?
+}

@@ -1,0 +1,101 @@
+//! One game under way, and what is counted of those that ended.
+
+use serde::Serialize;
+
+use crate::game::{Game, Outcome, Player};
+use crate::replay::{Sample, Samples};
+
+/// Counts over finished games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct GameStats {
+    /// Games.
+    pub games: u64,
+    /// Games that White won.
+    pub white: u64,
+    /// Games that Black won.
+    pub black: u64,
+    /// Games cut off by the limit on their length.
+    pub truncated: u64,
+    /// Actions in all games together.
+    pub plies: u64,
+}
+
+impl GameStats {
+    /// Adds the counts of other games.
+    pub fn add(&mut self, other: &GameStats) {
+        self.games += other.games;
+        self.white += other.white;
+        self.black += other.black;
+        self.truncated += other.truncated;
+        self.plies += other.plies;
+    }
+
+    /// Counts one game of this length.
+    pub(super) fn count(&mut self, outcome: &Outcome, plies: u32) {
+        self.games += 1;
+        self.white += u64::from(outcome.winner == Some(Player::White));
+        self.black += u64::from(outcome.winner == Some(Player::Black));
+        self.truncated += u64::from(outcome.truncated);
+        self.plies += u64::from(plies);
+    }
+}
+
+/// Samples of a game whose end is not known yet.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    moves: Vec<Move>,
+}
+
+#[derive(Debug)]
+struct Move {
+    mover: Player,
+    ply: u32,
+    features: Vec<u16>,
+    actions: Vec<u16>,
+    policy: Vec<f32>,
+    surprise: f32,
+}
+
+impl Record {
+    /// Adds a position with the policy that search came to, over its legal actions.
+    pub(super) fn push<G: crate::encode::Encode>(
+        &mut self,
+        game: &G,
+        position: &G::Position,
+        (actions, policy): (Vec<u16>, Vec<f32>),
+        surprise: f32,
+    ) {
+        let mut features = Vec::new();
+        game.features(position, |index| features.push(index as u16));
+        self.moves.push(Move {
+            mover: game.to_move(position),
+            ply: game.ply(position),
+            features,
+            actions,
+            policy,
+            surprise,
+        });
+    }
+
+    /// Turns the game into samples, now that its end is known, and forgets it.
+    pub(super) fn finish<G: Game>(
+        &mut self,
+        game: &G,
+        end: &G::Position,
+        outcome: &Outcome,
+        samples: &mut Samples,
+    ) {
+        let plies = game.ply(end);
+        for made in self.moves.drain(..) {
+            samples.push(&Sample {
+                features: made.features,
+                actions: made.actions,
+                policy: made.policy,
+                verdict: outcome.verdict(made.mover),
+                score: outcome.score_difference(made.mover),
+                plies_left: u16::try_from(plies - made.ply).unwrap_or(u16::MAX),
+                surprise: made.surprise,
+            });
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! How fast self-play is with a network of random weights.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use serde::Serialize;
+
+use super::{Round, SelfPlay, SelfPlaySettings};
+use crate::encode::Encode;
+use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
+use crate::random::stream;
+
+/// What to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct SelfPlayWork {
+    /// How it plays.
+    pub settings: SelfPlaySettings,
+    /// The network; its weights are random.
+    pub net: NetConfig,
+    /// The seed of weights and games.
+    pub seed: u64,
+    /// How long to play at least.
+    pub run_time: Duration,
+}
+
+/// How fast self-play went.
+#[derive(Clone, Debug, Serialize)]
+pub struct SelfPlaySpeed {
+    game: &'static str,
+    net: NetConfig,
+    parameters: usize,
+    kernel: KernelKind,
+    games: usize,
+    simulations: u32,
+    threads: usize,
+    games_per_s: f64,
+    mean_length: f64,
+    root_positions_per_s: f64,
+    simulations_per_s: f64,
+    evaluations_per_s: f64,
+    root_positions_per_cpu_s: f64,
+    simulations_per_cpu_s: f64,
+    evaluations_per_cpu_s: f64,
+    network_share: f64, // of the time, features included
+}
+
+impl fmt::Display for SelfPlaySpeed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}, {} ({} parameters, {}), {} games, {} simulations, {} thread(s)",
+            self.game,
+            self.net,
+            self.parameters,
+            self.kernel,
+            self.games,
+            self.simulations,
+            self.threads
+        )?;
+        writeln!(
+            out,
+            "per second: {:.1} games of {:.1} plies, {:.0} root positions, {:.0} simulations, \
+             {:.0} evaluations",
+            self.games_per_s,
+            self.mean_length,
+            self.root_positions_per_s,
+            self.simulations_per_s,
+            self.evaluations_per_s
+        )?;
+        write!(
+            out,
+            "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations; \
+             {:.0} % of the time in features and network",
+            self.root_positions_per_cpu_s,
+            self.simulations_per_cpu_s,
+            self.evaluations_per_cpu_s,
+            100.0 * self.network_share
+        )
+    }
+}
+
+/// Plays on the threads of the current rayon pool, one shard each, and reports the speed.
+///
+/// # Panics
+/// Panics if settings or architecture are not valid.
+pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
+    let threads = rayon::current_num_threads();
+    let weights = Weights::random(work.net, NetShape::of(game), &mut stream(work.seed, 0));
+    let net = FrozenNet::new(&weights);
+    let kernel = net.kernel();
+    let evaluators = (0..threads)
+        .map(|_| NetEvaluator::with_net(game.clone(), net.clone()))
+        .collect();
+    let mut play = SelfPlay::new(game, work.settings, evaluators, work.seed);
+    play.round(); // claims memory and warms up
+    let (start, cpu_start) = (Instant::now(), ProcessTime::now());
+    let mut all = Round::default();
+    while start.elapsed() < work.run_time {
+        let mut round = play.round();
+        round.samples = Default::default(); // they are not what is measured
+        all.add(&round);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let cpu_seconds = cpu_start.elapsed().as_secs_f64();
+    let [positions, simulations, evaluations] =
+        [all.positions, all.simulations, all.evaluations].map(|count| count as f64);
+    SelfPlaySpeed {
+        game: game.id(),
+        net: work.net,
+        parameters: weights.parameters(),
+        kernel,
+        games: work.settings.games,
+        simulations: work.settings.simulations,
+        threads,
+        games_per_s: all.games.games as f64 / seconds,
+        mean_length: all.games.plies as f64 / all.games.games.max(1) as f64,
+        root_positions_per_s: positions / seconds,
+        simulations_per_s: simulations / seconds,
+        evaluations_per_s: evaluations / seconds,
+        root_positions_per_cpu_s: positions / cpu_seconds,
+        simulations_per_cpu_s: simulations / cpu_seconds,
+        evaluations_per_cpu_s: evaluations / cpu_seconds,
+        network_share: all.evaluating.as_secs_f64() / all.playing.as_secs_f64(),
+    }
+}

@@ -1,0 +1,102 @@
+//! Games against oneself, thousands at a time: searches in, samples out.
+//!
+//! Nothing here learns, and nothing here is kept beyond the games under way.
+
+mod game;
+mod measure;
+mod settings;
+mod shard;
+mod timed;
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+pub use game::GameStats;
+pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
+pub use settings::{SelfPlayError, SelfPlaySettings};
+
+use crate::encode::Encode;
+use crate::eval::Evaluator;
+use crate::replay::Samples;
+use shard::Shard;
+
+/// Many games under way, in shards that share nothing: one for each thread, with its own evaluator.
+pub struct SelfPlay<G: Encode, E> {
+    shards: Vec<Shard<G, E>>,
+}
+
+/// What one round brought: the samples of the games that ended in it, and counts.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    /// Samples of the games that ended, in the order of shards and slots.
+    pub samples: Samples,
+    /// The games that ended.
+    pub games: GameStats,
+    /// Positions searched: one for each game under way.
+    pub positions: u64,
+    /// Simulations made.
+    pub simulations: u64,
+    /// Positions that the evaluators judged.
+    pub evaluations: u64,
+    /// Time in evaluators, over all shards.
+    pub evaluating: Duration,
+    /// Time altogether, over all shards.
+    pub playing: Duration,
+}
+
+impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
+    /// Starts all games, spread over as many shards as there are evaluators. Slot by slot, the
+    /// randomness of a game depends on the seed alone, not on the number of shards.
+    ///
+    /// # Panics
+    /// Panics without an evaluator.
+    pub fn new(game: &G, settings: SelfPlaySettings, evaluators: Vec<E>, seed: u64) -> Self {
+        let count = evaluators.len();
+        assert!(count > 0, "an evaluator for each shard");
+        let shards = evaluators
+            .into_iter()
+            .enumerate()
+            .map(|(index, evaluator)| {
+                let slots = settings.games * index / count..settings.games * (index + 1) / count;
+                Shard::new(game.clone(), settings, evaluator, slots, seed)
+            });
+        SelfPlay {
+            shards: shards.collect(),
+        }
+    }
+
+    /// Plays one action in every game, on the threads of the current rayon pool.
+    pub fn round(&mut self) -> Round {
+        let rounds: Vec<Round> = self.shards.par_iter_mut().map(Shard::round).collect();
+        let mut all = Round::default();
+        for round in rounds {
+            all.add(&round);
+        }
+        all
+    }
+
+    /// Plays on with other evaluators, as many as there are shards: the games stay as they are.
+    ///
+    /// # Panics
+    /// Panics unless there is one for each shard.
+    pub fn replace_evaluators(&mut self, evaluators: Vec<E>) {
+        assert_eq!(evaluators.len(), self.shards.len(), "one for each shard");
+        for (shard, evaluator) in self.shards.iter_mut().zip(evaluators) {
+            shard.replace_evaluator(evaluator);
+        }
+    }
+}
+
+impl Round {
+    /// Adds another round, or the same round of another shard.
+    pub fn add(&mut self, other: &Round) {
+        self.samples.extend(&other.samples);
+        self.games.add(&other.games);
+        self.positions += other.positions;
+        self.simulations += other.simulations;
+        self.evaluations += other.evaluations;
+        self.evaluating += other.evaluating;
+        self.playing += other.playing;
+    }
+}

@@ -1,0 +1,53 @@
+//! How self-play plays.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of self-play.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SelfPlaySettings {
+    /// Games under way at the same time.
+    pub games: usize,
+    /// Simulations for each action.
+    pub simulations: u32,
+    /// Actions at the root that the simulations are shared out among at first.
+    pub considered: u32,
+    /// The most random actions that a game starts with; how many is drawn for each game.
+    pub opening_plies: u32,
+}
+
+/// Settings that make no sense, and what would.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelfPlayError(String);
+
+impl fmt::Display for SelfPlayError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SelfPlayError {}
+
+const MOST_GAMES: usize = 1 << 20;
+const MOST_SIMULATIONS: u32 = 1 << 16;
+
+impl SelfPlaySettings {
+    /// Refuses settings with which nothing can be played.
+    pub fn validate(&self) -> Result<(), SelfPlayError> {
+        let simulations = MOST_SIMULATIONS as usize;
+        for (name, number, least, most) in [
+            ("games", self.games, 1, MOST_GAMES),
+            ("simulations", self.simulations as usize, 1, simulations),
+            ("considered", self.considered as usize, 1, 1 << 16),
+        ] {
+            if number < least || number > most {
+                return Err(SelfPlayError(format!(
+                    "selfplay.{name} = {number}: it must be from {least} to {most}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! An evaluator with a stopwatch.
+
+use std::time::{Duration, Instant};
+
+use crate::eval::{Evaluation, Evaluator};
+use crate::game::Game;
+
+/// Measures the time in another evaluator.
+pub(super) struct Timed<E> {
+    inner: E,
+    spent: Duration,
+}
+
+impl<E> Timed<E> {
+    pub(super) fn new(inner: E) -> Timed<E> {
+        Timed {
+            inner,
+            spent: Duration::ZERO,
+        }
+    }
+
+    /// Time in the evaluator so far.
+    pub(super) fn spent(&self) -> Duration {
+        self.spent
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Evaluator<G> for Timed<E> {
+    fn has_policy(&self) -> bool {
+        self.inner.has_policy()
+    }
+
+    fn batch(&self) -> usize {
+        self.inner.batch()
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[G::Position],
+        seeds: &[u64],
+        logits: &mut [f32],
+        evaluations: &mut [Evaluation],
+    ) {
+        let start = Instant::now();
+        self.inner.evaluate(positions, seeds, logits, evaluations);
+        self.spent += start.elapsed();
+    }
+}

@@ -1,0 +1,216 @@
+//! The replay window: what goes in comes out, damage is noticed, and the oldest make room.
+
+use std::fs;
+use std::path::Path;
+
+use jarmo::game::Verdict;
+use jarmo::games::{Guard, Jarmo};
+use jarmo::random::stream;
+use jarmo::replay::{Replay, ReplaySettings, Sample, Samples, ShardOrigin};
+
+fn sample(number: u16) -> Sample {
+    let actions: Vec<u16> = (0..1 + number % 5).map(|index| 3 * index).collect();
+    let share = 1.0 / actions.len() as f32;
+    Sample {
+        features: (0..10 + number % 7).collect(),
+        policy: vec![share; actions.len()],
+        actions,
+        verdict: [Verdict::Loss, Verdict::Draw, Verdict::Win][usize::from(number % 3)],
+        score: (number % 21) as i8 - 10,
+        plies_left: number,
+        surprise: f32::from(number % 4),
+    }
+}
+
+fn samples(numbers: std::ops::Range<u16>) -> Samples {
+    let mut samples = Samples::new();
+    for number in numbers {
+        samples.push(&sample(number));
+    }
+    samples
+}
+
+fn origin() -> ShardOrigin {
+    ShardOrigin::of(&Jarmo::standard())
+}
+
+fn open(folder: &Path, capacity: usize) -> (Replay, Vec<String>) {
+    let settings = ReplaySettings {
+        capacity,
+        surprise: 0.0,
+    };
+    Replay::open(folder, settings, origin()).unwrap()
+}
+
+fn numbers(replay: &Replay) -> Vec<u16> {
+    replay.iter().map(|sample| sample.plies_left).collect()
+}
+
+#[test]
+fn samples_come_back_from_their_bytes() {
+    for count in [0, 1, 100] {
+        let written = samples(0..count);
+        let read = Samples::from_bytes(&written.to_bytes(&origin()), &origin()).unwrap();
+        assert_eq!(read, written);
+        for (view, number) in read.iter().zip(0..) {
+            let expected = sample(number);
+            assert_eq!(view.features, expected.features);
+            assert_eq!(view.actions, expected.actions);
+            assert_eq!(view.policy, expected.policy);
+            assert_eq!(view.verdict, expected.verdict);
+            assert_eq!(view.score, expected.score);
+            assert_eq!(view.surprise, expected.surprise);
+        }
+    }
+    let mut together = samples(0..40);
+    together.extend(&samples(40..100));
+    assert_eq!(together, samples(0..100));
+}
+
+#[test]
+fn every_damaged_byte_is_noticed() {
+    let whole = samples(0..50).to_bytes(&origin());
+    for cut in 0..whole.len() {
+        assert!(
+            Samples::from_bytes(&whole[..cut], &origin()).is_err(),
+            "{cut}"
+        );
+    }
+    // A changed byte is refused, or lies where nothing is read (padding and order of the header).
+    let intact = Samples::from_bytes(&whole, &origin()).unwrap();
+    for place in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x10;
+        if let Ok(read) = Samples::from_bytes(&damaged, &origin()) {
+            assert_eq!(read, intact, "byte {place}");
+        }
+    }
+}
+
+#[test]
+fn samples_of_something_else_are_refused() {
+    let bytes = samples(0..5).to_bytes(&origin());
+    let error = Samples::from_bytes(&bytes, &ShardOrigin::of(&Guard::standard())).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("samples of jarmo (rules version 1")
+    );
+    let newer = ShardOrigin {
+        encoder_version: 2,
+        ..origin()
+    };
+    assert!(Samples::from_bytes(&bytes, &newer).is_err());
+    let mut impossible = samples(0..3);
+    impossible.push(&Sample {
+        features: vec![9999],
+        ..sample(3)
+    });
+    let error = Samples::from_bytes(&impossible.to_bytes(&origin()), &origin()).unwrap_err();
+    assert_eq!(error.to_string(), "its numbers are no samples of this game");
+}
+
+#[test]
+fn the_oldest_files_make_room_and_the_rest_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut replay, _) = open(folder.path(), 25);
+    assert!(replay.is_empty());
+    for start in (0..50).step_by(10) {
+        replay.push(samples(start..start + 10)).unwrap();
+    }
+    replay.push(Samples::new()).unwrap();
+    // Three files hold at least 25 samples; a fourth is not needed.
+    assert_eq!(numbers(&replay), (20..50).collect::<Vec<_>>());
+    assert_eq!(replay.len(), 30);
+    let mut files: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "00000002.safetensors",
+            "00000003.safetensors",
+            "00000004.safetensors"
+        ]
+    );
+    let (mut again, warnings) = open(folder.path(), 25);
+    assert!(warnings.is_empty());
+    assert_eq!(numbers(&again), numbers(&replay));
+    again.push(samples(50..60)).unwrap();
+    assert_eq!(numbers(&again), (30..60).collect::<Vec<_>>());
+    let (smaller, _) = open(folder.path(), 10);
+    assert_eq!(numbers(&smaller), (50..60).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_damaged_file_is_skipped_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut replay, _) = open(folder.path(), 100);
+    for start in [0, 10, 20] {
+        replay.push(samples(start..start + 10)).unwrap();
+    }
+    let damaged = folder.path().join("00000001.safetensors");
+    let bytes = fs::read(&damaged).unwrap();
+    fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
+    fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
+    let (mut again, warnings) = open(folder.path(), 100);
+    assert_eq!(
+        numbers(&again),
+        [0..10, 20..30].into_iter().flatten().collect::<Vec<_>>()
+    );
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].contains("00000001.safetensors: not a whole file"),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].ends_with("; skipped"));
+    again.push(samples(30..40)).unwrap();
+    assert!(folder.path().join("00000003.safetensors").exists());
+}
+
+#[test]
+fn drawing_follows_surprise_as_far_as_it_is_told_to() {
+    for (share, expected) in [
+        (0.0, [0.25; 4]),
+        (0.5, [0.125, 5.0 / 24.0, 7.0 / 24.0, 0.375]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = ReplaySettings {
+            capacity: 1000,
+            surprise: share,
+        };
+        let (mut replay, _) = Replay::open(folder.path(), settings, origin()).unwrap();
+        replay.push(samples(0..100)).unwrap();
+        replay.push(samples(100..200)).unwrap();
+        let mut stream = stream(1, 0);
+        let mut counts = [0.0; 4];
+        let draws = 40_000;
+        let mut newer = 0;
+        for _ in 0..draws {
+            let drawn = replay.draw(&mut stream);
+            counts[drawn.surprise as usize] += 1.0 / f64::from(draws);
+            newer += u32::from(drawn.plies_left >= 100);
+        }
+        for (count, expected) in counts.iter().zip(expected) {
+            assert!((count - expected).abs() < 0.015, "{share}: {counts:?}");
+        }
+        assert!((f64::from(newer) / f64::from(draws) - 0.5).abs() < 0.015);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let settings = ReplaySettings {
+        capacity: 1,
+        surprise: 0.0,
+    };
+    let error = Replay::open(&file.join("replay"), settings, origin())
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("replay"), "{error}");
+}

@@ -1,0 +1,236 @@
+//! Self-play: games are legal to the end, samples tell the truth about them, and the seed decides
+//! everything.
+
+use assert_cmd::Command;
+use jarmo::encode::Encode;
+use jarmo::eval::{Evaluation, Evaluator, Uniform};
+use jarmo::game::{Game, Verdict};
+use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo::net::{
+    AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
+    Weights, softmax,
+};
+use jarmo::random::stream;
+use jarmo::replay::Samples;
+use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
+use predicates::str::contains;
+
+const SETTINGS: SelfPlaySettings = SelfPlaySettings {
+    games: 12,
+    simulations: 4,
+    considered: 4,
+    opening_plies: 3,
+};
+
+const NET: NetConfig = NetConfig::Mlp {
+    width: 32,
+    blocks: 1,
+};
+
+fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
+    Weights::random(NET, NetShape::of(game), &mut stream(seed, 0))
+}
+
+fn net_rounds<G: Encode>(game: &G, shards: usize, rounds: usize) -> Round {
+    let evaluators = vec![NetEvaluator::new(game.clone(), &weights(game, 1)); shards];
+    let mut play = SelfPlay::new(game, SETTINGS, evaluators, 5);
+    let mut all = Round::default();
+    for _ in 0..rounds {
+        all.add(&play.round());
+    }
+    all
+}
+
+fn check_samples<G: Encode>(game: &G, rounds: usize) {
+    let all = net_rounds(game, 2, rounds);
+    let id = game.id();
+    assert!(all.games.games > 0, "{id}: games end");
+    assert_eq!(all.positions, (SETTINGS.games * rounds) as u64);
+    assert!(all.evaluations <= all.simulations + all.positions);
+    assert!(all.games.white + all.games.black + all.games.truncated <= all.games.games);
+    let mut last = 0;
+    let mut ends = 0;
+    for sample in all.samples.iter() {
+        assert!(sample.features.is_sorted_by(|a, b| a != b), "{id}");
+        let sum: f32 = sample.policy.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-4, "{id}: {sum}");
+        assert!(sample.actions.is_sorted());
+        assert!(sample.surprise >= 0.0 && sample.surprise.is_finite());
+        if game.most_points() > 0 {
+            let sign = i32::from(sample.score.signum());
+            let verdict = i32::from(sample.verdict.sign());
+            assert!(sign == verdict || verdict == 0, "{id}: {sample:?}");
+        } else {
+            assert_eq!(sample.score, 0);
+        }
+        // Samples of a game come in the order of its plies, down to its last action.
+        assert!(last <= 1 || sample.plies_left == last - 1, "{id}");
+        last = sample.plies_left;
+        ends += u64::from(last == 1);
+    }
+    assert_eq!(
+        ends, all.games.games,
+        "{id}: every game is there to its end"
+    );
+}
+
+#[test]
+fn samples_of_every_game_are_whole_and_true() {
+    check_samples(&Jarmo::standard(), 250);
+    check_samples(&Guard::standard(), 250);
+    check_samples(&Tammi::new(30, 200), 250);
+    check_samples(&ConnectFour::new(0), 60);
+}
+
+fn verdicts(samples: &Samples) -> Vec<(u16, Verdict)> {
+    let samples = samples.iter();
+    samples
+        .map(|sample| (sample.plies_left, sample.verdict))
+        .collect()
+}
+
+#[test]
+fn the_seed_decides_the_games_whatever_the_number_of_shards() {
+    let game = ConnectFour::new(0);
+    let one = net_rounds(&game, 1, 30);
+    let again = net_rounds(&game, 1, 30);
+    assert_eq!(one.samples, again.samples);
+    let three = net_rounds(&game, 3, 30);
+    assert_eq!(verdicts(&one.samples), verdicts(&three.samples));
+    assert_eq!(one.games, three.games);
+    let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
+    let mut other = SelfPlay::new(&game, SETTINGS, evaluators, 6);
+    let mut samples = Samples::new();
+    for _ in 0..30 {
+        samples.extend(&other.round().samples);
+    }
+    assert_ne!(samples, one.samples);
+}
+
+#[test]
+fn another_evaluator_takes_over_games_under_way() {
+    let game = ConnectFour::new(0);
+    let mut play = SelfPlay::new(&game, SETTINGS, vec![Uniform, Uniform], 5);
+    let mut games = 0;
+    for _ in 0..30 {
+        games += play.round().games.games;
+        play.replace_evaluators(vec![Uniform, Uniform]);
+    }
+    let mut untouched = SelfPlay::new(&game, SETTINGS, vec![Uniform, Uniform], 5);
+    let expected: u64 = (0..30).map(|_| untouched.round().games.games).sum();
+    assert!(games > 0);
+    assert_eq!(games, expected);
+}
+
+#[test]
+fn settings_with_which_nothing_can_be_played_are_refused() {
+    for (settings, message) in [
+        (
+            SelfPlaySettings {
+                games: 0,
+                ..SETTINGS
+            },
+            "selfplay.games = 0: it must be from 1",
+        ),
+        (
+            SelfPlaySettings {
+                simulations: 0,
+                ..SETTINGS
+            },
+            "selfplay.simulations = 0",
+        ),
+        (
+            SelfPlaySettings {
+                considered: 0,
+                ..SETTINGS
+            },
+            "selfplay.considered = 0",
+        ),
+    ] {
+        let error = settings.validate().unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    assert!(SETTINGS.validate().is_ok());
+}
+
+#[test]
+fn a_network_judges_as_its_logits_say() {
+    let game = Jarmo::standard();
+    let weights = weights(&game, 3);
+    let mut positions = vec![game.start()];
+    for text in ["bbbbb/5/5/5/wwwww b - - 1", "4b/w4/5/5/1w3 w - - 30"] {
+        positions.push(game.parse_position(text).unwrap());
+    }
+    let actions = weights.shape().actions;
+    let mut logits = vec![0.0; positions.len() * actions];
+    let mut evaluations = vec![Evaluation::of(jarmo::eval::Value::EVEN); positions.len()];
+    let mut evaluator = NetEvaluator::new(game.clone(), &weights);
+    evaluator.evaluate(&positions, &[0; 3], &mut logits, &mut evaluations);
+    let mut batch = FeatureBatch::new();
+    for position in &positions {
+        batch.push(&game, position);
+    }
+    let mut expected = Logits::new(*weights.shape());
+    FrozenNet::new(&weights).evaluate(&batch, &mut expected);
+    for (row, evaluation) in evaluations.iter().enumerate() {
+        assert_eq!(&logits[row * actions..][..actions], expected.policy(row));
+        let mut result = expected.result(row).to_vec();
+        softmax(&mut result);
+        let value = evaluation.value;
+        assert_eq!([value.win, value.draw, value.loss], result[..]);
+        let mut score = expected.score(row).to_vec();
+        softmax(&mut score);
+        let mean: f32 = (-10_i16..).zip(&score).map(|(s, p)| f32::from(s) * p).sum();
+        assert!((value.score - mean).abs() < 1e-5);
+        assert!(evaluation.proven.is_none());
+    }
+}
+
+#[test]
+fn an_agent_file_plays_in_the_arena() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    let game = Jarmo::standard();
+    AgentFile::new(&game, weights(&game, 1), Provenance::default(), Vec::new())
+        .save(&path)
+        .unwrap();
+    let arena = |file: &str, game: &str| {
+        let mut command = Command::cargo_bin("jarmo").unwrap();
+        command
+            .args(["arena", "random", "--game", game, "--games", "4", "--json"])
+            .arg(format!("{file}?sims=4"));
+        command
+    };
+    let file = path.to_str().unwrap();
+    arena(file, "jarmo").assert().success();
+    arena(file, "guard")
+        .assert()
+        .failure()
+        .stderr(contains("it plays jarmo, and guard is wanted"));
+    arena("no/such.safetensors", "jarmo")
+        .assert()
+        .failure()
+        .stderr(contains("no/such.safetensors"));
+}
+
+#[test]
+fn bench_selfplay_counts_what_happened() {
+    let run = |arguments: &[&str]| {
+        Command::cargo_bin("jarmo")
+            .unwrap()
+            .args(["bench", "selfplay", "--json", "--seconds", "0.2"])
+            .args(["--game", "connect_four", "--width", "32"])
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let output = run(&["--games", "64", "--sims", "8"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |key: &str| json[key].as_f64().unwrap();
+    assert!(number("root_positions_per_s") > 0.0);
+    assert!(number("simulations_per_s") > number("root_positions_per_s"));
+    assert!((0.0..=1.0).contains(&number("network_share")));
+    let refused = run(&["--games", "0"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("selfplay.games = 0"));
+}
