@@ -21,6 +21,8 @@ pub mod arena;
 pub mod engine;
 pub mod replay;
 pub mod selfplay;
+#[cfg(feature = "net")]
+pub mod train;
 pub mod cli;
 
 /// The README's examples, compiled and run as tests.

@@ -126,3 +126,16 @@ fn unsafe_code_stays_in_the_kernels() {
     }
     assert!(kernels > 4);
 }
+
+#[test]
+fn the_tensor_library_is_named_in_train_alone() {
+    let mut named = 0;
+    for (module, path) in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("burn::") {
+            named += 1;
+            assert_eq!(module, "train", "{}", path.display());
+        }
+    }
+    assert!(named > 0);
+}

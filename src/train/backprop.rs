@@ -1,0 +1,254 @@
+//! The network in burn: the loss of a batch, and its gradients.
+
+use std::collections::BTreeMap;
+
+use burn::tensor::activation::{log_softmax, relu};
+use burn::tensor::module::conv2d;
+use burn::tensor::ops::ConvOptions;
+use burn::tensor::{Device, Tensor, TensorData};
+use serde::{Deserialize, Serialize};
+
+use super::batch::TrainBatch;
+use super::learner::Numbers;
+use crate::net::{FeatureBatch, NetConfig, NetShape, TensorPlan};
+
+/// One number for every weight, by the name of its tensor.
+pub type Gradients = BTreeMap<String, Vec<f32>>;
+
+/// Added to the logits of illegal actions: no finite logit makes up for it, and it is far from
+/// the largest numbers there are.
+const ILLEGAL: f32 = -1e9;
+
+/// How much each part of the loss counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossWeights {
+    /// Cross-entropy of the policy.
+    pub policy: f32,
+    /// Cross-entropy of win, draw and loss.
+    pub result: f32,
+    /// Cross-entropy of the score difference.
+    pub score: f32,
+}
+
+/// The parts of the loss of one batch, means over its rows, in nats.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Losses {
+    /// What is minimised: the weighted sum of the parts.
+    pub total: f32,
+    /// Cross-entropy of the policy.
+    pub policy: f32,
+    /// Cross-entropy of win, draw and loss.
+    pub result: f32,
+    /// Cross-entropy of the score difference; 0 in games without points.
+    pub score: f32,
+}
+
+/// A network in burn.
+pub struct Backprop {
+    config: NetConfig,
+    shape: NetShape,
+    plans: Vec<TensorPlan>,
+    device: Device,
+}
+
+/// The heads of a batch, `[rows, …]` each, unmasked.
+struct Heads {
+    policy: Tensor<2>,
+    result: Tensor<2>,
+    score: Option<Tensor<2>>,
+}
+
+impl Backprop {
+    /// A network of this architecture on the processor.
+    pub fn new(config: NetConfig, shape: NetShape) -> Backprop {
+        Backprop {
+            config,
+            shape,
+            plans: config.tensors(&shape),
+            device: Device::flex().autodiff(),
+        }
+    }
+
+    /// The loss of a batch with these weights, and its gradients.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or made for another shape.
+    pub fn gradients(
+        &self,
+        weights: &Numbers,
+        batch: &TrainBatch,
+        parts: &LossWeights,
+    ) -> (Losses, Gradients) {
+        assert!(!batch.is_empty(), "something to learn from");
+        assert_eq!(*batch.shape(), self.shape, "a batch of this game");
+        let leaves = self.leaves(weights);
+        let rows = batch.len();
+        let heads = self.forward(&leaves, rows, batch.dense_features());
+        let illegal = batch.legal().iter().map(|legal| (1.0 - legal) * ILLEGAL);
+        let masked = heads.policy + self.matrix(illegal.collect(), [rows, self.shape.actions]);
+        let policy = self.cross_entropy(masked, batch.policy());
+        let result = self.cross_entropy(heads.result, batch.result());
+        let score = heads
+            .score
+            .map(|score| self.cross_entropy(score, batch.score()));
+        let mut total = policy.clone() * parts.policy + result.clone() * parts.result;
+        if let Some(score) = &score {
+            total = total + score.clone() * parts.score;
+        }
+        let mut found = total.backward();
+        let losses = Losses {
+            total: number(total),
+            policy: number(policy),
+            result: number(result),
+            score: score.map_or(0.0, number),
+        };
+        let gradients = leaves.into_iter().map(|(name, leaf)| {
+            let gradient = leaf
+                .grad_remove(&mut found)
+                .expect("every weight has a share in the loss");
+            (name, numbers(gradient))
+        });
+        (losses, gradients.collect())
+    }
+
+    /// The logits of all heads, `[rows, outputs]`: policy, result, score.
+    pub fn logits(&self, weights: &Numbers, batch: &FeatureBatch) -> Vec<f32> {
+        let count = self.shape.features();
+        let mut dense = vec![0.0; batch.len() * count];
+        for (row, out) in dense.chunks_exact_mut(count).enumerate() {
+            for &feature in batch.row(row) {
+                out[feature as usize] = 1.0;
+            }
+        }
+        let heads = self.forward(&self.leaves(weights), batch.len(), dense);
+        let mut all = vec![heads.policy, heads.result];
+        all.extend(heads.score);
+        numbers(Tensor::cat(all, 1))
+    }
+
+    /// A flat leaf for every tensor.
+    fn leaves(&self, weights: &Numbers) -> BTreeMap<String, Tensor<1>> {
+        let leaves = weights.iter().map(|(name, data)| {
+            let data = TensorData::new(data.clone(), [data.len()]);
+            let leaf = Tensor::<1>::from_data(data, &self.device).require_grad();
+            (name.clone(), leaf)
+        });
+        leaves.collect()
+    }
+
+    fn forward(
+        &self,
+        leaves: &BTreeMap<String, Tensor<1>>,
+        rows: usize,
+        features: Vec<f32>,
+    ) -> Heads {
+        let input = self.matrix(features, [rows, self.shape.features()]);
+        let net = Net {
+            plans: &self.plans,
+            leaves,
+        };
+        let seen = match self.config {
+            NetConfig::Mlp { blocks, .. } => {
+                let mut trunk = relu(net.dense("stem", input));
+                for block in 0..blocks {
+                    let step = net.dense(&format!("blocks.{block}"), trunk.clone());
+                    trunk = relu(trunk + step);
+                }
+                trunk
+            }
+            NetConfig::Conv { width, blocks, .. } => self.convolve(&net, input, width, blocks),
+        };
+        Heads {
+            policy: net.dense("policy", seen.clone()),
+            result: net.dense("result", seen.clone()),
+            score: (self.shape.points > 0).then(|| net.dense("score", seen)),
+        }
+    }
+
+    /// The trunk of a convolutional network: `[rows, cells x head_channels]`.
+    fn convolve(&self, net: &Net, input: Tensor<2>, width: usize, blocks: usize) -> Tensor<2> {
+        let [rows, features] = input.dims();
+        let (shape, board) = (&self.shape, self.shape.board_features());
+        let planes = input.clone().slice([0..rows, 0..board]).reshape([
+            rows,
+            shape.board_planes,
+            shape.rows,
+            shape.columns,
+        ]);
+        let numbers = input.slice([0..rows, board..features]);
+        let everywhere = numbers.matmul(net.matrix("stem.numbers.weight"));
+        let mut trunk = net.conv3("stem.board.weight", "stem.bias", planes);
+        trunk = relu(trunk + everywhere.reshape([rows, width, 1, 1]));
+        for block in 0..blocks {
+            let layer = |name: &str, input| {
+                let name = format!("blocks.{block}.{name}");
+                net.conv3(&format!("{name}.weight"), &format!("{name}.bias"), input)
+            };
+            let inner = relu(layer("first", trunk.clone()));
+            trunk = relu(trunk + layer("second", inner));
+        }
+        // Cell by cell, the channels of a cell together.
+        let cells = shape.cells();
+        let by_cell = trunk
+            .reshape([rows, width, cells])
+            .swap_dims(1, 2)
+            .reshape([rows * cells, width]);
+        let seen = relu(net.dense("head", by_cell));
+        let head_channels = seen.dims()[1];
+        seen.reshape([rows, cells * head_channels])
+    }
+
+    /// The mean over rows of the cross-entropy with these targets.
+    fn cross_entropy(&self, logits: Tensor<2>, targets: &[f32]) -> Tensor<1> {
+        let [rows, columns] = logits.dims();
+        let targets = self.matrix(targets.to_vec(), [rows, columns]);
+        (log_softmax(logits, 1) * targets).sum() * (-1.0 / rows as f32)
+    }
+
+    fn matrix(&self, numbers: Vec<f32>, dims: [usize; 2]) -> Tensor<2> {
+        Tensor::from_data(TensorData::new(numbers, dims), &self.device)
+    }
+}
+
+/// The leaves in the dimensions of their tensors.
+struct Net<'a> {
+    plans: &'a [TensorPlan],
+    leaves: &'a BTreeMap<String, Tensor<1>>,
+}
+
+impl Net<'_> {
+    fn shaped<const D: usize>(&self, name: &str) -> Tensor<D> {
+        let plan = self.plans.iter().find(|plan| plan.name == name);
+        let dims: [usize; D] = plan
+            .and_then(|plan| plan.dims.as_slice().try_into().ok())
+            .expect("a tensor of the architecture");
+        self.leaves[name].clone().reshape(dims)
+    }
+
+    fn matrix(&self, name: &str) -> Tensor<2> {
+        self.shaped(name)
+    }
+
+    fn dense(&self, name: &str, input: Tensor<2>) -> Tensor<2> {
+        let bias = self.leaves[&format!("{name}.bias")].clone();
+        input.matmul(self.matrix(&format!("{name}.weight"))) + bias.unsqueeze()
+    }
+
+    fn conv3(&self, weight: &str, bias: &str, input: Tensor<4>) -> Tensor<4> {
+        let options = ConvOptions::new([1, 1], [1, 1], [1, 1], 1);
+        let bias = self.leaves[bias].clone();
+        conv2d(input, self.shaped(weight), Some(bias), options)
+    }
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor
+        .into_data()
+        .try_into_vec()
+        .expect("tensors of 32-bit numbers")
+}
+
+fn number(tensor: Tensor<1>) -> f32 {
+    numbers(tensor)[0]
+}

@@ -1,0 +1,17 @@
+//! Learning: from samples to better weights. The only door to burn.
+//!
+//! Weights, gradients and the optimizer's memory are plain numbers; burn computes the loss and its
+//! gradients, nothing else. Its automatic differentiation locks one graph for the whole process:
+//! a learner belongs to one plain thread and must never run inside a pool of workers.
+
+mod adam;
+mod backprop;
+mod batch;
+mod learner;
+mod state;
+
+pub use adam::{Adam, AdamConfig};
+pub use backprop::{Gradients, LossWeights, Losses};
+pub use batch::TrainBatch;
+pub use learner::{LearnError, Learner, LearnerConfig, Numbers, Progress};
+pub use state::LearnerFileError;
