@@ -23,6 +23,8 @@ pub mod replay;
 pub mod selfplay;
 #[cfg(feature = "net")]
 pub mod train;
+#[cfg(feature = "net")]
+pub mod config;
 pub mod cli;
 
 /// The README's examples, compiled and run as tests.

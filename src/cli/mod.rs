@@ -9,6 +9,8 @@ mod bench_signature;
 mod engine;
 mod bench_selfplay;
 mod bench_net;
+#[cfg(feature = "net")]
+mod config;
 mod inspect;
 mod net_args;
 mod perft;
@@ -42,6 +44,8 @@ enum Command {
     #[command(subcommand)]
     Bench(bench::Command),
     Engine(engine::Args),
+    #[cfg(feature = "net")]
+    Config(config::Args),
     Inspect(inspect::Args),
     Perft(perft::Args),
     #[command(subcommand)]
@@ -92,6 +96,8 @@ pub fn main() -> ExitCode {
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),
+        #[cfg(feature = "net")]
+        Command::Config(args) => config::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),

@@ -1,0 +1,42 @@
+//! `jarmo config`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::{CommandResult, Failure};
+use crate::config::Config;
+
+/// Print the settings that a training run would have
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Where the settings of a run come from.
+#[derive(clap::Args)]
+pub(super) struct ConfigArgs {
+    /// A file with settings that differ from the defaults (configs/default.toml); may be repeated,
+    /// the last one wins
+    #[arg(long, value_name = "FILE")]
+    config: Vec<PathBuf>,
+    /// One setting, such as selfplay.simulations=64; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// The settings, all together.
+    pub(super) fn resolve(&self) -> Result<Config, Failure> {
+        let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
+        Config::layered(&files, &self.set).map_err(Failure::usage)
+    }
+}
+
+pub(super) fn run(args: Args) -> CommandResult {
+    let config = args.config.resolve()?;
+    let mut out = std::io::stdout().lock();
+    write!(out, "{}", config.to_toml())?;
+    Ok(ExitCode::SUCCESS)
+}

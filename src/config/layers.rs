@@ -1,0 +1,165 @@
+//! Layers of settings: the defaults, then files, then single settings; unknown keys are named
+//! together with the nearest known one.
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use super::Config;
+
+const DEFAULTS: &str = include_str!("../../configs/default.toml");
+
+/// Keys that are not among the defaults: they belong to another kind of network.
+const OTHER_KEYS: [&str; 1] = ["net.head_channels"];
+
+/// Settings that cannot be used, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    pub(super) fn new(problem: String) -> ConfigError {
+        ConfigError(problem)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// The defaults, then each file, then each `KEY=VALUE`, checked as a whole.
+    pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
+        let mut table = defaults();
+        let known = known_keys(&table);
+        for path in files {
+            let place = path.display();
+            let text = fs::read_to_string(path)
+                .map_err(|error| ConfigError(format!("{place}: {error}")))?;
+            let layer: Table = text
+                .parse()
+                .map_err(|error| ConfigError(format!("{place}: {error}")))?;
+            check_keys(&layer, &known, &place.to_string())?;
+            lay_over(&mut table, layer);
+        }
+        for setting in settings {
+            let layer = single(setting)?;
+            check_keys(&layer, &known, &format!("--set {setting}"))?;
+            lay_over(&mut table, layer);
+        }
+        let config: Config = table
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// All settings as text that reads back as the same settings.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("settings are plain data")
+    }
+
+    /// Reads settings that are complete, as [`Config::to_toml`] writes them.
+    pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
+        let config: Config =
+            toml::from_str(text).map_err(|error| ConfigError(error.message().to_owned()))?;
+        config.validate()?;
+        Ok(config)
+    }
+}
+
+fn defaults() -> Table {
+    DEFAULTS.parse().expect("the built-in defaults are TOML")
+}
+
+/// `a.b=c` as a table. What is no TOML value is a text.
+fn single(setting: &str) -> Result<Table, ConfigError> {
+    let Some((key, text)) = setting.split_once('=') else {
+        return Err(ConfigError(format!(
+            "--set {setting}: expected KEY=VALUE, such as --set selfplay.simulations=64"
+        )));
+    };
+    let read = format!("value = {text}").parse::<Table>();
+    let value = read.ok().and_then(|mut table| table.remove("value"));
+    let mut value = value.unwrap_or_else(|| Value::String(text.to_owned()));
+    let mut parts = key.trim().rsplit('.');
+    let last = parts.next().unwrap_or_default();
+    let mut table = Table::from_iter([(last.to_owned(), value)]);
+    for part in parts {
+        value = Value::Table(table);
+        table = Table::from_iter([(part.to_owned(), value)]);
+    }
+    Ok(table)
+}
+
+fn lay_over(table: &mut Table, layer: Table) {
+    for (key, value) in layer {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => lay_over(below, above),
+            (_, value) => {
+                table.insert(key, value);
+            }
+        }
+    }
+}
+
+fn known_keys(defaults: &Table) -> Vec<String> {
+    let mut keys = keys(defaults, "");
+    keys.extend(OTHER_KEYS.map(str::to_owned));
+    keys
+}
+
+/// The full names of all settings in a table.
+fn keys(table: &Table, before: &str) -> Vec<String> {
+    let keys = table.iter().flat_map(|(key, value)| {
+        let name = format!("{before}{key}");
+        match value {
+            Value::Table(table) => keys(table, &format!("{name}.")),
+            _ => vec![name],
+        }
+    });
+    keys.collect()
+}
+
+fn check_keys(layer: &Table, known: &[String], place: &str) -> Result<(), ConfigError> {
+    for key in keys(layer, "") {
+        if known.contains(&key) {
+            continue;
+        }
+        let inside = format!("{key}.");
+        if known.iter().any(|known| known.starts_with(&inside)) {
+            return Err(ConfigError(format!(
+                "{place}: {key} is a group of settings; set one of them, such as {key}.NAME"
+            )));
+        }
+        let nearest = known
+            .iter()
+            .min_by_key(|known| distance(&key, known))
+            .expect("there are settings");
+        return Err(ConfigError(format!(
+            "{place}: there is no setting {key}; the nearest is {nearest}"
+        )));
+    }
+    Ok(())
+}
+
+/// How many letters have to be put in, taken out or changed to make one text of the other.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (place, &other) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(letter != other);
+            diagonal = row[place + 1];
+            row[place + 1] = changed.min(row[place] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}

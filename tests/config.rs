@@ -1,0 +1,126 @@
+//! The settings of a run: layers, and errors that name the nearest right thing.
+#![cfg(feature = "net")]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use jarmo::config::Config;
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+fn with(settings: &[&str]) -> Result<Config, String> {
+    let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    Config::layered(&[], &settings).map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_config_in_the_repository_is_valid_and_reads_back() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir("configs").unwrap() {
+        let path = entry.unwrap().path();
+        let config = Config::layered(&[&path], &[]).unwrap();
+        assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
+        jarmo::catalog::with_game(&config.game.name, &config.game.settings(), Nothing).unwrap();
+        seen += 1;
+    }
+    assert!(seen > 0);
+}
+
+struct Nothing;
+
+impl jarmo::catalog::GameTask for Nothing {
+    type Output = ();
+
+    fn run<G: jarmo::catalog::CatalogGame>(self, _: G) {}
+}
+
+#[test]
+fn later_layers_win() {
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["first.toml", "second.toml"].map(|name| folder.path().join(name));
+    std::fs::write(&first, "[selfplay]\ngames = 7\nsimulations = 9\n").unwrap();
+    std::fs::write(
+        &second,
+        "selfplay.simulations = 11\n[game]\nname = \"guard\"\n",
+    )
+    .unwrap();
+    let files: [&Path; 2] = [&first, &second];
+    let config = Config::layered(&files, &["run.seed=99".to_owned()]).unwrap();
+    assert_eq!(config.selfplay.games, 7);
+    assert_eq!(config.selfplay.simulations, 11);
+    assert_eq!(config.game.name, "guard");
+    assert_eq!(config.run.seed, 99);
+    assert_eq!(config.learner, with(&[]).unwrap().learner);
+}
+
+#[test]
+fn single_settings_take_numbers_and_plain_words() {
+    let settings = ["net.kind=conv", "net.width=64", "net.head_channels=32"];
+    let config = with(&[&settings[..], &["game.name=connect_four"]].concat()).unwrap();
+    assert_eq!(config.net.to_string(), "conv 64x2, 32 to the heads");
+    assert_eq!(config.game.name, "connect_four");
+}
+
+#[test]
+fn what_is_wrong_is_named_with_what_would_be_right() {
+    for (setting, message) in [
+        (
+            "selfplay.simulation=3",
+            "the nearest is selfplay.simulations",
+        ),
+        (
+            "learnr.rate=3",
+            "there is no setting learnr.rate; the nearest is learner.rate",
+        ),
+        ("net.widht=64", "the nearest is net.width"),
+        ("learner.adam=3", "learner.adam is a group of settings"),
+        ("selfplay.games", "expected KEY=VALUE"),
+        ("selfplay.games=0", "selfplay.games = 0: it must be from 1"),
+        (
+            "net.width=100",
+            "net.width = 100: it must be a multiple of 32",
+        ),
+        ("run.batch=0", "run.batch = 0: it must be at least 1"),
+        ("learner.rate=-1.0", "learner.rate = -1: it must be above 0"),
+        ("learner.rate=nan", "learner.rate = NaN: it must be above 0"),
+        (
+            "replay.surprise=2.0",
+            "replay.surprise = 2: it must be from 0 to 1",
+        ),
+        (
+            "run.minutes=-1.0",
+            "run.minutes = -1: it must not be below 0",
+        ),
+        ("selfplay.games=many", "expected usize"),
+        ("net.kind=rnn", "unknown variant `rnn`"),
+    ] {
+        let error = with(&[setting]).unwrap_err();
+        assert!(error.contains(message), "{setting}: {error}");
+    }
+    let missing = Config::layered(&[Path::new("no/such.toml")], &[]).unwrap_err();
+    assert!(missing.to_string().starts_with("no/such.toml: "));
+}
+
+#[test]
+fn config_prints_what_a_run_would_have() {
+    let mut command = Command::cargo_bin("jarmo").unwrap();
+    command
+        .args([
+            "config",
+            "--set",
+            "run.seed=123",
+            "--set",
+            "game.name=tammi",
+        ])
+        .assert()
+        .success()
+        .stdout(contains("seed = 123").and(contains("name = \"tammi\"")));
+    let mut command = Command::cargo_bin("jarmo").unwrap();
+    command
+        .args(["config", "--set", "run.sed=123"])
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "there is no setting run.sed; the nearest is run.seed",
+        ));
+}
