@@ -168,7 +168,7 @@ pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut
     let top = (0..children.len())
         .map(|index| completed.of(children, index))
         .fold(f32::NEG_INFINITY, f32::max);
-    let unvisited_weight = exp(unvisited - top);
+    let unvisited_weight = exp((unvisited - top).min(0.0)); // above 0 only if no child is unvisited
     let mut sum = 0.0;
     for (index, weight) in out.iter_mut().enumerate() {
         let factor = match children.known_value(index) {

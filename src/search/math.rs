@@ -45,7 +45,7 @@ pub(super) fn ln(x: f32) -> f32 {
     );
     // x = m 2^e with m between sqrt(1/2) and sqrt(2); ln m = 2 artanh s with s = (m - 1) / (m + 1).
     const SQRT_HALF_BITS: u32 = 0x3f35_04f3;
-    let shifted = x.to_bits() - SQRT_HALF_BITS;
+    let shifted = x.to_bits().wrapping_sub(SQRT_HALF_BITS); // negative below sqrt(1/2)
     let exponent = (shifted as i32) >> 23;
     let mantissa = f32::from_bits((shifted & 0x007f_ffff) + SQRT_HALF_BITS);
     let m = f64::from(mantissa);

@@ -65,6 +65,7 @@ pub struct AlphaBeta<G: Judged> {
     lengths: [usize; MOST_PLIES + 1], // by ply: where its line ends
     nodes: u64,
     most_nodes: u64,
+    bounded: bool, // the first depth is not
     stopped: bool,
 }
 
@@ -135,6 +136,7 @@ impl<G: Judged> AlphaBeta<G> {
             lengths: [0; MOST_PLIES + 1],
             nodes: 0,
             most_nodes: 0,
+            bounded: false,
             stopped: false,
             game,
         }
@@ -168,7 +170,8 @@ impl<G: Judged> AlphaBeta<G> {
             nodes: 0,
         };
         for depth in 1..MOST_DEPTH {
-            self.most_nodes = if depth == 1 { u64::MAX } else { most_nodes };
+            self.bounded = depth > 1;
+            self.most_nodes = most_nodes;
             let mut lines: Vec<Line> = Vec::with_capacity(count);
             let mut left = legal;
             while lines.len() < count {
@@ -514,10 +517,9 @@ impl<G: Judged> AlphaBeta<G> {
     #[inline]
     fn count_node(&mut self, stop: &mut dyn FnMut() -> bool) {
         self.nodes += 1;
-        if self.nodes >= self.most_nodes {
-            self.stopped = true;
-        } else if self.nodes.is_multiple_of(NODES_PER_LOOK) && self.most_nodes != u64::MAX {
-            self.stopped |= stop();
+        if self.bounded {
+            let look = self.nodes.is_multiple_of(NODES_PER_LOOK);
+            self.stopped |= self.nodes >= self.most_nodes || (look && stop());
         }
     }
 
