@@ -11,7 +11,9 @@ fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&st
     let spec: AgentSpec = agent.parse().unwrap();
     let mut out = Vec::new();
     let input = Cursor::new(lines.join("\n"));
-    engine::run(game, &spec, 1, input, &mut out).unwrap().unwrap();
+    engine::run(game, &spec, 1, input, &mut out)
+        .unwrap()
+        .unwrap();
     let text = String::from_utf8(out).unwrap();
     text.lines().map(str::to_owned).collect()
 }
@@ -25,10 +27,24 @@ fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
 #[test]
 fn the_golden_dialogue_comes_back_word_for_word() {
     let golden = include_str!("data/engine/dialogue.txt");
-    let sent: Vec<&str> = golden.lines().filter_map(|line| line.strip_prefix("> ")).collect();
-    let expected: Vec<&str> = golden.lines().filter_map(|line| line.strip_prefix("< ")).collect();
-    let answered: Vec<String> = answers("random", &sent).iter().map(|line| timeless(line)).collect();
-    assert_eq!(answered, expected, "the dialogue now is:\n{}", answered.join("\n"));
+    let sent: Vec<&str> = golden
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "))
+        .collect();
+    let expected: Vec<&str> = golden
+        .lines()
+        .filter_map(|line| line.strip_prefix("< "))
+        .collect();
+    let answered: Vec<String> = answers("random", &sent)
+        .iter()
+        .map(|line| timeless(line))
+        .collect();
+    assert_eq!(
+        answered,
+        expected,
+        "the dialogue now is:\n{}",
+        answered.join("\n")
+    );
 }
 
 /// The line without what depends on the machine.
@@ -48,8 +64,20 @@ fn timeless(line: &str) -> String {
 
 #[test]
 fn every_agent_answers_with_a_legal_move() {
-    for agent in ["random", "greedy", "uniform:50", "rollout:50", "alphabeta:500"] {
-        for go in ["go", "go nodes 20", "go nodes 0", "go movetime 1", "go movetime 0"] {
+    for agent in [
+        "random",
+        "greedy",
+        "uniform:50",
+        "rollout:50",
+        "alphabeta:500",
+    ] {
+        for go in [
+            "go",
+            "go nodes 20",
+            "go nodes 0",
+            "go movetime 1",
+            "go movetime 0",
+        ] {
             let lines = answers(agent, &["position startpos moves A1-C2", go]);
             let last = lines.last().unwrap();
             let best = last.strip_prefix("bestmove ").unwrap();
@@ -64,12 +92,20 @@ fn every_agent_answers_with_a_legal_move() {
 fn an_endless_search_answers_when_it_is_stopped() {
     for agent in ["uniform?mb=8", "rollout:10", "alphabeta:10", "random"] {
         let lines = answers(agent, &["go infinite", "isready", "stop", "isready"]);
-        let find = |wanted: &str| lines.iter().position(|line| line.starts_with(wanted)).unwrap();
+        let find = |wanted: &str| {
+            lines
+                .iter()
+                .position(|line| line.starts_with(wanted))
+                .unwrap()
+        };
         assert!(find("readyok") < find("bestmove"), "{agent}: {lines:?}");
         assert_eq!(lines.last().unwrap(), "readyok", "{agent}");
         // The end of the input stops it too.
         let lines = answers(agent, &["go infinite"]);
-        assert!(lines.last().unwrap().starts_with("bestmove "), "{agent}: {lines:?}");
+        assert!(
+            lines.last().unwrap().starts_with("bestmove "),
+            "{agent}: {lines:?}"
+        );
     }
 }
 
@@ -77,10 +113,20 @@ fn an_endless_search_answers_when_it_is_stopped() {
 fn nothing_is_changed_while_an_endless_search_runs() {
     let lines = answers(
         "rollout:10",
-        &["go infinite", "position startpos moves A1-C2", "go", "stop", "query p1turn"],
+        &[
+            "go infinite",
+            "position startpos moves A1-C2",
+            "go",
+            "stop",
+            "query p1turn",
+        ],
     );
     let busy = "info string a search is running; send stop first";
-    assert_eq!(lines.iter().filter(|line| *line == busy).count(), 2, "{lines:?}");
+    assert_eq!(
+        lines.iter().filter(|line| *line == busy).count(),
+        2,
+        "{lines:?}"
+    );
     assert_eq!(lines.last().unwrap(), "response true");
 }
 
@@ -89,7 +135,10 @@ fn the_same_seed_gives_the_same_moves() {
     let play = |seed: &str| {
         let option = format!("setoption name Seed value {seed}");
         let lines = answers("random", &[&option, "go", "go", "go", "go", "go", "go"]);
-        lines.into_iter().filter(|line| line.starts_with("best")).collect::<Vec<_>>()
+        lines
+            .into_iter()
+            .filter(|line| line.starts_with("best"))
+            .collect::<Vec<_>>()
     };
     assert_eq!(play("5"), play("5"));
     assert_ne!(play("5"), play("6"));
@@ -103,7 +152,10 @@ fn a_win_in_sight_is_announced_and_found() {
         let lines = answers_of(ConnectFour::new(0), agent, &[won, "go"]);
         assert_eq!(lines.last().unwrap(), "bestmove D", "{agent}");
         let info = &lines[lines.len() - 2];
-        assert!(info.contains(" score mate 1 wdl 1000 0 0 "), "{agent}: {info}");
+        assert!(
+            info.contains(" score mate 1 wdl 1000 0 0 "),
+            "{agent}: {info}"
+        );
     }
 }
 
@@ -117,9 +169,15 @@ fn several_lines_are_shown_when_asked_for() {
         );
         let last: Vec<&String> = lines.iter().rev().skip(1).take(3).collect();
         for (info, number) in last.iter().rev().zip(1..) {
-            assert!(info.contains(&format!(" multipv {number} score ")), "{agent}: {lines:?}");
+            assert!(
+                info.contains(&format!(" multipv {number} score ")),
+                "{agent}: {lines:?}"
+            );
         }
-        let moves: Vec<&str> = last.iter().map(|info| info.split(" pv ").nth(1).unwrap()).collect();
+        let moves: Vec<&str> = last
+            .iter()
+            .map(|info| info.split(" pv ").nth(1).unwrap())
+            .collect();
         assert!(moves[0] != moves[1] && moves[1] != moves[2], "{moves:?}");
     }
 }

@@ -2,10 +2,12 @@
 
 mod connect_four;
 mod key;
+mod scripted;
 mod tammi;
 mod web;
 
 pub use connect_four::ConnectFourHeuristic;
+pub use scripted::NoHeuristic;
 pub use tammi::TammiHeuristic;
 pub use web::{GuardHeuristic, JarmoHeuristic};
 
