@@ -233,6 +233,29 @@ fn an_edge_takes_at_most_100_bytes() {
 }
 
 #[test]
+fn a_simulation_allocates_nothing() {
+    fn check<G: Game>(game: G) {
+        for policy in policies() {
+            let limit = TreeLimit::for_simulations(&game, 600);
+            let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+            let mut batch = Batch::new(&game);
+            let mut rollout = Rollout::new(game.clone());
+            let mut more = |simulations| {
+                tree.plan(simulations, simulations, &[], 3);
+                batch.search(std::slice::from_mut(&mut tree), &mut rollout, |_| false);
+            };
+            more(10); // the rows of the batch and of the plan
+            let count = allocation_counter::measure(|| more(500)).count_total;
+            assert_eq!(count, 0, "{} {policy:?}", game.id());
+        }
+    }
+    check(Jarmo::standard());
+    check(Guard::standard());
+    check(Tammi::standard());
+    check(ConnectFour::new(0));
+}
+
+#[test]
 fn no_simulations_answer_from_the_judgement_of_the_root() {
     let game = Scripted::new(&Node::white([
         corridor(Player::Black, 9),
@@ -460,8 +483,8 @@ fn noise_comes_from_outside_and_changes_the_choice() {
         tree.best()
     };
     let actions: Vec<Action> = game.legal(&game.start()).iter().collect();
-    for favourite in 0..legal {
-        assert_eq!(pick(favourite), Some(actions[favourite]));
+    for (favourite, action) in actions.into_iter().enumerate() {
+        assert_eq!(pick(favourite), Some(action));
     }
 }
 
