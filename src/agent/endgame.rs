@@ -120,9 +120,11 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
                 limit: request.limit,
             })
             .collect();
-        let mut others = self.outside.choose(&mut outside).into_iter();
-        for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
-            *choice = others.next();
+        if !outside.is_empty() {
+            let mut others = self.outside.choose(&mut outside).into_iter();
+            for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
+                *choice = others.next();
+            }
         }
         choices
             .into_iter()

@@ -12,7 +12,8 @@ use super::{CommandResult, Failure, GameArgs, seconds};
 use crate::game::Game;
 use crate::games::{Jarmo, JarmoPosition};
 use crate::tables::{
-    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, shuttle_effect, verify,
+    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, measure, shuttle_effect,
+    verify,
 };
 
 /// Exact values of all positions with few archers and marks
@@ -26,6 +27,8 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Solve the smallest forces with the shuttle rule and tell what it changes
     Shuttle(ShuttleArgs),
+    /// Measure how long looking up a random position takes
+    Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
     Stats(StatsArgs),
 }
@@ -83,6 +86,19 @@ pub(super) struct ShuttleArgs {
 }
 
 #[derive(clap::Args)]
+pub(super) struct BenchArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: GameArgs,
+    /// Lookups
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    lookups: u32,
+}
+
+#[derive(clap::Args)]
 pub(super) struct StatsArgs {
     /// The directory of tables
     #[arg(value_name = "DIR")]
@@ -99,6 +115,7 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Build(args) => run_build(&args),
         Command::Verify(args) => run_verify(&args),
         Command::Probe(args) => run_probe(&args),
+        Command::Bench(args) => run_bench(&args),
         Command::Shuttle(args) => run_shuttle(&args),
         Command::Stats(args) => run_stats(&args),
     }
@@ -194,6 +211,21 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
     for value in tables.actions(&game, &position).unwrap_or_default() {
         let text = game.action_text(&position, value.action);
         writeln!(out, "  {text:6} {}", value.exact)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_bench(args: &BenchArgs) -> CommandResult {
+    let (_, tables) = open(&args.game, &args.tables)?;
+    let mut out = stdout().lock();
+    for speed in measure(&tables, args.lookups, 1) {
+        writeln!(
+            out,
+            "force {}: {:.0} ns a lookup, {:.0} ns with the one before done first",
+            speed.force,
+            1e9 * speed.throughput,
+            1e9 * speed.latency
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -20,7 +20,7 @@ pub struct Tables {
     layers: Vec<(Layer, Bytes)>,
 }
 
-/// An action, what it is worth to the player who takes it, and whether it keeps the best result.
+/// An action and what it is worth to the player who takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionValue {
     /// The action.
