@@ -144,7 +144,7 @@ fn bad_input_is_named_with_the_remedy() {
             2,
             "2..=10",
         ),
-        (&["tables", "shuttle", "--force", "4"], 2, "2..=3"),
+        (&["tables", "shuttle", "--force", "5"], 2, "2..=4"),
         (
             &["accuracy", "tables:nowhere", "--tables", tables],
             2,

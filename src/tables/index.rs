@@ -9,7 +9,7 @@
 //! - the **column** says the same of the player to move, his circles counted among those that the
 //!   first set left free.
 //!
-//! Sets are ranked as in [`subsets`](super::subsets). So all positions that differ only by what the
+//! Sets of equal size are ranked in the order of their bits read as a number. So all positions that differ only by what the
 //! player to move did with his own archers lie in one row, a few kilobytes long: the solver lives
 //! on that.
 

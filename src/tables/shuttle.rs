@@ -10,20 +10,16 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use rayon::prelude::*;
 
 use super::code::{Exact, OVER_DRAWN, lost, won};
-use super::index::{Block, LEAST_FORCE, Layer, Placement, Strength};
+use super::index::{Block, LEAST_FORCE, Layer, Material, Placement, Strength};
 use super::lines::Blockable;
 use super::lookup::Tables;
-use super::subsets::bits;
 use crate::game::{Game, Mask, Player, Verdict};
-use crate::games::jarmo::SHUTTLE_LIMIT;
+use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use crate::games::web::{Circle, Circles, WebAction};
 use crate::games::{Jarmo, JarmoPosition};
 
-/// The highest force that [`shuttle_effect`] solves.
-///
-/// Up to here nobody passes twice in a row: a player who has to pass has two archers at least, so
-/// that his opponent, with one, never has to. A pass is then like any action that breaks a shuttle.
-pub const MOST_SHUTTLE_FORCE: u32 = 3;
+/// The highest force that [`shuttle_effect`] solves: it takes 1.2 GiB of memory.
+pub const MOST_SHUTTLE_FORCE: u32 = 4;
 
 /// What the shuttle rule does to the positions of one force.
 #[derive(Clone, Debug)]
@@ -32,7 +28,7 @@ pub struct ShuttleEffect {
     pub force: u32,
     /// Placements reached without a shuttle under way.
     pub fresh: Change,
-    /// All positions: every placement with everything that can have come just before.
+    /// All positions: every placement with every move of both that can have come just before.
     pub all: Change,
 }
 
@@ -87,7 +83,7 @@ impl Change {
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`].
 pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, Blockable> {
-    assert!(force <= MOST_SHUTTLE_FORCE, "two passes could meet");
+    assert!(force <= MOST_SHUTTLE_FORCE, "far too many positions");
     let tables = Tables::solve(game, force)?;
     let histories = Histories::solve(game, force);
     Ok((LEAST_FORCE..=force)
@@ -101,23 +97,32 @@ struct Histories {
     layers: Vec<Layer>,
     starts: Vec<Vec<usize>>, // by layer and block: the first of its bytes
     bytes: Vec<AtomicU8>,
+    degree: usize, // the most lines at a circle
 }
 
 /// A byte not yet known, which ends as a draw.
 const UNKNOWN: u8 = super::code::DRAWN;
 
-/// The most lines at a circle that are told apart.
-const SLOTS: usize = 24;
+/// A player's past that makes no difference to him, as a number.
+const NO_PAST: usize = 0;
+
+/// His last action was a pass.
+const PASSED: usize = 1;
+
+const FIRST_MOVE: usize = 2;
+
+const STREAKS: usize = SHUTTLE_LIMIT as usize;
 
 impl Histories {
     fn solve(game: &Jarmo, force: u32) -> Histories {
-        let game = game.clone().with_max_plies(0);
-        let layers: Vec<Layer> = (LEAST_FORCE..=force).map(Layer::new).collect();
+        let web = game.web();
+        let degrees = Circle::all().map(|circle| web.neighbours(circle).count() as usize);
         let mut histories = Histories {
-            game,
-            layers,
+            game: game.clone().with_max_plies(0),
+            layers: (LEAST_FORCE..=force).map(Layer::new).collect(),
             starts: Vec::new(),
             bytes: Vec::new(),
+            degree: degrees.max().unwrap_or(0),
         };
         let mut end = 0;
         for layer in &histories.layers {
@@ -137,35 +142,29 @@ impl Histories {
         histories
     }
 
-    /// What can have come before a player's turn: nothing that matters, or a move of one of his
+    /// The numbers of a player's pasts: nothing that matters, a pass, or a move of one of his
     /// archers from a neighbouring circle, the first to the fourth in a row.
-    fn shuttles(&self, strength: Strength) -> usize {
-        1 + usize::from(strength.archers) * self.degree() * usize::from(SHUTTLE_LIMIT)
+    fn pasts(&self, strength: Strength) -> usize {
+        FIRST_MOVE + usize::from(strength.archers) * self.degree * STREAKS
     }
 
     fn histories(&self, block: &Block) -> usize {
-        self.shuttles(block.material.own) * self.shuttles(block.material.enemy)
-    }
-
-    fn degree(&self) -> usize {
-        let web = self.game.web();
-        let degrees = Circle::all().map(|circle| web.neighbours(circle).count() as usize);
-        degrees.max().unwrap_or(0).min(SLOTS)
+        self.pasts(block.material.own) * self.pasts(block.material.enemy)
     }
 
     /// Finds all positions whose result comes after `plies`.
     fn round(&self, plies: u32) -> u64 {
-        self.each(|position, index| {
-            let byte = &self.bytes[index];
-            if byte.load(Ordering::Relaxed) != UNKNOWN {
-                return 0;
-            }
-            let found = self.value(position, plies);
-            if let Some(found) = found {
-                byte.store(found, Ordering::Relaxed);
-            }
-            u64::from(found.is_some())
-        })
+        let byte = |index: usize| self.bytes[index].load(Ordering::Relaxed);
+        self.each(
+            move |index| byte(index) == UNKNOWN,
+            move |position, index| match self.value(position, plies) {
+                Some(found) => {
+                    self.bytes[index].store(found, Ordering::Relaxed);
+                    1
+                }
+                None => 0,
+            },
+        )
         .sum()
     }
 
@@ -203,65 +202,68 @@ impl Histories {
 
     fn index(&self, position: &JarmoPosition) -> Option<usize> {
         let placement = Placement::of(position);
-        let number = (position.force().checked_sub(LEAST_FORCE)?) as usize;
-        let layer = &self.layers[number];
+        let material = Material::of(&placement);
+        let number = material.force().checked_sub(LEAST_FORCE)? as usize;
+        let layer = self.layers.get(number)?;
         let index = layer.index(&placement)?;
-        let block = layer.blocks().partition_point(|block| block.start <= index) - 1;
+        let number_of_block = layer.block_of(&material)?;
+        let block = &layer.blocks()[number_of_block];
         let mover = position.to_move();
-        let shuttles = self.shuttles(layer.blocks()[block].material.enemy);
-        let history = self.shuttle(position, mover) * shuttles + self.shuttle(position, !mover);
-        let block_start = layer.blocks()[block].start;
-        let histories = self.histories(&layer.blocks()[block]);
-        Some(self.starts[number][block] + (index - block_start) * histories + history)
+        let enemy = self.pasts(material.enemy);
+        let history = self.past(position, mover) * enemy + self.past(position, !mover);
+        let start = self.starts[number][number_of_block];
+        Some(start + (index - block.start) * self.histories(block) + history)
     }
 
-    /// The number of a player's shuttle; 0 unless he could go on with it.
-    fn shuttle(&self, position: &JarmoPosition, player: Player) -> usize {
-        let Some((action, streak)) = position.shuttle(player).last_move() else {
-            return 0;
+    /// The number of a player's past. A move that he could not take back at once is none.
+    fn past(&self, position: &JarmoPosition, player: Player) -> usize {
+        let shuttle = position.shuttle(player);
+        let Some((action, streak)) = shuttle.last_move() else {
+            return if shuttle == Shuttle::PASS {
+                PASSED
+            } else {
+                NO_PAST
+            };
         };
         let WebAction::Move { from, to } = self.game.web().decode(action) else {
-            return 0;
+            return NO_PAST;
         };
         let own = position.archers(player);
         if !own.contains(to) || Circles::goal(player).contains(to) {
-            return 0;
+            return NO_PAST;
         }
         let below =
             |set: Circles, circle: Circle| (set.0 & ((1 << circle.index()) - 1)).count_ones();
         let archer = below(own, to) as usize;
         let slot = below(self.game.web().neighbours(to), from) as usize;
-        let streaks = usize::from(SHUTTLE_LIMIT);
-        1 + (archer * self.degree() + slot) * streaks + usize::from(streak) - 1
+        FIRST_MOVE + (archer * self.degree + slot) * STREAKS + usize::from(streak) - 1
     }
 
-    /// The position with this shuttle of a player, if there can be one.
-    fn with_shuttle(
-        &self,
-        position: JarmoPosition,
-        player: Player,
-        number: usize,
-    ) -> Option<JarmoPosition> {
-        let Some(number) = number.checked_sub(1) else {
-            return Some(position);
-        };
-        let streaks = usize::from(SHUTTLE_LIMIT);
-        let (slot, streak) = (number / streaks, number % streaks + 1);
+    /// What a player can have done last, each with its number.
+    fn all_pasts(&self, position: &JarmoPosition, player: Player) -> Vec<(usize, Shuttle)> {
+        let mut pasts = vec![(NO_PAST, Shuttle::NONE), (PASSED, Shuttle::PASS)];
         let own = position.archers(player);
-        let to = bits(own.0).nth(slot / self.degree())?;
-        let near = self.game.web().neighbours(Circle::at(to as usize));
-        let from = Circle::at(bits(near.0).nth(slot % self.degree())? as usize);
-        let to = Circle::at(to as usize);
-        if Circles::goal(player).contains(to) || own.contains(from) {
-            return None;
+        let web = self.game.web();
+        for (archer, to) in own.iter().enumerate() {
+            for (slot, from) in web.neighbours(to).iter().enumerate() {
+                if Circles::goal(player).contains(to) || own.contains(from) {
+                    continue;
+                }
+                let action = web.move_action(from, to).expect("they are neighbours");
+                for streak in 1..=SHUTTLE_LIMIT {
+                    let slots = (archer * self.degree + slot) * STREAKS;
+                    let number = FIRST_MOVE + slots + usize::from(streak) - 1;
+                    pasts.push((number, Shuttle::of_move(action, streak)));
+                }
+            }
         }
-        let action = self.game.web().move_action(from, to)?;
-        Some(position.with_shuttle(player, action, streak as u8))
+        pasts
     }
 
-    /// What `visit` says of every position and the place of its byte.
+    /// What `visit` says of every position whose byte is `wanted`, and of the place of that byte.
     fn each<'a, T: Send + 'a>(
         &'a self,
+        wanted: impl Fn(usize) -> bool + Copy + Send + Sync + 'a,
         visit: impl Fn(&JarmoPosition, usize) -> T + Copy + Send + Sync + 'a,
     ) -> impl ParallelIterator<Item = T> + 'a {
         let blocks = self
@@ -284,45 +286,45 @@ impl Histories {
                     .into_par_iter()
                     .flat_map_iter(move |index| {
                         let position = layer.placement(block.start + index).position();
+                        let mover = position.to_move();
                         let first = start + index * self.histories(block);
-                        self.pasts(position, block)
-                            .map(move |(history, position)| visit(&position, first + history))
+                        let enemies = self.pasts(block.material.enemy);
+                        let (own, enemy) = (
+                            self.all_pasts(&position, mover),
+                            self.all_pasts(&position, !mover),
+                        );
+                        own.into_iter().flat_map(move |(one, past)| {
+                            let position = position.with_shuttle(mover, past);
+                            let first = first + one * enemies;
+                            let wanted = move |other: &(usize, Shuttle)| wanted(first + other.0);
+                            enemy
+                                .clone()
+                                .into_iter()
+                                .filter(wanted)
+                                .map(move |(other, past)| {
+                                    visit(&position.with_shuttle(!mover, past), first + other)
+                                })
+                        })
                     })
-            })
-    }
-
-    /// The positions that a placement stands for, each with its number among them.
-    fn pasts(
-        &self,
-        position: JarmoPosition,
-        block: &Block,
-    ) -> impl Iterator<Item = (usize, JarmoPosition)> + use<'_> {
-        let [own, enemy] =
-            [block.material.own, block.material.enemy].map(|strength| self.shuttles(strength));
-        let mover = position.to_move();
-        (0..own)
-            .filter_map(move |one| Some((one, self.with_shuttle(position, mover, one)?)))
-            .flat_map(move |(one, position)| {
-                (0..enemy).filter_map(move |other| {
-                    let position = self.with_shuttle(position, !mover, other)?;
-                    Some((one * enemy + other, position))
-                })
             })
     }
 
     fn compare(&self, tables: &Tables, force: u32) -> ShuttleEffect {
         let count = |fresh: bool| {
-            self.each(|position, index| {
-                let mut change = Change::default();
-                let without = tables.exact(position).expect("solved up to this force");
-                let history = Player::BOTH.map(|player| self.shuttle(position, player));
-                let counts = !without.is_over() && position.force() == force;
-                if counts && (!fresh || history == [0, 0]) {
-                    let byte = self.bytes[index].load(Ordering::Relaxed);
-                    change.add(position, without, Exact::from_byte(byte));
-                }
-                change
-            })
+            self.each(
+                |_| true,
+                |position, index| {
+                    let mut change = Change::default();
+                    let without = tables.exact(position).expect("solved up to this force");
+                    let pasts = Player::BOTH.map(|player| self.past(position, player));
+                    let kind = pasts == [NO_PAST; 2] || !fresh && !pasts.contains(&PASSED);
+                    if kind && position.force() == force && !without.is_over() {
+                        let byte = self.bytes[index].load(Ordering::Relaxed);
+                        change.add(position, without, Exact::from_byte(byte));
+                    }
+                    change
+                },
+            )
             .reduce(Change::default, Change::join)
         };
         ShuttleEffect {

@@ -55,6 +55,16 @@ impl Shuttle {
         streak: 0,
     };
 
+    /// A move, the `streak`-th (1 to [`SHUTTLE_LIMIT`]) in a row of which each undid the one before.
+    #[inline]
+    pub fn of_move(action: Action, streak: u8) -> Shuttle {
+        debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "no such streak");
+        Shuttle {
+            last: action.0 as u8,
+            streak,
+        }
+    }
+
     /// The last action if it was a move, and the length of its streak.
     pub fn last_move(self) -> Option<(Action, u8)> {
         (self.streak > 0).then_some((Action(u16::from(self.last)), self.streak))
@@ -99,16 +109,11 @@ impl JarmoPosition {
         self.shuttles[player.index()]
     }
 
-    /// The same position after `player`'s last action was this move, the `streak`-th (1 to
-    /// [`SHUTTLE_LIMIT`]) in a row of which each undid the one before.
+    /// The same position with another past of this player.
     #[inline]
     #[must_use]
-    pub fn with_shuttle(mut self, player: Player, action: Action, streak: u8) -> JarmoPosition {
-        debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "no such streak");
-        self.shuttles[player.index()] = Shuttle {
-            last: action.0 as u8,
-            streak,
-        };
+    pub fn with_shuttle(mut self, player: Player, shuttle: Shuttle) -> JarmoPosition {
+        self.shuttles[player.index()] = shuttle;
         self
     }
 
