@@ -66,14 +66,23 @@ impl Exact {
     /// What a byte of a table says.
     #[inline(always)]
     pub fn from_byte(byte: u8) -> Exact {
-        let plies = u32::from(byte.saturating_sub(LOST) / 2);
-        match byte {
-            DRAWN => Exact::Draw,
-            OVER_DRAWN => Exact::OverDrawn,
-            _ if byte % 2 == WON % 2 => Exact::Win(plies),
-            _ => Exact::Loss(plies),
-        }
+        // Nothing waits for the byte but the answer: a branch on it would.
+        MEANING[usize::from(byte)]
     }
+}
+
+static MEANING: [Exact; 256] = meanings();
+
+const fn meanings() -> [Exact; 256] {
+    let mut table = [Exact::Draw; 256];
+    table[OVER_DRAWN as usize] = Exact::OverDrawn;
+    let mut plies = 0;
+    while WON as u32 + 2 * plies <= u8::MAX as u32 {
+        table[lost(plies) as usize] = Exact::Loss(plies);
+        table[won(plies) as usize] = Exact::Win(plies);
+        plies += 1;
+    }
+    table
 }
 
 impl fmt::Display for Exact {
@@ -100,13 +109,13 @@ const WON: u8 = 3;
 
 /// The byte of a position lost in this many plies.
 #[inline(always)]
-pub fn lost(plies: u32) -> u8 {
+pub const fn lost(plies: u32) -> u8 {
     LOST + 2 * plies as u8
 }
 
 /// The byte of a position won in this many plies.
 #[inline(always)]
-pub fn won(plies: u32) -> u8 {
+pub const fn won(plies: u32) -> u8 {
     WON + 2 * plies as u8
 }
 
