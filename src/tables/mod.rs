@@ -1,4 +1,9 @@
-//! Exact values of all jarmo positions up to a force.
+//! Exact values of all jarmo positions up to a force: archers plus marks on the board.
+//!
+//! [`build`] solves them layer by layer into a directory, [`Tables`] opens and asks it, [`verify`] holds
+//! it against the rules. The game solved is jarmo without the shuttle rule and without a limit on its
+//! length; `docs/tables.md` says how, and what that leaves open. Whoever plays asks through
+//! [`Endgames`], which looks after the limit.
 
 mod build;
 pub mod code;
