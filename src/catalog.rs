@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::board::BoardView;
 use crate::encode::Encode;
 use crate::game::shorten;
 use crate::games::tammi::MOST_QUIET_LIMIT;
@@ -12,9 +13,9 @@ use crate::search::Judged;
 use crate::tables::HasEndgames;
 
 /// What every game of the catalog can do.
-pub trait CatalogGame: Encode + Judged + HasEndgames {}
+pub trait CatalogGame: BoardView + Encode + Judged + HasEndgames {}
 
-impl<G: Encode + Judged + HasEndgames> CatalogGame for G {}
+impl<G: BoardView + Encode + Judged + HasEndgames> CatalogGame for G {}
 
 /// Settings of the rules, as far as the named game has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 pub mod game;
 pub mod games;
 pub mod random;
+pub mod board;
 pub mod files;
 pub mod encode;
 pub mod tables;
@@ -26,6 +27,8 @@ pub mod train;
 #[cfg(feature = "net")]
 pub mod config;
 pub mod cli;
+#[cfg(feature = "play")]
+pub mod play;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

@@ -160,6 +160,12 @@ impl Tammi {
         self.quiet_limit
     }
 
+    /// Where an action starts and ends, as White sees the board.
+    pub fn ends(&self, position: &TammiPosition, action: Action) -> (Square, Square) {
+        let (from, to) = DIAGONALS.ends[action.index()];
+        (from.seen_by(position.to_move), to.seen_by(position.to_move))
+    }
+
     #[inline]
     fn drawn(&self, position: &TammiPosition) -> bool {
         (u32::from(position.quiet) >= self.quiet_limit) | (position.repeats >= REPEATS_TO_DRAW)

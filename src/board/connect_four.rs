@@ -1,0 +1,56 @@
+//! Connect four: holes that stones fall into.
+
+use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use crate::game::Action;
+use crate::games::connect_four::{COLUMNS, ROWS};
+use crate::games::{ConnectFour, ConnectFourPosition};
+
+impl BoardView for ConnectFour {
+    fn layout(&self) -> Layout {
+        let cell = |index: usize| {
+            let (column, row) = (index % COLUMNS, index / COLUMNS);
+            let letter = char::from(b'A' + column as u8);
+            Cell {
+                name: format!("{letter}{}", row + 1),
+                column,
+                row,
+            }
+        };
+        Layout {
+            style: Style::Slots,
+            columns: COLUMNS,
+            rows: ROWS,
+            cells: (0..COLUMNS * ROWS).map(cell).collect(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn pieces(&self, position: &ConnectFourPosition) -> Vec<Piece> {
+        let standing = |cell: usize| {
+            Some(Piece {
+                cell,
+                player: position.at(cell % COLUMNS, cell / COLUMNS)?,
+                strong: false,
+                leaving: false,
+            })
+        };
+        (0..COLUMNS * ROWS).filter_map(standing).collect()
+    }
+
+    fn gesture(&self, position: &ConnectFourPosition, action: Action) -> Gesture {
+        let column = action.index();
+        let row = (0..ROWS).find(|&row| position.at(column, row).is_none());
+        Gesture {
+            to: row.map(|row| row * COLUMNS + column),
+            ..Gesture::default()
+        }
+    }
+
+    fn tallies(&self, _: &ConnectFourPosition) -> Vec<Tally> {
+        Vec::new()
+    }
+
+    fn notes(&self, _: &ConnectFourPosition) -> Vec<Note> {
+        Vec::new()
+    }
+}

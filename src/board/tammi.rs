@@ -1,0 +1,93 @@
+//! Tammi: the dark squares of a chequered board.
+
+use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use crate::game::{Action, Player};
+use crate::games::tammi::{SIDE, SQUARES, Square};
+use crate::games::{Tammi, TammiPosition};
+
+impl BoardView for Tammi {
+    fn layout(&self) -> Layout {
+        Layout {
+            style: Style::Squares,
+            columns: SIDE,
+            rows: SIDE,
+            cells: (0..SQUARES)
+                .map(Square::at)
+                .map(|square| Cell {
+                    name: square.to_string(),
+                    column: square.column(),
+                    row: square.row(),
+                })
+                .collect(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn pieces(&self, position: &TammiPosition) -> Vec<Piece> {
+        let jumped = position.capture().map_or(0, |(_, jumped)| jumped);
+        let standing = |cell: usize| {
+            let bit = 1 << cell;
+            let player = Player::BOTH
+                .into_iter()
+                .find(|&player| (position.men(player) | position.kings(player)) & bit != 0)?;
+            Some(Piece {
+                cell,
+                player,
+                strong: position.kings(player) & bit != 0,
+                leaving: jumped & bit != 0,
+            })
+        };
+        (0..SQUARES).filter_map(standing).collect()
+    }
+
+    fn gesture(&self, position: &TammiPosition, action: Action) -> Gesture {
+        let (from, to) = self.ends(position, action);
+        let enemy = !position.to_move();
+        let pieces = position.men(enemy) | position.kings(enemy);
+        let distance = from.row().abs_diff(to.row());
+        // A point between two others on a line, in steps from the first.
+        let between = |a: usize, b: usize, step| if a < b { a + step } else { a - step };
+        let captured = (1..distance)
+            .filter_map(|step| {
+                let column = between(from.column(), to.column(), step);
+                Square::on(column, between(from.row(), to.row(), step))
+            })
+            .find(|square| pieces >> square.index() & 1 == 1);
+        Gesture {
+            from: Some(from.index()),
+            to: Some(to.index()),
+            captured: captured.map(Square::index),
+        }
+    }
+
+    fn tallies(&self, position: &TammiPosition) -> Vec<Tally> {
+        let count = |set: fn(&TammiPosition, Player) -> u32| {
+            Player::BOTH.map(|player| set(position, player).count_ones())
+        };
+        vec![
+            Tally {
+                key: "tally_men",
+                values: count(TammiPosition::men),
+            },
+            Tally {
+                key: "tally_kings",
+                values: count(TammiPosition::kings),
+            },
+        ]
+    }
+
+    fn notes(&self, position: &TammiPosition) -> Vec<Note> {
+        let note = |key, player, what| Note { key, player, what };
+        let mut notes = Vec::new();
+        if let Some((jumper, _)) = position.capture() {
+            let mover = Some(position.to_move());
+            notes.push(note("note_capturing", mover, jumper.to_string()));
+        }
+        let quiet = position.quiet_plies();
+        if 2 * quiet >= self.quiet_limit() {
+            let what = format!("{quiet}/{}", self.quiet_limit());
+            notes.push(note("note_quiet", None, what));
+        }
+        notes
+    }
+}

@@ -1,0 +1,154 @@
+//! Jarmo and guard: circles and lines.
+
+use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use crate::game::{Action, Game, Player};
+use crate::games::jarmo::SHUTTLE_LIMIT;
+use crate::games::web::{Circle, Circles, SIDE, Web, WebAction};
+use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
+
+fn web_layout(web: &Web) -> Layout {
+    Layout {
+        style: Style::Web,
+        columns: SIDE,
+        rows: SIDE,
+        cells: Circle::all()
+            .map(|circle| Cell {
+                name: circle.to_string(),
+                column: circle.column(),
+                row: circle.row(),
+            })
+            .collect(),
+        lines: web
+            .lines()
+            .iter()
+            .map(|(from, to)| (from.index(), to.index()))
+            .collect(),
+    }
+}
+
+fn web_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
+    let standing = |circle: Circle| {
+        let player = Player::BOTH
+            .into_iter()
+            .find(|player| pieces[player.index()].contains(circle))?;
+        Some(Piece {
+            cell: circle.index(),
+            player,
+            strong: strong.contains(circle),
+            leaving: false,
+        })
+    };
+    Circle::all().filter_map(standing).collect()
+}
+
+fn web_gesture(web: &Web, mover: Player, enemy: Circles, action: Action) -> Gesture {
+    match web.decode(action) {
+        WebAction::Move { from, to } => Gesture {
+            from: Some(from.index()),
+            to: Some(to.index()),
+            captured: enemy.contains(to).then_some(to.index()),
+        },
+        WebAction::Deploy { column } => Gesture {
+            to: Some(Circle::home(mover, column).index()),
+            ..Gesture::default()
+        },
+        WebAction::Pass => Gesture::default(),
+    }
+}
+
+impl BoardView for Jarmo {
+    fn layout(&self) -> Layout {
+        web_layout(self.web())
+    }
+
+    fn pieces(&self, position: &JarmoPosition) -> Vec<Piece> {
+        web_pieces(
+            Player::BOTH.map(|player| position.archers(player)),
+            position.marked(),
+        )
+    }
+
+    fn gesture(&self, position: &JarmoPosition, action: Action) -> Gesture {
+        let mover = position.to_move();
+        web_gesture(self.web(), mover, position.archers(!mover), action)
+    }
+
+    fn tallies(&self, position: &JarmoPosition) -> Vec<Tally> {
+        vec![
+            Tally {
+                key: "tally_score",
+                values: position.score().map(u32::from),
+            },
+            Tally {
+                key: "tally_captured",
+                values: Player::BOTH.map(|player| position.captured(player)),
+            },
+        ]
+    }
+
+    fn notes(&self, position: &JarmoPosition) -> Vec<Note> {
+        let banned = |player: Player| {
+            let (last, streak) = position.shuttle(player).last_move()?;
+            let WebAction::Move { from, to } = self.web().decode(last) else {
+                return None;
+            };
+            (streak == SHUTTLE_LIMIT).then(|| Note {
+                key: "note_shuttle",
+                player: Some(player),
+                what: format!("{to}-{from}"),
+            })
+        };
+        Player::BOTH.into_iter().filter_map(banned).collect()
+    }
+}
+
+impl BoardView for Guard {
+    fn layout(&self) -> Layout {
+        web_layout(self.web())
+    }
+
+    fn pieces(&self, position: &GuardPosition) -> Vec<Piece> {
+        web_pieces(
+            Player::BOTH.map(|player| position.pieces(player)),
+            position.guards(),
+        )
+    }
+
+    fn gesture(&self, position: &GuardPosition, action: Action) -> Gesture {
+        let mover = position.to_move();
+        web_gesture(self.web(), mover, position.pieces(!mover), action)
+    }
+
+    fn tallies(&self, position: &GuardPosition) -> Vec<Tally> {
+        vec![
+            Tally {
+                key: "tally_score",
+                values: position.score().map(u32::from),
+            },
+            Tally {
+                key: "tally_captured_archers",
+                values: Player::BOTH.map(|player| position.captured_archers(player)),
+            },
+            Tally {
+                key: "tally_placements",
+                values: Player::BOTH.map(|player| position.placements(player)),
+            },
+            Tally {
+                key: "tally_reserve",
+                values: Player::BOTH.map(|player| position.reserve(player)),
+            },
+        ]
+    }
+
+    fn notes(&self, position: &GuardPosition) -> Vec<Note> {
+        let placing = position.moved() && self.outcome(position).is_none();
+        placing
+            .then(|| Note {
+                key: "note_placing",
+                player: Some(position.to_move()),
+                what: String::new(),
+            })
+            .into_iter()
+            .collect()
+    }
+}

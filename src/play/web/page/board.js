@@ -1,0 +1,376 @@
+// The board as SVG: draws a view, and turns clicks, drags and keys into moves. Knows no server.
+
+const NS = "http://www.w3.org/2000/svg";
+const UNIT = 120; // between neighbouring circles
+
+export function make(name, attributes = {}, ...children) {
+  const node = document.createElementNS(NS, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+// What a piece looks like, around (0, 0).
+export function pieceShape(game, piece) {
+  const group = make("g", { class: `piece ${piece.player}` });
+  const body = (radius) => make("circle", { class: "body", r: radius });
+  if (game === "connect_four") {
+    group.append(body(37), make("circle", { class: "glyph", r: 26, "stroke-opacity": .35 }));
+  } else if (game === "tammi") {
+    group.append(body(37), make("circle", { class: "glyph", r: 28, "stroke-opacity": .35 }));
+    if (piece.strong) {
+      group.append(make("path", { class: "full", d: "M-19 13 L-22 -11 L-10 0 L0 -18 L10 0 L22 -11 L19 13 Z" }));
+    }
+  } else {
+    group.append(body(34));
+    if (game === "guard" && piece.strong) {
+      group.append(make("path", { class: "full", d: "M0 -23 L19 -16 V1 C19 13 8 21 0 25 C-8 21 -19 13 -19 1 V-16 Z" }));
+      group.append(make("path", { class: "glyph", d: "M0 -14 V15 M-11 -2 H11" }));
+    } else {
+      group.append(make("path", { class: "glyph", d: "M-9 -20 C13 -15 13 15 -9 20" }));
+      group.append(make("path", { class: "glyph string", d: "M-9 -20 L-9 20" }));
+      group.append(make("path", { class: "glyph", d: "M-19 0 H20 M13 -7 L20 0 L13 7" }));
+      if (piece.strong) group.append(make("circle", { class: "ring", r: 35 }));
+    }
+  }
+  return group;
+}
+
+export class Board {
+  // `play(text)` is called with a chosen move, `label(cell, state)` gives a cell's words.
+  constructor(svg, play, label) {
+    this.svg = svg;
+    this.play = play;
+    this.label = label;
+    this.view = null;
+    this.picked = null;
+    this.flipped = false;
+    this.pieces = new Map(); // by cell: {node, piece}
+    this.ideas = [];
+    svg.addEventListener("pointerdown", (event) => this.down(event));
+    svg.addEventListener("pointermove", (event) => this.moved(event));
+    svg.addEventListener("pointerup", (event) => this.up(event));
+    svg.addEventListener("pointercancel", () => this.dropDrag());
+    svg.addEventListener("pointerover", (event) => this.hover(this.cellOf(event.target)));
+    svg.addEventListener("pointerleave", () => this.hover(null));
+    svg.addEventListener("keydown", (event) => this.key(event));
+    svg.addEventListener("focusin", (event) => this.hover(this.cellOf(event.target)));
+  }
+
+  show(view, ideas) {
+    const other = !this.view || this.view.game !== view.game || JSON.stringify(this.view.layout) !== JSON.stringify(view.layout);
+    const before = this.view;
+    this.view = view;
+    this.ideas = ideas;
+    if (other || this.drawnFlipped !== this.flipped) this.build();
+    if (this.picked !== null && (!view.human || !this.sources().has(this.picked))) this.picked = null;
+    this.place(other ? null : before);
+    this.mark();
+  }
+
+  point(cell) {
+    const { layout } = this.view;
+    const { column, row } = layout.cells[cell];
+    const x = this.flipped ? layout.columns - 1 - column : column;
+    const y = this.flipped ? row : layout.rows - 1 - row;
+    return [70 + x * this.step, 62 + y * this.step];
+  }
+
+  build() {
+    const { layout } = this.view;
+    this.drawnFlipped = this.flipped;
+    this.step = layout.style === "web" ? UNIT : 92;
+    const width = (layout.columns - 1) * this.step + 140;
+    const height = (layout.rows - 1) * this.step + 136;
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.replaceChildren();
+    this.pieces.clear();
+    const under = make("g");
+    this.svg.append(under);
+    const half = this.step / 2;
+    if (layout.style === "web") {
+      for (const [row, player] of [[0, "white"], [layout.rows - 1, "black"]]) {
+        const cell = layout.cells.findIndex((other) => other.row === row);
+        const [, y] = this.point(cell);
+        under.append(make("rect", { class: `band ${player}`, x: 22, y: y - 48, width: width - 44, height: 96, rx: 48 }));
+      }
+    }
+    if (layout.style === "squares") {
+      const [x, y] = [70 - half, 62 - half];
+      const side = this.step * layout.columns;
+      under.append(make("rect", { class: "square light", x, y, width: side, height: side }));
+    }
+    if (layout.style === "slots") {
+      under.append(make("rect", { class: "wall", x: 70 - half - 6, y: 62 - half - 6, width: this.step * layout.columns + 12, height: this.step * layout.rows + 12, rx: 18 }));
+    }
+    this.label_axes(under, width, height);
+    this.lines = layout.lines.map(([a, b]) => {
+      const [[x1, y1], [x2, y2]] = [this.point(a), this.point(b)];
+      const gap = make("line", { class: "gap", x1, y1, x2, y2 });
+      const line = make("line", { class: "line", x1, y1, x2, y2 });
+      under.append(gap, line);
+      return { a, b, gap, line };
+    });
+    this.cells = layout.cells.map((cell, index) => {
+      const [x, y] = this.point(index);
+      const group = make("g", { class: "cell", "data-cell": index, role: "button", tabindex: index === 0 ? 0 : -1, transform: `translate(${x} ${y})` });
+      if (layout.style === "squares") {
+        group.classList.add("dark");
+        group.append(make("rect", { class: "hole", x: -half, y: -half, width: this.step, height: this.step }));
+        group.append(make("text", { class: "name", x: half - 14, y: half - 11 }, cell.name));
+        group.append(make("rect", { class: "focus", x: 4 - half, y: 4 - half, width: this.step - 8, height: this.step - 8 }));
+      } else {
+        const radius = layout.style === "web" ? 30 : 40;
+        group.classList.toggle("slot", layout.style === "slots");
+        group.append(make("circle", { r: 46, fill: "transparent" })); // easier to hit
+        group.append(make("circle", { class: "hole", r: radius }));
+        if (layout.style === "web") group.append(make("text", { class: "name" }, cell.name));
+        group.append(make("circle", { class: "focus", r: 45 }));
+      }
+      this.svg.append(group);
+      return group;
+    });
+    this.arrows = make("g");
+    this.layer = make("g");
+    this.svg.append(this.layer, this.arrows);
+  }
+
+  label_axes(under, width, height) {
+    const { layout } = this.view;
+    const letter = (column) => layout.cells.find((cell) => cell.column === column).name[0];
+    for (let column = 0; column < layout.columns; column++) {
+      const cell = layout.cells.findIndex((other) => other.column === column);
+      under.append(make("text", { class: "label", x: this.point(cell)[0], y: height - 12 }, letter(column)));
+    }
+    for (let row = 0; row < layout.rows; row++) {
+      const cell = layout.cells.findIndex((other) => other.row === row);
+      under.append(make("text", { class: "label", x: layout.style === "web" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
+    }
+  }
+
+  // Puts the pieces where they belong, moving those that the last move moved.
+  place(before) {
+    const { scene, game } = this.view;
+    const wanted = new Map(scene.pieces.map((piece) => [piece.cell, piece]));
+    const old = this.pieces;
+    const next = new Map();
+    const step = scene.last;
+    const forward = before && this.view.cursor === before.cursor + 1;
+    const backward = before && this.view.cursor === before.cursor - 1;
+    const route = forward && step ? [step.from, step.to] : backward && before.scene.last ? [before.scene.last.to, before.scene.last.from] : [null, null];
+    const same = (a, b) => a && b && a.player === b.player;
+    for (const [cell, piece] of wanted) {
+      let source = cell;
+      if (cell === route[1] && route[0] !== null && same(old.get(route[0])?.piece, piece)) source = route[0];
+      const known = old.get(source);
+      if (known && same(known.piece, piece) && !(source === cell && cell === route[0])) {
+        old.delete(source);
+        if (known.piece.strong !== piece.strong) {
+          const fresh = pieceShape(game, piece);
+          known.node.replaceChildren(...fresh.childNodes);
+        }
+        known.piece = piece;
+        next.set(cell, known);
+      } else {
+        const node = pieceShape(game, piece);
+        node.classList.add("new");
+        const [x, y] = this.point(cell);
+        const fall = game === "connect_four" && forward ? -300 : 0;
+        node.style.transform = `translate(${x}px, ${y + fall}px)`;
+        this.layer.append(node);
+        next.set(cell, { node, piece });
+      }
+    }
+    for (const { node } of old.values()) {
+      node.classList.add("gone");
+      setTimeout(() => node.remove(), 320);
+    }
+    this.pieces = next;
+    requestAnimationFrame(() => {
+      for (const [cell, { node, piece }] of this.pieces) {
+        const [x, y] = this.point(cell);
+        node.classList.remove("new", "dragged");
+        node.classList.toggle("leaving", piece.leaving);
+        node.style.transform = `translate(${x}px, ${y}px)`;
+      }
+    });
+  }
+
+  legal() {
+    return this.view && this.view.human ? this.view.scene.legal : [];
+  }
+
+  sources() {
+    return new Set(this.legal().filter((move) => move.from !== null).map((move) => move.from));
+  }
+
+  // Cells that a click plays or picks towards: targets of the picked piece, or of placements.
+  targets() {
+    const moves = this.legal().filter((move) => move.to !== null && move.from === this.picked);
+    return new Map(moves.map((move) => [move.to, move.text]));
+  }
+
+  mark() {
+    const sources = this.sources();
+    const targets = this.targets();
+    const { scene } = this.view;
+    this.cells.forEach((cell, index) => {
+      const state = {
+        source: sources.has(index),
+        target: targets.has(index),
+        picked: this.picked === index,
+        last: scene.last && (scene.last.from === index || scene.last.to === index),
+      };
+      for (const [name, on] of Object.entries(state)) cell.classList.toggle(name, Boolean(on));
+      cell.setAttribute("aria-label", this.label(index, state));
+    });
+    this.light(this.picked);
+    this.drawArrows();
+  }
+
+  // Lights the lines from a cell; those of the picked piece that it may use more than others.
+  light(cell, hovering = false) {
+    const targets = this.targets();
+    for (const { a, b, gap, line } of this.lines) {
+      const touches = a === cell || b === cell;
+      const playable = !hovering && this.picked === cell && cell !== null && touches && targets.has(a === cell ? b : a);
+      line.classList.toggle("near", touches && !playable);
+      line.classList.toggle("lit", playable);
+      line.classList.toggle("faded", cell !== null && !touches);
+      gap.classList.toggle("faded", cell !== null && !touches);
+    }
+    // What matters now lies on top, uncut by the lines it crosses.
+    for (const { a, b, line } of this.lines) if (a === cell || b === cell) line.parentNode.append(line);
+    this.cells.forEach((node, index) => {
+      const near = this.lines.some(({ a, b }) => (a === cell && b === index) || (b === cell && a === index));
+      node.classList.toggle("near", near);
+    });
+  }
+
+  hover(cell) {
+    if (!this.view || this.drag) return;
+    if (this.picked !== null) this.light(this.picked);
+    else this.light(cell, true);
+  }
+
+  drawArrows() {
+    this.arrows.replaceChildren();
+    this.ideas.slice().reverse().forEach(({ gesture, rank, text }) => {
+      if (gesture.to === null) return;
+      const [x2, y2] = this.point(gesture.to);
+      const group = make("g", { class: "arrow", opacity: rank === 0 ? 1 : .6 });
+      let [bx, by] = [x2 + 24, y2 - 34];
+      if (gesture.from === null) {
+        group.append(make("circle", { class: "place", cx: x2, cy: y2, r: 40 }));
+      } else {
+        const [x1, y1] = this.point(gesture.from);
+        const length = Math.hypot(x2 - x1, y2 - y1);
+        const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
+        const [sx, sy, ex, ey] = [x1 + dx * 36, y1 + dy * 36, x2 - dx * 40, y2 - dy * 40];
+        const head = `M${ex + dx * 8} ${ey + dy * 8} L${ex - dx * 14 - dy * 15} ${ey - dy * 14 + dx * 15} L${ex - dx * 14 + dy * 15} ${ey - dy * 14 - dx * 15} Z`;
+        group.append(make("line", { x1: sx, y1: sy, x2: ex - dx * 12, y2: ey - dy * 12 }), make("path", { class: "head", d: head }));
+        [bx, by] = [(sx + ex) / 2, (sy + ey) / 2];
+      }
+      const width = 10 * text.length + 14;
+      group.append(make("rect", { class: "badge", x: bx - width / 2, y: by - 12, width, height: 24, rx: 12 }), make("text", { x: bx, y: by }, text));
+      this.arrows.append(group);
+    });
+  }
+
+  cellOf(node) {
+    const group = node instanceof Element ? node.closest("[data-cell]") : null;
+    return group ? Number(group.dataset.cell) : null;
+  }
+
+  // A click on a cell: play there, pick it, or let go.
+  choose(cell) {
+    const text = this.targets().get(cell);
+    if (text !== undefined) {
+      this.picked = null;
+      this.play(text);
+    } else if (this.sources().has(cell) && this.picked !== cell) {
+      this.picked = cell;
+    } else if (this.picked !== null && this.picked !== cell && this.view.human) {
+      // Not possible: the server says which rule forbids it.
+      const name = (index) => this.view.layout.cells[index].name;
+      this.play(`${name(this.picked)}-${name(cell)}`);
+      this.picked = null;
+    } else {
+      this.picked = null;
+    }
+    this.mark();
+  }
+
+  down(event) {
+    const cell = this.cellOf(event.target);
+    if (cell === null || event.button !== 0) return;
+    this.drag = { cell, x: event.clientX, y: event.clientY, moved: false, was: this.picked };
+    if (this.sources().has(cell) && !this.targets().has(cell)) {
+      this.picked = cell;
+      this.mark();
+    }
+  }
+
+  moved(event) {
+    const drag = this.drag;
+    if (!drag) return;
+    if (!drag.moved && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < 8) return;
+    const held = this.pieces.get(drag.cell);
+    if (!held || this.picked !== drag.cell) return;
+    drag.moved = true;
+    const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+    held.node.classList.add("dragged");
+    held.node.style.transform = `translate(${point.x}px, ${point.y}px)`;
+    this.layer.append(held.node);
+  }
+
+  up(event) {
+    const drag = this.drag;
+    this.drag = null;
+    if (!drag) return;
+    if (!drag.moved) {
+      // The press has picked the piece already; a second click on it lets go.
+      if (!(this.picked === drag.cell && drag.was !== drag.cell)) this.choose(drag.cell);
+      return;
+    }
+    const over = this.cellOf(document.elementFromPoint(event.clientX, event.clientY));
+    this.place(this.view);
+    if (over !== null && over !== drag.cell) this.choose(over);
+  }
+
+  dropDrag() {
+    this.drag = null;
+    if (this.view) this.place(this.view);
+  }
+
+  key(event) {
+    const cell = this.cellOf(event.target);
+    if (cell === null) return;
+    const { layout } = this.view;
+    const turn = this.flipped ? -1 : 1;
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    if (event.key === "Enter" || event.key === " ") {
+      this.choose(cell);
+    } else if (event.key === "Escape") {
+      this.picked = null;
+      this.mark();
+    } else if (steps[event.key]) {
+      const [dx, dy] = steps[event.key].map((value) => value * turn);
+      const { column, row } = layout.cells[cell];
+      // On a chequered board the next square straight on is light: a dark one beside it will do.
+      const near = dx ? [[dx, 0], [2 * dx, 0]] : [[0, dy], [1, dy], [-1, dy]];
+      const cells = near.map(([x, y]) => layout.cells.findIndex((other) => other.column === column + x && other.row === row + y));
+      const next = cells.find((other) => other >= 0);
+      if (next !== undefined) this.focus(next);
+    } else {
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  focus(cell) {
+    this.cells.forEach((node, index) => node.setAttribute("tabindex", index === cell ? 0 : -1));
+    this.cells[cell].focus();
+  }
+}

@@ -1,0 +1,124 @@
+//! Sentences about a session that terminal and plain lines share.
+
+use crate::game::Player;
+use crate::play::agents::Level;
+use crate::play::lang::Texts;
+use crate::play::session::Session;
+use crate::play::thought::Proven;
+
+/// Who is to move or thinks, or how the game ended.
+pub fn status(texts: &Texts, session: &Session) -> String {
+    let table = session.table();
+    let here = table.cursor();
+    let Some(outcome) = table.outcome(here) else {
+        let mover = table.mover(here).unwrap_or(Player::White);
+        let key = if session.agent_to_move() {
+            "thinking"
+        } else {
+            "to_move"
+        };
+        return texts.fill(key, &[("player", texts.player(mover))]);
+    };
+    let result = match outcome.winner {
+        _ if outcome.truncated => texts.get("cut_off").to_owned(),
+        None => texts.get("draw").to_owned(),
+        Some(winner) => texts.fill("wins", &[("player", texts.player(winner))]),
+    };
+    match outcome.score {
+        Some([white, black]) => format!("{result}, {white} : {black}"),
+        None => result,
+    }
+}
+
+/// What is worth saying about the position and about the analysis.
+pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
+    let table = session.table();
+    let mut notes: Vec<String> = Vec::new();
+    for note in table.scene().notes {
+        let player = note.player.map_or("", |player| texts.player(player));
+        notes.push(texts.fill(note.key, &[("player", player), ("what", &note.what)]));
+    }
+    if session.analysing() {
+        notes.extend(study_notes(texts, session));
+    } else if session.judging()
+        && let Some(proven) = session
+            .thought(table.cursor())
+            .and_then(|thought| thought.proven)
+    {
+        notes.push(self::proven(texts, proven));
+    }
+    notes
+}
+
+fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
+    let left = session.unstudied();
+    let judgements = session.judgements();
+    let mut notes = vec![if left > 0 {
+        texts.fill("analysing", &[("n", &left.to_string())])
+    } else {
+        let [white, black] = Player::BOTH.map(|player| {
+            let bad = judgements
+                .iter()
+                .filter(|one| one.player == player && !one.mark.is_empty());
+            bad.count().to_string()
+        });
+        texts.fill("analysed", &[("white", &white), ("black", &black)])
+    }];
+    let place = session.table().cursor().checked_sub(1);
+    let judgement = place.and_then(|place| judgements.get(place));
+    if let Some(one) = judgement.filter(|one| !one.mark.is_empty()) {
+        let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
+        let best = one.best.as_deref().unwrap_or("?");
+        let values = [("mark", one.mark), ("lost", lost.as_str()), ("best", best)];
+        notes.push(format!("{} {}", one.text, texts.fill("lost", &values)));
+    }
+    notes
+}
+
+/// A certain result.
+pub fn proven(texts: &Texts, proven: Proven) -> String {
+    let Some(winner) = proven.winner else {
+        return texts.get("surely_draw").to_owned();
+    };
+    let player = texts.player(winner);
+    match proven.plies {
+        None => texts.fill("surely_wins", &[("player", player)]),
+        Some(plies) => texts.fill("wins_in", &[("player", player), ("n", &plies.to_string())]),
+    }
+}
+
+/// The name of who sits at a side, from his text.
+pub fn seat(texts: &Texts, who: &str) -> String {
+    if who == "human" {
+        texts.get("human").to_owned()
+    } else if Level::parse(who).is_some() {
+        texts.get(&format!("level_{who}")).to_owned()
+    } else {
+        who.to_owned()
+    }
+}
+
+/// What a place of the game is worth to White, if it is known.
+pub fn value(session: &Session, place: usize) -> Option<f32> {
+    match session.table().outcome(place) {
+        Some(outcome) => Some(f32::from(outcome.verdict(Player::White).sign())),
+        None => session.thought(place).map(|thought| thought.value),
+    }
+}
+
+/// A value of White's as a player sees it.
+pub fn mine(player: Player, value: f32) -> f32 {
+    match player {
+        Player::White => value,
+        Player::Black => -value,
+    }
+}
+
+/// A value from -1 to +1 as a share of all points.
+pub fn chance(value: f32) -> String {
+    percent((value + 1.0) / 2.0)
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
