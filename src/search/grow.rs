@@ -1,12 +1,11 @@
 //! A tree that grows: select a leaf, have it judged, expand.
 
-use super::bounds::{proven, rank};
 use super::gumbel::{self, Completed, GumbelSettings, Halving};
 use super::math::{exp, ln};
 use super::puct::{self, PuctSettings};
 use super::tree::{Arena, Children, Moved, NONE, TreeLimit, TreeSize};
-use crate::eval::{Evaluation, Proven, Value};
-use crate::game::{Action, Game, Mask, Verdict};
+use crate::eval::Evaluation;
+use crate::game::{Action, Game, Mask};
 
 /// How a tree shares out its simulations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,10 +23,10 @@ pub enum Policy {
 /// [`Tree::select`] hands out a leaf by value, [`Tree::expand`] consumes it: so a leaf is backed up
 /// exactly once. Nothing is drawn here: noise and the seed for leaves come with [`Tree::plan`].
 pub struct Tree<G: Game> {
-    game: G,
-    policy: Policy,
-    arena: Arena<G::Position>,
-    plan: Plan,
+    pub(super) game: G,
+    pub(super) policy: Policy,
+    pub(super) arena: Arena<G::Position>,
+    pub(super) plan: Plan,
     root_position: G::Position,
     ticket: u64, // of the leaf handed out last, or that would be handed out next
     full: bool,
@@ -37,17 +36,17 @@ pub struct Tree<G: Game> {
 
 /// What was asked for at the root, and how far it is done.
 #[derive(Debug, Default)]
-struct Plan {
+pub(super) struct Plan {
     simulations: u32, // that the schedule is made for
     most: u32,        // after which the search ends
     done: u32,
     seed: u64,
-    noise: Vec<f32>, // by legal action, or empty
-    started: bool,   // whether the rest is made for the root as it is
+    noise: Vec<f32>,          // by legal action, or empty
+    pub(super) started: bool, // whether the rest is made for the root as it is
     halving: Option<Halving>,
-    visits_before: Vec<u32>, // by legal action
-    logits: Vec<f32>,        // Gumbel: by legal action, noise included
-    priors: Vec<f32>,        // PUCT: by legal action, noise included
+    visits_before: Vec<u32>,     // by legal action
+    pub(super) logits: Vec<f32>, // Gumbel: by legal action, noise included
+    priors: Vec<f32>,            // PUCT: by legal action, noise included
 }
 
 /// A position to be judged, out of one tree.
@@ -86,21 +85,6 @@ pub enum Step<G: Game> {
     Ended,
     /// The search is over: the plan is done, the result is certain, or the memory is full.
     Done,
-}
-
-/// What a tree knows of one action at the root.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RootAction {
-    /// The action.
-    pub action: Action,
-    /// The evaluator's probability of it.
-    pub prior: f32,
-    /// Evaluations at or below it.
-    pub visits: u32,
-    /// What it is worth to the player to move, where it was visited.
-    pub value: Option<Value>,
-    /// The result, where it is certain.
-    pub proven: Option<Proven>,
 }
 
 impl<G: Game> Tree<G> {
@@ -274,103 +258,6 @@ impl<G: Game> Tree<G> {
         self.arena.size()
     }
 
-    /// The result of the root, where it is certain.
-    pub fn proven(&self) -> Option<Proven> {
-        let root = self.arena.nodes.first()?;
-        proven(root.bounds, root.plies)
-    }
-
-    /// What the root is worth to the player to move: the mean of all evaluations, or the certain
-    /// result. `None` if it was never judged.
-    pub fn value(&self) -> Option<Value> {
-        (!self.arena.nodes.is_empty()).then(|| self.node_value(0))
-    }
-
-    /// What is known of each legal action at the root, lowest first; empty if it was never judged.
-    pub fn root_actions(&self) -> Vec<RootAction> {
-        let Some(root) = self.arena.nodes.first() else {
-            return Vec::new();
-        };
-        let first = root.first_edge;
-        (first..first + u32::from(root.edges))
-            .map(|edge| self.root_action(edge))
-            .collect()
-    }
-
-    /// Writes the policy that the search came to, over all actions of the game: for Gumbel the improved
-    /// policy, for PUCT the shares of visits. Nothing illegal has mass, and nothing that certainly leads
-    /// to less than something else does.
-    ///
-    /// # Panics
-    /// Panics unless the root was judged and `out` has one number per action of the game.
-    pub fn write_policy(&self, out: &mut [f32]) {
-        assert_eq!(out.len(), self.game.actions(), "one number per action");
-        let children = self.arena.children(0);
-        assert!(!children.is_empty(), "the root was judged");
-        let mut weights = vec![0.0; children.len()];
-        match self.policy {
-            Policy::Gumbel(settings) => {
-                let completed = completed(&self.game, &self.arena, 0, &settings);
-                gumbel::improved_policy(&children, &completed, &mut weights);
-            }
-            Policy::Puct(_) => puct::visit_policy(children.visits, 1.0, &mut weights),
-        }
-        let first = self.arena.nodes[0].first_edge as usize;
-        out.fill(0.0);
-        let mut sum = 0.0;
-        let worthwhile = self.worthwhile();
-        for (index, weight) in weights.iter().enumerate() {
-            if worthwhile[index] {
-                sum += weight;
-                out[self.arena.edges.actions[first + index].index()] = *weight;
-            }
-        }
-        if sum > 0.0 {
-            out.iter_mut().for_each(|weight| *weight /= sum);
-        } else {
-            // The search never looked at what turned out worthwhile.
-            let share = 1.0 / worthwhile.iter().filter(|one| **one).count() as f32;
-            for index in (0..worthwhile.len()).filter(|&index| worthwhile[index]) {
-                out[self.arena.edges.actions[first + index].index()] = share;
-            }
-        }
-    }
-
-    /// The action to play: a certain win the quickest way, else the best by search, and a certain loss
-    /// as late as possible. `None` if the root was never judged.
-    pub fn best(&self) -> Option<Action> {
-        let root = self.arena.nodes.first()?;
-        let best = self.best_index();
-        Some(self.arena.edges.actions[root.first_edge as usize + best])
-    }
-
-    /// The play that the search expects, best action first.
-    pub fn line(&self, first: Action) -> Vec<Action> {
-        let mut line = vec![first];
-        let mut edge = self.root_edge(first);
-        while let Some(child) = edge
-            .map(|edge| self.arena.edges.children[edge as usize])
-            .filter(|&child| child != NONE)
-        {
-            let children = self.arena.children(child);
-            let node = &self.arena.nodes[child as usize];
-            let best = (0..children.len())
-                .filter(|&index| children.known_value(index).is_some())
-                .max_by_key(|&index| {
-                    let end = &self.arena.edges.ends[node.first_edge as usize + index];
-                    let certain = end.bounds.exact().map(|verdict| rank(verdict, end.plies));
-                    (
-                        certain.unwrap_or(0),
-                        children.visits[index],
-                        std::cmp::Reverse(index),
-                    )
-                });
-            edge = best.map(|index| node.first_edge + index as u32);
-            line.extend(edge.map(|edge| self.arena.edges.actions[edge as usize]));
-        }
-        line
-    }
-
     fn root_leaf(&mut self) -> Step<G> {
         let position = self.root_position;
         let legal = self.game.legal(&position);
@@ -506,7 +393,7 @@ impl<G: Game> Tree<G> {
         node.first_edge + chosen as u32
     }
 
-    fn root_edge(&self, action: Action) -> Option<u32> {
+    pub(super) fn root_edge(&self, action: Action) -> Option<u32> {
         let root = self.arena.nodes.first()?;
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
         let index = self.arena.edges.actions[range]
@@ -514,100 +401,9 @@ impl<G: Game> Tree<G> {
             .ok()?;
         Some(root.first_edge + index as u32)
     }
-
-    fn best_index(&self) -> usize {
-        let children = self.arena.children(0);
-        let first = self.arena.nodes[0].first_edge as usize;
-        let worthwhile = self.worthwhile();
-        let candidates = (0..children.len()).filter(|&index| worthwhile[index]);
-        // Certain draws got no visits since they were certain, so they compete by value.
-        let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
-        let open = candidates.clone().filter(|&index| !certain(index));
-        let most = open.map(|index| children.visits[index]).max().unwrap_or(0);
-        let completed = match self.policy {
-            Policy::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
-            Policy::Puct(_) => None,
-        };
-        let score = |index: usize| match &completed {
-            Some(completed) => {
-                let logit = match self.plan.logits.get(index) {
-                    Some(logit) if self.plan.started => *logit,
-                    _ => ln(children.priors[index].max(f32::MIN_POSITIVE)),
-                };
-                logit + completed.of(&children, index)
-            }
-            None => children.known_value(index).unwrap_or(-1.0),
-        };
-        let mut best = (f32::NEG_INFINITY, usize::MAX);
-        for index in candidates {
-            if (certain(index) || children.visits[index] == most) && score(index) > best.0 {
-                best = (score(index), index);
-            }
-        }
-        best.1
-    }
-
-    /// For each action at the root whether it is as good as any other, as far as results are certain:
-    /// the quickest of certain wins; or whatever is not certain to be lost; or the latest of losses.
-    fn worthwhile(&self) -> Vec<bool> {
-        let root = &self.arena.nodes[0];
-        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let ends = &self.arena.edges.ends[range];
-        let ranks = ends
-            .iter()
-            .map(|end| end.bounds.exact().map(|it| rank(it, end.plies)));
-        let best = ranks.clone().flatten().max();
-        let all_certain = ends.iter().all(|end| end.bounds.is_exact());
-        let won = best.is_some_and(|best| best > 0);
-        ranks
-            .zip(ends)
-            .map(|(one, end)| {
-                if all_certain || won {
-                    one == best
-                } else {
-                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.bounds.lower
-                }
-            })
-            .collect()
-    }
-
-    fn root_action(&self, edge: u32) -> RootAction {
-        let edges = &self.arena.edges;
-        let end = edges.ends[edge as usize];
-        let child = edges.children[edge as usize];
-        let value = (child != NONE).then(|| {
-            let value = self.node_value(child);
-            let same = self.arena.nodes[child as usize].mover == self.arena.nodes[0].mover;
-            if same { value } else { value.flip() }
-        });
-        RootAction {
-            action: edges.actions[edge as usize],
-            prior: edges.priors[edge as usize],
-            visits: edges.visits[edge as usize],
-            value,
-            proven: proven(end.bounds, end.plies),
-        }
-    }
-
-    fn node_value(&self, index: u32) -> Value {
-        let node = &self.arena.nodes[index as usize];
-        let count = node.visits as f32;
-        let score = node.score / count;
-        if let Some(verdict) = node.bounds.exact() {
-            return Value::certain(verdict, score);
-        }
-        let (result, draw) = (node.value / count, node.draw / count);
-        let decided = 1.0 - draw;
-        Value {
-            win: (decided + result) / 2.0,
-            draw,
-            loss: (decided - result) / 2.0,
-            score,
-        }
-    }
 }
 
-fn completed<G: Game>(
+pub(super) fn completed<G: Game>(
     game: &G,
     arena: &Arena<G::Position>,
     node: u32,

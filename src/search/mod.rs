@@ -3,6 +3,7 @@
 //! Nothing here draws a random number, starts a thread or knows a network.
 
 pub mod alphabeta;
+mod answer;
 mod batch;
 mod bounds;
 pub mod gumbel;
@@ -15,8 +16,9 @@ mod signature;
 mod tree;
 
 pub use alphabeta::AlphaBeta;
+pub use answer::RootAction;
 pub use batch::Batch;
-pub use grow::{Leaf, Policy, RootAction, Step, Tree};
+pub use grow::{Leaf, Policy, Step, Tree};
 pub use gumbel::GumbelSettings;
 pub use heuristic::{Heuristic, Judged};
 pub use noise::{dirichlet, gumbel_noise};

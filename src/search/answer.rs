@@ -1,0 +1,214 @@
+//! What a tree has come to: the action to play, the policy, values, lines.
+
+use super::bounds::{proven, rank};
+use super::grow::{Policy, Tree, completed};
+use super::math::ln;
+use super::tree::NONE;
+use super::{gumbel, puct};
+use crate::eval::{Proven, Value};
+use crate::game::{Action, Game, Verdict};
+
+/// What a tree knows of one action at the root.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RootAction {
+    /// The action.
+    pub action: Action,
+    /// The evaluator's probability of it.
+    pub prior: f32,
+    /// Evaluations at or below it.
+    pub visits: u32,
+    /// What it is worth to the player to move, where it was visited.
+    pub value: Option<Value>,
+    /// The result, where it is certain.
+    pub proven: Option<Proven>,
+}
+
+impl<G: Game> Tree<G> {
+    /// The result of the root, where it is certain.
+    pub fn proven(&self) -> Option<Proven> {
+        let root = self.arena.nodes.first()?;
+        proven(root.bounds, root.plies)
+    }
+
+    /// What the root is worth to the player to move: the mean of all evaluations, or the certain
+    /// result. `None` if it was never judged.
+    pub fn value(&self) -> Option<Value> {
+        (!self.arena.nodes.is_empty()).then(|| self.node_value(0))
+    }
+
+    /// What is known of each legal action at the root, lowest first; empty if it was never judged.
+    pub fn root_actions(&self) -> Vec<RootAction> {
+        let Some(root) = self.arena.nodes.first() else {
+            return Vec::new();
+        };
+        let first = root.first_edge;
+        (first..first + u32::from(root.edges))
+            .map(|edge| self.root_action(edge))
+            .collect()
+    }
+
+    /// Writes the policy that the search came to, over all actions of the game: for Gumbel the improved
+    /// policy, for PUCT the shares of visits. Nothing illegal has mass, and nothing that certainly leads
+    /// to less than something else does.
+    ///
+    /// # Panics
+    /// Panics unless the root was judged and `out` has one number per action of the game.
+    pub fn write_policy(&self, out: &mut [f32]) {
+        assert_eq!(out.len(), self.game.actions(), "one number per action");
+        let children = self.arena.children(0);
+        assert!(!children.is_empty(), "the root was judged");
+        let mut weights = vec![0.0; children.len()];
+        match self.policy {
+            Policy::Gumbel(settings) => {
+                let completed = completed(&self.game, &self.arena, 0, &settings);
+                gumbel::improved_policy(&children, &completed, &mut weights);
+            }
+            Policy::Puct(_) => puct::visit_policy(children.visits, 1.0, &mut weights),
+        }
+        let first = self.arena.nodes[0].first_edge as usize;
+        out.fill(0.0);
+        let mut sum = 0.0;
+        let worthwhile = self.worthwhile();
+        for (index, weight) in weights.iter().enumerate() {
+            if worthwhile[index] {
+                sum += weight;
+                out[self.arena.edges.actions[first + index].index()] = *weight;
+            }
+        }
+        if sum > 0.0 {
+            out.iter_mut().for_each(|weight| *weight /= sum);
+        } else {
+            // The search never looked at what turned out worthwhile.
+            let share = 1.0 / worthwhile.iter().filter(|one| **one).count() as f32;
+            for index in (0..worthwhile.len()).filter(|&index| worthwhile[index]) {
+                out[self.arena.edges.actions[first + index].index()] = share;
+            }
+        }
+    }
+
+    /// The action to play: a certain win the quickest way, else the best by search, and a certain loss
+    /// as late as possible. `None` if the root was never judged.
+    pub fn best(&self) -> Option<Action> {
+        let root = self.arena.nodes.first()?;
+        let best = self.best_index();
+        Some(self.arena.edges.actions[root.first_edge as usize + best])
+    }
+
+    /// The play that the search expects, best action first.
+    pub fn line(&self, first: Action) -> Vec<Action> {
+        let mut line = vec![first];
+        let mut edge = self.root_edge(first);
+        while let Some(child) = edge
+            .map(|edge| self.arena.edges.children[edge as usize])
+            .filter(|&child| child != NONE)
+        {
+            let children = self.arena.children(child);
+            let node = &self.arena.nodes[child as usize];
+            let best = (0..children.len())
+                .filter(|&index| children.known_value(index).is_some())
+                .max_by_key(|&index| {
+                    let end = &self.arena.edges.ends[node.first_edge as usize + index];
+                    let certain = end.bounds.exact().map(|verdict| rank(verdict, end.plies));
+                    (
+                        certain.unwrap_or(0),
+                        children.visits[index],
+                        std::cmp::Reverse(index),
+                    )
+                });
+            edge = best.map(|index| node.first_edge + index as u32);
+            line.extend(edge.map(|edge| self.arena.edges.actions[edge as usize]));
+        }
+        line
+    }
+
+    fn best_index(&self) -> usize {
+        let children = self.arena.children(0);
+        let first = self.arena.nodes[0].first_edge as usize;
+        let worthwhile = self.worthwhile();
+        let candidates = (0..children.len()).filter(|&index| worthwhile[index]);
+        // Certain draws got no visits since they were certain, so they compete by value.
+        let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
+        let open = candidates.clone().filter(|&index| !certain(index));
+        let most = open.map(|index| children.visits[index]).max().unwrap_or(0);
+        let completed = match self.policy {
+            Policy::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
+            Policy::Puct(_) => None,
+        };
+        let score = |index: usize| match &completed {
+            Some(completed) => {
+                let logit = match self.plan.logits.get(index) {
+                    Some(logit) if self.plan.started => *logit,
+                    _ => ln(children.priors[index].max(f32::MIN_POSITIVE)),
+                };
+                logit + completed.of(&children, index)
+            }
+            None => children.known_value(index).unwrap_or(-1.0),
+        };
+        let mut best = (f32::NEG_INFINITY, usize::MAX);
+        for index in candidates {
+            if (certain(index) || children.visits[index] == most) && score(index) > best.0 {
+                best = (score(index), index);
+            }
+        }
+        best.1
+    }
+
+    /// For each action at the root whether it is as good as any other, as far as results are certain:
+    /// the quickest of certain wins; or whatever is not certain to be lost; or the latest of losses.
+    fn worthwhile(&self) -> Vec<bool> {
+        let root = &self.arena.nodes[0];
+        let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
+        let ends = &self.arena.edges.ends[range];
+        let ranks = ends
+            .iter()
+            .map(|end| end.bounds.exact().map(|it| rank(it, end.plies)));
+        let best = ranks.clone().flatten().max();
+        let all_certain = ends.iter().all(|end| end.bounds.is_exact());
+        let won = best.is_some_and(|best| best > 0);
+        ranks
+            .zip(ends)
+            .map(|(one, end)| {
+                if all_certain || won {
+                    one == best
+                } else {
+                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.bounds.lower
+                }
+            })
+            .collect()
+    }
+
+    fn root_action(&self, edge: u32) -> RootAction {
+        let edges = &self.arena.edges;
+        let end = edges.ends[edge as usize];
+        let child = edges.children[edge as usize];
+        let value = (child != NONE).then(|| {
+            let value = self.node_value(child);
+            let same = self.arena.nodes[child as usize].mover == self.arena.nodes[0].mover;
+            if same { value } else { value.flip() }
+        });
+        RootAction {
+            action: edges.actions[edge as usize],
+            prior: edges.priors[edge as usize],
+            visits: edges.visits[edge as usize],
+            value,
+            proven: proven(end.bounds, end.plies),
+        }
+    }
+
+    fn node_value(&self, index: u32) -> Value {
+        let node = &self.arena.nodes[index as usize];
+        let count = node.visits as f32;
+        let score = node.score / count;
+        if let Some(verdict) = node.bounds.exact() {
+            return Value::certain(verdict, score);
+        }
+        let (result, draw) = (node.value / count, node.draw / count);
+        let decided = 1.0 - draw;
+        Value {
+            win: (decided + result) / 2.0,
+            draw,
+            loss: (decided - result) / 2.0,
+            score,
+        }
+    }
+}
