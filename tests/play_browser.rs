@@ -39,7 +39,10 @@ impl Browser {
             Ok(driver) => driver,
             Err(error) => {
                 let wanted = std::env::var_os("JARMO_BROWSER").is_some();
-                assert!(!wanted, "chromedriver: {error}; install chromium and chromium-driver");
+                assert!(
+                    !wanted,
+                    "chromedriver: {error}; install chromium and chromium-driver"
+                );
                 println!("skipped: no chromedriver here ({error})");
                 return None;
             }
@@ -47,7 +50,7 @@ impl Browser {
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.unwrap();
-            let number = line.split("on port ").nth(1)?;
+            let number = line.split("started successfully on port ").nth(1)?;
             number.trim_end_matches('.').parse::<u16>().ok()
         });
         std::thread::spawn(move || lines.for_each(drop)); // or its pipe would fill up
@@ -71,14 +74,26 @@ impl Browser {
             "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
         }}});
         let answer = request(address, "POST", "/session", &[], &options.to_string());
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        let session = answer.json()["value"]["sessionId"].as_str().unwrap().to_owned();
-        Some(Browser { driver, address, session, _profile: profile })
+        assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
+        let session = answer.json()["value"]["sessionId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        Some(Browser {
+            driver,
+            address,
+            session,
+            _profile: profile,
+        })
     }
 
     fn call(&self, method: &str, path: &str, body: Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
-        let body = if method == "GET" { String::new() } else { body.to_string() };
+        let body = if method == "GET" {
+            String::new()
+        } else {
+            body.to_string()
+        };
         let answer = request(self.address, method, &path, &[], &body);
         assert_eq!(answer.status, 200, "{path}: {}", answer.body);
         answer.json()["value"].take()
@@ -90,14 +105,21 @@ impl Browser {
     }
 
     fn run(&self, script: &str) -> Value {
-        self.call("POST", "/execute/sync", json!({"script": script, "args": []}))
+        self.call(
+            "POST",
+            "/execute/sync",
+            json!({"script": script, "args": []}),
+        )
     }
 
     fn wait(&self, condition: &str) {
         let began = Instant::now();
         while self.run(condition) != json!(true) {
             let page = self.run("return document.body.innerText");
-            assert!(began.elapsed() < Duration::from_secs(20), "{condition}\n{page}");
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{condition}\n{page}"
+            );
             sleep(Duration::from_millis(10));
         }
     }
@@ -119,7 +141,12 @@ impl Browser {
             "return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))"
         );
         let cells = self.run(&script);
-        cells.as_array().unwrap().iter().map(|cell| cell.as_u64().unwrap()).collect()
+        cells
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell.as_u64().unwrap())
+            .collect()
     }
 
     fn label(&self, cell: u64) -> String {
@@ -128,11 +155,16 @@ impl Browser {
     }
 
     fn moves(&self) -> u64 {
-        self.run("return document.querySelectorAll('#moves button').length").as_u64().unwrap()
+        self.run("return document.querySelectorAll('#moves button').length")
+            .as_u64()
+            .unwrap()
     }
 
     fn turn(&self) -> String {
-        self.run("return document.documentElement.dataset.turn").as_str().unwrap().to_owned()
+        self.run("return document.documentElement.dataset.turn")
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     fn my_turn(&self) {
@@ -144,7 +176,9 @@ impl Browser {
         self.click("#record-open");
         self.wait("return document.getElementById('record-box').open");
         let text = serde_json::to_string(record).unwrap();
-        self.run(&format!("document.getElementById('record-text').value = {text}"));
+        self.run(&format!(
+            "document.getElementById('record-text').value = {text}"
+        ));
         self.click("#record-load");
         self.wait("return !document.getElementById('record-box').open");
     }
@@ -181,7 +215,10 @@ fn a_game_to_its_end_by_clicks() {
         };
         browser.cell(*source);
         assert_eq!(browser.cells("picked"), [*source]);
-        let target = *browser.cells("target").last().expect("a piece that can move has a target");
+        let target = *browser
+            .cells("target")
+            .last()
+            .expect("a piece that can move has a target");
         browser.cell(target);
         browser.wait(&format!(
             "return document.querySelectorAll('#moves button').length > {before}"

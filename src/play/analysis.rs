@@ -85,7 +85,7 @@ pub fn annotated(session: &Session) -> String {
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({
-        "agent": super::specs::analyst(session.table().game()),
+        "agent": super::specs::analyst(session.table().game()).spec,
         "moves": session.judgements(),
     });
     record.to_string()

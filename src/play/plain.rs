@@ -51,7 +51,7 @@ impl<'a, W: Write> Plain<'a, W> {
     /// Reads lines until the input ends or somebody leaves.
     pub fn run(&mut self, input: impl BufRead) -> io::Result<()> {
         if !specs::is_trained(self.session.table().game()) {
-            let agent = specs::analyst(self.session.table().game());
+            let agent = specs::analyst(self.session.table().game()).spec;
             let line = self.texts.fill("untrained", &[("agent", &agent)]);
             self.say(&line)?;
         }

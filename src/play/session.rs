@@ -358,8 +358,7 @@ impl Session {
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
         let look = |place, care, time| {
-            let spec = specs::analyst(self.table.game());
-            let analyst = Strength { spec, nodes: None };
+            let analyst = specs::analyst(self.table.game());
             Some(self.make_job(place, Purpose::Look(care), analyst, Some(time)))
         };
         if self.hint == Some(here) && self.lacks(here, Care::Hint) {

@@ -13,6 +13,9 @@ const MEGABYTES: u32 = 32;
 /// Moves that a judgement compares.
 const LINES: u32 = 3;
 
+/// More nodes than fit into any time. Without a number the search would not look at the clock.
+const ENOUGH: u64 = 1 << 40;
+
 /// The most nodes or simulations a move that a stranger may ask for: some seconds.
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u64 = 10_000;
@@ -47,10 +50,13 @@ pub fn is_trained(game: &str) -> bool {
 }
 
 /// The agent that judges positions: hints, the evaluation, analysis. It takes what time it is given.
-pub fn analyst(game: &str) -> String {
+pub fn analyst(game: &str) -> Strength {
     match trained(game) {
-        Some(path) => format!("{}?mb={MEGABYTES}", path.display()),
-        None => format!("alphabeta?mb={MEGABYTES}&lines={LINES}"),
+        Some(path) => Strength::new(format!("{}?mb={MEGABYTES}", path.display()), None),
+        None => Strength::new(
+            format!("alphabeta?mb={MEGABYTES}&lines={LINES}"),
+            Some(ENOUGH),
+        ),
     }
 }
 
@@ -66,7 +72,7 @@ pub fn of_level(game: &str, level: Level) -> Strength {
         Level::Easy => Strength::new("greedy", None),
         Level::Medium => search(Some(8), Some(300)),
         Level::Hard => search(Some(100), Some(10_000)),
-        Level::Best => search(None, None),
+        Level::Best => search(None, Some(ENOUGH)),
     }
 }
 

@@ -70,7 +70,7 @@ impl App {
             over: false,
         };
         if !specs::is_trained(app.session.table().game()) {
-            let agent = specs::analyst(app.session.table().game());
+            let agent = specs::analyst(app.session.table().game()).spec;
             app.message = texts.fill("untrained", &[("agent", &agent)]);
         }
         app

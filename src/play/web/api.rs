@@ -309,7 +309,7 @@ fn view(room: &Room) -> Value {
         "match": session.games(),
         "trouble": inside.trouble,
         "trained": specs::is_trained(table.game()),
-        "agent": specs::analyst(table.game()),
+        "agent": specs::analyst(table.game()).spec,
     })
 }
 
