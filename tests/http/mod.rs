@@ -31,7 +31,14 @@ pub fn send(address: SocketAddr, request: &[u8]) -> Answer {
     // A server may answer and close before it has read all of a request that it refuses.
     let _ = stream.write_all(request);
     let mut text = Vec::new();
-    let _ = stream.read_to_end(&mut text);
+    let mut part = [0; 4096];
+    // Not every server closes the connection that it was asked to close.
+    while !is_whole(&text) {
+        match stream.read(&mut part) {
+            Ok(0) | Err(_) => break,
+            Ok(length) => text.extend_from_slice(&part[..length]),
+        }
+    }
     let text = String::from_utf8_lossy(&text);
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head
@@ -44,6 +51,17 @@ pub fn send(address: SocketAddr, request: &[u8]) -> Answer {
         head: head.to_ascii_lowercase(),
         body: body.to_owned(),
     }
+}
+
+/// Whether an answer has as many bytes as its head says.
+fn is_whole(answer: &[u8]) -> bool {
+    let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+        return false;
+    };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    let length = head.split("content-length:").nth(1);
+    let length = length.and_then(|rest| rest.lines().next()?.trim().parse().ok());
+    length.is_some_and(|length: usize| answer.len() >= end + 4 + length)
 }
 
 /// Sends a request with a body and more header lines.
