@@ -274,12 +274,9 @@ fn a_player_does_not_wait_for_the_thoughts_of_another() {
         thinkers: 1,
         ..Bounds::default()
     };
-    let address = serve(["human", "greedy"], bounds);
-    let (busy, _) = open(
-        address,
-        json!({"white": "rollout:100000000", "black": "human"}),
-    );
-    let (free, _) = open(address, json!({"black": "human"}));
+    let address = serve(["rollout:100000000", "human"], bounds);
+    let (busy, _) = open(address, json!({}));
+    let (free, _) = open(address, json!({"white": "human"}));
     let began = Instant::now();
     assert_eq!(
         command(address, &free, json!({"do": "play", "text": "A1-C2"})).status,
