@@ -122,6 +122,8 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     // Three files hold at least 25 samples; a fourth is not needed.
     assert_eq!(numbers(&replay), (20..50).collect::<Vec<_>>());
     assert_eq!(replay.len(), 30);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
+    replay.tidy().unwrap();
     let mut files: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -142,6 +144,24 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     assert_eq!(numbers(&again), (30..60).collect::<Vec<_>>());
     let (smaller, _) = open(folder.path(), 10);
     assert_eq!(numbers(&smaller), (50..60).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_window_goes_back_to_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut replay, _) = open(folder.path(), 25);
+    for start in [0, 10, 20] {
+        replay.push(samples(start..start + 10)).unwrap();
+    }
+    let (then, next) = (numbers(&replay), replay.next());
+    for start in [30, 40, 50] {
+        replay.push(samples(start..start + 10)).unwrap();
+    }
+    Replay::roll_back(folder.path(), next).unwrap();
+    let (again, warnings) = open(folder.path(), 25);
+    assert!(warnings.is_empty());
+    assert_eq!(numbers(&again), then);
+    assert_eq!(again.next(), next);
 }
 
 #[test]

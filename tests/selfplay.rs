@@ -123,6 +123,39 @@ fn another_evaluator_takes_over_games_under_way() {
 }
 
 #[test]
+fn saved_games_go_on_as_they_would_have() {
+    let game = Tammi::new(30, 200);
+    let evaluators = |count| vec![NetEvaluator::new(game.clone(), &weights(&game, 1)); count];
+    let mut play = SelfPlay::new(&game, SETTINGS, evaluators(2), 5);
+    for _ in 0..40 {
+        play.round();
+    }
+    let text = serde_json::to_string(&play.save()).unwrap();
+    let saved = serde_json::from_str(&text).unwrap();
+    let mut resumed = SelfPlay::new(&game, SETTINGS, evaluators(3), 5);
+    resumed.restore(&saved).unwrap();
+    let mut games = 0;
+    for _ in 0..80 {
+        let (expected, round) = (play.round(), resumed.round());
+        games += round.games.games;
+        assert_eq!(round.samples, expected.samples);
+        assert_eq!(round.games, expected.games);
+    }
+    assert!(games > 5);
+    assert_eq!(resumed.save(), play.save());
+    let fewer = SelfPlaySettings {
+        games: 11,
+        ..SETTINGS
+    };
+    let mut other = SelfPlay::new(&game, fewer, evaluators(1), 5);
+    let error = other.restore(&saved).unwrap_err().to_string();
+    assert!(
+        error.contains("12 games were saved, 11 are under way"),
+        "{error}"
+    );
+}
+
+#[test]
 fn settings_with_which_nothing_can_be_played_are_refused() {
     for (settings, message) in [
         (

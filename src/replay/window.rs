@@ -32,6 +32,7 @@ pub struct Replay {
     shards: VecDeque<Shard>,
     next: u64, // number of the next file
     total: usize,
+    unneeded: Vec<u64>, // files that have left the window
 }
 
 struct Shard {
@@ -80,6 +81,7 @@ impl Replay {
             shards: VecDeque::new(),
             next: numbers.last().map_or(0, |newest| newest + 1),
             total: 0,
+            unneeded: Vec::new(),
         };
         let mut warnings = Vec::new();
         for number in numbers.into_iter().rev() {
@@ -103,7 +105,8 @@ impl Replay {
         Ok((replay, warnings))
     }
 
-    /// Adds samples as one file; the oldest files that the window does not need any more go.
+    /// Adds samples as one file. The oldest samples leave the window if it does not need them any
+    /// more; their files stay until [`Replay::tidy`].
     pub fn push(&mut self, samples: Samples) -> Result<(), ReplayError> {
         if samples.is_empty() {
             return Ok(());
@@ -121,15 +124,44 @@ impl Replay {
             if rest < self.settings.capacity {
                 break;
             }
-            let path = self.path(oldest.number);
+            self.unneeded.push(oldest.number);
+            self.total = rest;
+            self.shards.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Deletes the files that have left the window. Whoever may have to go back to an earlier state
+    /// calls this when it does not need that state any more.
+    pub fn tidy(&mut self) -> Result<(), ReplayError> {
+        for number in std::mem::take(&mut self.unneeded) {
+            let path = self.path(number);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
                     return Err(ReplayError { path, error });
                 }
                 _ => {}
             }
-            self.total = rest;
-            self.shards.pop_front();
+        }
+        Ok(())
+    }
+
+    /// The number that the next file will have.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Deletes the files in a folder from this number on, to go back to when it was the next.
+    pub fn roll_back(folder: &Path, next: u64) -> Result<(), ReplayError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| ReplayError { path, error }
+        };
+        for entry in fs::read_dir(folder).map_err(failed(folder))? {
+            let path = entry.map_err(failed(folder))?.path();
+            if number_of(&path).is_some_and(|number| number >= next) {
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
         }
         Ok(())
     }

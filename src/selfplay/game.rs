@@ -1,12 +1,14 @@
 //! One game under way, and what is counted of those that ended.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::state::MoveState;
+use crate::encode::Encode;
 use crate::game::{Game, Outcome, Player};
 use crate::replay::{Sample, Samples};
 
 /// Counts over finished games.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameStats {
     /// Games.
     pub games: u64,
@@ -48,6 +50,7 @@ pub(super) struct Record {
 
 #[derive(Debug)]
 struct Move {
+    at: usize, // actions of the game before it
     mover: Player,
     ply: u32,
     features: Vec<u16>,
@@ -57,17 +60,20 @@ struct Move {
 }
 
 impl Record {
-    /// Adds a position with the policy that search came to, over its legal actions.
-    pub(super) fn push<G: crate::encode::Encode>(
+    /// Adds a position, `at` actions after the start of the game, with the policy that search came
+    /// to over its legal actions.
+    pub(super) fn push<G: Encode>(
         &mut self,
         game: &G,
         position: &G::Position,
+        at: usize,
         (actions, policy): (Vec<u16>, Vec<f32>),
         surprise: f32,
     ) {
         let mut features = Vec::new();
         game.features(position, |index| features.push(index as u16));
         self.moves.push(Move {
+            at,
             mover: game.to_move(position),
             ply: game.ply(position),
             features,
@@ -75,6 +81,30 @@ impl Record {
             policy,
             surprise,
         });
+    }
+
+    /// What has to be kept of the positions so far; the rest follows from the game's actions.
+    pub(super) fn save(&self) -> Vec<MoveState> {
+        let moves = self.moves.iter().map(|made| MoveState {
+            at: made.at,
+            actions: made.actions.clone(),
+            policy: made.policy.iter().map(|share| share.to_bits()).collect(),
+            surprise: made.surprise.to_bits(),
+        });
+        moves.collect()
+    }
+
+    /// Adds a saved position again.
+    pub(super) fn restore<G: Encode>(
+        &mut self,
+        game: &G,
+        position: &G::Position,
+        made: &MoveState,
+    ) {
+        let policy = made.policy.iter().map(|&bits| f32::from_bits(bits));
+        let policy = (made.actions.clone(), policy.collect());
+        let surprise = f32::from_bits(made.surprise);
+        self.push(game, position, made.at, policy, surprise);
     }
 
     /// Turns the game into samples, now that its end is known, and forgets it.

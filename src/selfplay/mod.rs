@@ -6,6 +6,7 @@ mod game;
 mod measure;
 mod settings;
 mod shard;
+mod state;
 mod timed;
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use rayon::prelude::*;
 pub use game::GameStats;
 pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
 pub use settings::{SelfPlayError, SelfPlaySettings};
+pub use state::GamesState;
 
 use crate::encode::Encode;
 use crate::eval::Evaluator;
@@ -74,6 +76,32 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
             all.add(&round);
         }
         all
+    }
+
+    /// The games under way.
+    pub fn save(&self) -> GamesState {
+        GamesState {
+            rounds: self.shards[0].rounds(),
+            slots: self.shards.iter().flat_map(Shard::save).collect(),
+        }
+    }
+
+    /// Puts saved games in the place of those under way: they go on as they would have.
+    pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
+        let here: usize = self.shards.iter().map(Shard::games).sum();
+        if state.slots.len() != here {
+            return Err(SelfPlayError::new(format!(
+                "{} games were saved, {here} are under way; selfplay.games must stay the same",
+                state.slots.len()
+            )));
+        }
+        let mut rest = &state.slots[..];
+        for shard in &mut self.shards {
+            let (own, others) = rest.split_at(shard.games());
+            shard.restore(state.rounds, own)?;
+            rest = others;
+        }
+        Ok(())
     }
 
     /// Plays on with other evaluators, as many as there are shards: the games stay as they are.

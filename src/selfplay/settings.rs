@@ -22,6 +22,12 @@ pub struct SelfPlaySettings {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfPlayError(String);
 
+impl SelfPlayError {
+    pub(super) fn new(problem: String) -> SelfPlayError {
+        SelfPlayError(problem)
+    }
+}
+
 impl fmt::Display for SelfPlayError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)

@@ -7,11 +7,12 @@ use rand::Rng;
 
 use super::Round;
 use super::game::Record;
-use super::settings::SelfPlaySettings;
+use super::settings::{SelfPlayError, SelfPlaySettings};
+use super::state::SlotState;
 use super::timed::Timed;
 use crate::encode::Encode;
 use crate::eval::Evaluator;
-use crate::game::{Game, Mask};
+use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, below, stream};
 use crate::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit, gumbel_noise};
 
@@ -25,11 +26,21 @@ pub(super) struct Shard<G: Encode, E> {
     slots: Vec<Slot>,
     noise: Vec<f32>,
     policy: Vec<f32>, // [actions]
+    seed: u64,
+    round: u64, // rounds played
 }
 
 struct Slot {
-    stream: Stream,
+    number: u64, // over all shards
+    played: Vec<Action>,
     record: Record,
+}
+
+impl Slot {
+    /// The randomness of this slot in one round: nothing has to be kept from round to round.
+    fn stream(&self, seed: u64, round: u64) -> Stream {
+        stream(seed, (self.number << 40) | round)
+    }
 }
 
 impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
@@ -45,19 +56,19 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             ..GumbelSettings::default()
         });
         let limit = TreeLimit::for_simulations(&game, settings.simulations);
-        let mut slots: Vec<Slot> = slots
-            .map(|slot| Slot {
-                stream: stream(seed, slot as u64),
+        let mut trees = Vec::with_capacity(slots.len());
+        let slots = slots.map(|slot| {
+            let mut slot = Slot {
+                number: slot as u64,
+                played: Vec::new(),
                 record: Record::default(),
-            })
-            .collect();
-        let trees = slots
-            .iter_mut()
-            .map(|slot| {
-                let position = open(&game, settings.opening_plies, &mut slot.stream);
-                Tree::new(game.clone(), policy, limit, position)
-            })
-            .collect();
+            };
+            let mut stream = slot.stream(seed, 0);
+            let position = open(&game, settings.opening_plies, &mut stream, &mut slot.played);
+            trees.push(Tree::new(game.clone(), policy, limit, position));
+            slot
+        });
+        let slots = slots.collect();
         Shard {
             batch: Batch::new(&game),
             policy: vec![0.0; game.actions()],
@@ -67,7 +78,59 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             settings,
             trees,
             slots,
+            seed,
+            round: 0,
         }
+    }
+
+    /// Games under way.
+    pub(super) fn games(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Rounds played.
+    pub(super) fn rounds(&self) -> u64 {
+        self.round
+    }
+
+    /// The games under way, slot by slot.
+    pub(super) fn save(&self) -> impl Iterator<Item = SlotState> + '_ {
+        self.slots.iter().map(|slot| SlotState {
+            actions: slot.played.iter().map(|action| action.0).collect(),
+            moves: slot.record.save(),
+        })
+    }
+
+    /// Puts saved games in the place of those under way.
+    pub(super) fn restore(
+        &mut self,
+        round: u64,
+        states: &[SlotState],
+    ) -> Result<(), SelfPlayError> {
+        self.round = round;
+        for ((slot, tree), state) in self.slots.iter_mut().zip(&mut self.trees).zip(states) {
+            slot.record = Record::default();
+            slot.played.clear();
+            let mut moves = state.moves.iter().peekable();
+            let mut position = self.game.start();
+            for &action in &state.actions {
+                while let Some(made) = moves.next_if(|made| made.at == slot.played.len()) {
+                    slot.record.restore(&self.game, &position, made);
+                }
+                let action = Action(action);
+                self.game
+                    .try_play(&mut position, action)
+                    .map_err(|error| SelfPlayError::new(format!("a saved game: {error}")))?;
+                slot.played.push(action);
+            }
+            if moves.next().is_some() || self.game.outcome(&position).is_some() {
+                return Err(SelfPlayError::new(
+                    "a saved game is over, or has moves without positions".to_owned(),
+                ));
+            }
+            tree.restart(position);
+        }
+        Ok(())
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
@@ -78,18 +141,15 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
         let (evaluated, evaluating) = (self.batch.evaluated(), self.evaluator.spent());
-        for (tree, slot) in self.trees.iter_mut().zip(&mut self.slots) {
+        self.round += 1;
+        for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
+            let mut stream = slot.stream(self.seed, self.round);
             let actions = self.game.legal(tree.position()).count();
             self.noise.clear();
-            let noise = (0..actions).map(|_| gumbel_noise(slot.stream.next_u64()));
+            let noise = (0..actions).map(|_| gumbel_noise(stream.next_u64()));
             self.noise.extend(noise);
             let simulations = self.settings.simulations;
-            tree.plan(
-                simulations,
-                simulations,
-                &self.noise,
-                slot.stream.next_u64(),
-            );
+            tree.plan(simulations, simulations, &self.noise, stream.next_u64());
         }
         self.batch
             .search(&mut self.trees, &mut self.evaluator, |_| false);
@@ -120,23 +180,34 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .map(|action| self.policy[action.index()])
             .collect();
         let surprise = divergence(tree, &policy);
+        let at = slot.played.len();
         slot.record
-            .push(&self.game, &position, (actions, policy), surprise);
+            .push(&self.game, &position, at, (actions, policy), surprise);
         let action = tree.best().expect("a position under way was judged");
         self.game.play(&mut position, action);
+        slot.played.push(action);
         if let Some(outcome) = self.game.outcome(&position) {
             round.games.count(&outcome, self.game.ply(&position));
             slot.record
                 .finish(&self.game, &position, &outcome, &mut round.samples);
-            position = open(&self.game, self.settings.opening_plies, &mut slot.stream);
+            // The search of this round drew from the front of the slot's stream; this one is another.
+            let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
+            slot.played.clear();
+            let most = self.settings.opening_plies;
+            position = open(&self.game, most, &mut stream, &mut slot.played);
         }
         tree.restart(position);
     }
 }
 
 /// A position to start a game from: up to `most` random actions after the start, none of which ends
-/// the game.
-fn open<G: Game>(game: &G, most: u32, stream: &mut Stream) -> G::Position {
+/// the game. They are added to `played`.
+fn open<G: Game>(
+    game: &G,
+    most: u32,
+    stream: &mut Stream,
+    played: &mut Vec<Action>,
+) -> G::Position {
     let plies = below(stream.next_u64(), most + 1);
     let mut position = game.start();
     for _ in 0..plies {
@@ -147,6 +218,7 @@ fn open<G: Game>(game: &G, most: u32, stream: &mut Stream) -> G::Position {
         if game.outcome(&position).is_some() {
             return before;
         }
+        played.push(action);
     }
     position
 }
