@@ -26,6 +26,8 @@ pub mod selfplay;
 pub mod train;
 #[cfg(feature = "net")]
 pub mod config;
+#[cfg(feature = "net")]
+pub mod run;
 pub mod cli;
 #[cfg(feature = "play")]
 pub mod play;

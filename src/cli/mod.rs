@@ -16,6 +16,8 @@ mod net_args;
 mod perft;
 mod rules;
 mod tables;
+#[cfg(feature = "net")]
+mod train;
 
 use std::any::Any;
 use std::fmt::Display;
@@ -46,12 +48,16 @@ enum Command {
     Engine(engine::Args),
     #[cfg(feature = "net")]
     Config(config::Args),
+    #[cfg(feature = "net")]
+    Export(train::ExportArgs),
     Inspect(inspect::Args),
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
     #[command(subcommand)]
     Tables(tables::Command),
+    #[cfg(feature = "net")]
+    Train(train::Args),
 }
 
 /// Why a command ended early.
@@ -98,10 +104,14 @@ pub fn main() -> ExitCode {
         Command::Engine(args) => engine::run(args),
         #[cfg(feature = "net")]
         Command::Config(args) => config::run(args),
+        #[cfg(feature = "net")]
+        Command::Export(args) => train::run_export(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
         Command::Tables(command) => tables::run(command),
+        #[cfg(feature = "net")]
+        Command::Train(args) => train::run(args),
     };
     match result {
         Ok(status) => status,

@@ -1,0 +1,297 @@
+//! The folder of a run. Every file in it is written as a whole or not at all; the last one written
+//! by a checkpoint, `resume/current.json`, decides what the run goes on from.
+
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::metrics::Metrics;
+use super::{Counters, RunError, Saved};
+use crate::config::Config;
+use crate::files::write_whole;
+use crate::net::{AgentFile, this_program};
+use crate::replay::{Replay, ReplaySettings, Samples, ShardOrigin};
+use crate::selfplay::GamesState;
+
+const CONFIG: &str = "config.toml";
+const MANIFEST: &str = "manifest.toml";
+const METRICS: &str = "metrics.jsonl";
+const CURRENT: &str = "current.json";
+
+/// The folder of a run, held by this process alone.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    _lock: File, // released when it is closed, however the process ends
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    program: String,
+    system: String,
+    processor: String,
+    seed: u64,
+}
+
+impl RunFolder {
+    /// Makes the folder of a new run and writes its settings.
+    pub fn create(path: &Path, config: &Config) -> Result<RunFolder, RunError> {
+        let place = path.display();
+        if path.join(CONFIG).exists() {
+            return Err(RunError(format!(
+                "{place} already holds a run; go on with it (jarmo train --resume {place}) or name \
+                 another folder with --run"
+            )));
+        }
+        for folder in ["checkpoints", "resume", "replay"] {
+            let folder = path.join(folder);
+            fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
+        }
+        let folder = RunFolder::lock(path)?;
+        let manifest = Manifest {
+            program: this_program(),
+            system: std::env::consts::OS.to_owned(),
+            processor: std::env::consts::ARCH.to_owned(),
+            seed: config.run.seed,
+        };
+        let manifest = toml::to_string(&manifest).expect("a manifest is plain data");
+        folder.write(MANIFEST, manifest.as_bytes())?;
+        folder.write(CONFIG, config.to_toml().as_bytes())?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of a run that was stopped, and reads its settings.
+    pub fn open(path: &Path) -> Result<(RunFolder, Config), RunError> {
+        let file = path.join(CONFIG);
+        let text = fs::read_to_string(&file).map_err(|error| {
+            RunError(format!(
+                "{}: {error}; no run was started here",
+                file.display()
+            ))
+        })?;
+        let config = Config::from_toml(&text)
+            .map_err(|error| RunError(format!("{}: {error}", file.display())))?;
+        Ok((RunFolder::lock(path)?, config))
+    }
+
+    fn lock(path: &Path) -> Result<RunFolder, RunError> {
+        let file = path.join("lock");
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&file)
+            .map_err(|error| at(&file, error))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(RunFolder {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(TryLockError::WouldBlock) => Err(RunError(format!(
+                "{}: another process is training in this folder; stop it first, or name another \
+                 folder with --run",
+                path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(at(&file, error)),
+        }
+    }
+
+    /// The path as it was given.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What to type to go on.
+    pub fn how_to_resume(&self) -> String {
+        format!("go on with: jarmo train --resume {}", self.path.display())
+    }
+
+    /// The newest agent file, if there is one.
+    pub fn newest_agent(&self) -> Option<PathBuf> {
+        agents(&self.path).pop().map(|(_, path)| path)
+    }
+
+    pub(super) fn broken(&self, error: impl Display) -> RunError {
+        RunError(format!("{}: {error}", self.path.join("resume").display()))
+    }
+
+    pub(super) fn open_replay(
+        &self,
+        next_file: u64,
+        settings: ReplaySettings,
+        origin: ShardOrigin,
+    ) -> Result<(Replay, Vec<String>), RunError> {
+        let folder = self.path.join("replay");
+        Replay::roll_back(&folder, next_file).map_err(RunError::new)?;
+        Replay::open(&folder, settings, origin).map_err(RunError::new)
+    }
+
+    /// Adds a line to the metrics.
+    pub(super) fn append_metrics(&self, metrics: &Metrics) -> Result<(), RunError> {
+        let path = self.path.join(METRICS);
+        let mut line = serde_json::to_string(metrics).expect("metrics are plain data");
+        line.push('\n');
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        file.and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(|error| at(&path, error))
+    }
+
+    /// Takes lines after this step out of the metrics: the run will write them again.
+    pub(super) fn cut_metrics(&self, step: u64) -> Result<(), RunError> {
+        let path = self.path.join(METRICS);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            read => read.map_err(|error| at(&path, error))?,
+        };
+        let is_before = |line: &&str| {
+            serde_json::from_str::<Metrics>(line).is_ok_and(|metrics| metrics.step <= step)
+        };
+        let kept: String = text
+            .lines()
+            .filter(is_before)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        if kept == text {
+            return Ok(());
+        }
+        self.write(METRICS, kept.as_bytes())
+    }
+
+    pub(super) fn save_checkpoint(
+        &self,
+        agent: &AgentFile,
+        saved: &Saved,
+        origin: &ShardOrigin,
+    ) -> Result<PathBuf, RunError> {
+        let step = saved.counters.step;
+        let path = self
+            .path
+            .join(format!("checkpoints/step-{step:08}.safetensors"));
+        agent.save(&path).map_err(RunError::new)?;
+        let games = serde_json::to_vec(&saved.games).expect("games are plain data");
+        let count = saved.counters.positions; // a stopped run may write a step twice
+        let parts = [
+            ("learner.safetensors", &saved.learner),
+            ("pending.safetensors", &saved.pending.to_bytes(origin)),
+            ("games.json", &games),
+        ];
+        for (name, bytes) in parts {
+            self.write(&part(step, count, name), bytes)?;
+        }
+        let counters = serde_json::to_vec(&saved.counters).expect("counters are plain data");
+        self.write(&format!("resume/{CURRENT}"), &counters)?;
+        Ok(path)
+    }
+
+    pub(super) fn load_checkpoint(&self, origin: &ShardOrigin) -> Result<Option<Saved>, RunError> {
+        let current = self.path.join("resume").join(CURRENT);
+        let bytes = match fs::read(&current) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| at(&current, error))?,
+        };
+        let counters: Counters =
+            serde_json::from_slice(&bytes).map_err(|error| self.broken(error))?;
+        let read = |name: &str| {
+            let path = self
+                .path
+                .join(part(counters.step, counters.positions, name));
+            fs::read(&path).map_err(|error| at(&path, error))
+        };
+        let games: GamesState =
+            serde_json::from_slice(&read("games.json")?).map_err(|error| self.broken(error))?;
+        let pending = Samples::from_bytes(&read("pending.safetensors")?, origin)
+            .map_err(|error| self.broken(error))?;
+        Ok(Some(Saved {
+            learner: read("learner.safetensors")?,
+            games,
+            pending,
+            counters,
+        }))
+    }
+
+    /// Deletes what no checkpoint needs any more: older states, and all but the newest agents.
+    pub(super) fn tidy(&self, keep: usize) -> Result<(), RunError> {
+        let resume = self.path.join("resume");
+        let current = fs::read(resume.join(CURRENT)).map_err(|error| at(&resume, error))?;
+        let counters: Counters =
+            serde_json::from_slice(&current).map_err(|error| self.broken(error))?;
+        let prefix = part(counters.step, counters.positions, "");
+        for entry in fs::read_dir(&resume).map_err(|error| at(&resume, error))? {
+            let path = entry.map_err(|error| at(&resume, error))?.path();
+            let name = path.file_name().map_or_else(String::new, |name| {
+                format!("resume/{}", name.to_string_lossy())
+            });
+            if !name.starts_with(&prefix) && name != format!("resume/{CURRENT}") {
+                fs::remove_file(&path).map_err(|error| at(&path, error))?;
+            }
+        }
+        let agents = agents(&self.path);
+        let older = agents.len().saturating_sub(keep);
+        for (_, path) in &agents[..older] {
+            fs::remove_file(path).map_err(|error| at(path, error))?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        write_whole(&path, content).map_err(|error| {
+            let problem = at(&path, error);
+            RunError(format!(
+                "{problem}; what was there before is intact, {}",
+                self.how_to_resume()
+            ))
+        })
+    }
+}
+
+/// Copies the agent of a checkpoint, the newest or that of `step`, out of a run; answers its step.
+pub fn export(run: &Path, step: Option<u64>, out: &Path) -> Result<u64, RunError> {
+    let agents = agents(run);
+    let place = run.display();
+    let chosen = match step {
+        None => agents.last(),
+        Some(step) => agents.iter().find(|agent| agent.0 == step),
+    };
+    let Some((step, path)) = chosen else {
+        let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
+        return Err(RunError(if steps.is_empty() {
+            format!("{place}: there is no checkpoint in this folder")
+        } else {
+            format!(
+                "{place}: there are checkpoints of steps {}",
+                steps.join(", ")
+            )
+        }));
+    };
+    let agent = AgentFile::load(path).map_err(RunError::new)?;
+    agent.save(out).map_err(RunError::new)?;
+    Ok(*step)
+}
+
+/// The agent files of a run by step, oldest first.
+fn agents(run: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(run.join("checkpoints")).into_iter().flatten();
+    let mut agents: Vec<(u64, PathBuf)> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let name = path.file_name()?.to_str()?;
+            let step = name.strip_prefix("step-")?.strip_suffix(".safetensors")?;
+            Some((step.parse().ok()?, path))
+        })
+        .collect();
+    agents.sort();
+    agents
+}
+
+/// A file of a checkpoint.
+fn part(step: u64, positions: u64, name: &str) -> String {
+    format!("resume/{step:08}-{positions}-{name}")
+}
+
+fn at(path: &Path, error: io::Error) -> RunError {
+    RunError(format!("{}: {error}", path.display()))
+}
