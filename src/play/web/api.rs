@@ -76,7 +76,16 @@ impl Wish {
 
 /// An answer that says what is wrong.
 pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Response {
-    (status, Answer(json!({ "error": message.into() }))).into_response()
+    Rejection(status, message.into()).into_response()
+}
+
+/// Why a message is not taken.
+struct Rejection(StatusCode, String);
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        (self.0, Answer(json!({ "error": self.1 }))).into_response()
+    }
 }
 
 /// The table of texts, and what there is to choose from.
@@ -103,7 +112,7 @@ pub(super) async fn create(
 ) -> Response {
     let opening: Opening = match read(&headers, &body) {
         Ok(opening) => opening,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let options = &rooms.options;
     let session = begin(options, &opening);
@@ -154,7 +163,7 @@ pub(super) async fn watch(
 ) -> Response {
     let room = match find(&rooms, &headers) {
         Ok(room) => room,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     if let Some(seen) = wish.since {
         room.wait_past(seen, PATIENCE).await;
@@ -171,11 +180,11 @@ pub(super) async fn command(
 ) -> Response {
     let room = match find(&rooms, &headers) {
         Ok(room) => room,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let command = match read(&headers, &body) {
         Ok(command) => command,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let result = obey(
         &mut room.lock(),
@@ -195,7 +204,7 @@ pub(super) async fn command(
 pub(super) async fn record(State(rooms): State<Arc<Rooms>>, headers: HeaderMap) -> Response {
     let room = match find(&rooms, &headers) {
         Ok(room) => room,
-        Err(refusal) => return refusal,
+        Err(refusal) => return refusal.into_response(),
     };
     let inside = room.lock();
     let line = if inside.session.analysing() {
@@ -313,28 +322,30 @@ fn view(room: &Room) -> Value {
     })
 }
 
-fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Response> {
+fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Rejection> {
     let id = headers.get(SESSION).and_then(|value| value.to_str().ok());
     let Some(id) = id else {
         let message = "the header X-Session is missing; POST /api/sessions gives an id for it";
-        return Err(problem(StatusCode::BAD_REQUEST, message));
+        return Err(Rejection(StatusCode::BAD_REQUEST, message.to_owned()));
     };
-    rooms
-        .find(id)
-        .ok_or_else(|| problem(StatusCode::NOT_FOUND, "no such session is open here"))
+    rooms.find(id).ok_or_else(|| {
+        let message = "no such session is open here";
+        Rejection(StatusCode::NOT_FOUND, message.to_owned())
+    })
 }
 
-fn read<T: for<'a> Deserialize<'a>>(headers: &HeaderMap, body: &[u8]) -> Result<T, Response> {
+fn read<T: for<'a> Deserialize<'a>>(headers: &HeaderMap, body: &[u8]) -> Result<T, Rejection> {
     let kind = headers.get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
         let message = "messages are application/json";
-        return Err(problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(Rejection(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            message.to_owned(),
+        ));
     }
     serde_json::from_slice(body).map_err(|error| {
-        problem(
-            StatusCode::BAD_REQUEST,
-            format!("not a message of this server: {error}"),
-        )
+        let message = format!("not a message of this server: {error}");
+        Rejection(StatusCode::BAD_REQUEST, message)
     })
 }
 
