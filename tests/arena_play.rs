@@ -20,6 +20,7 @@ use jarmo::record::{GameRecord, RecordError};
 struct Lowest<G> {
     game: G,
     highest: bool,
+    pause: Duration, // before it answers
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -36,6 +37,7 @@ impl<G: Game> Agent<G> for Lowest<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        std::thread::sleep(self.pause);
         self.asked.lock().unwrap().push(Asked {
             batch: requests.len(),
             nodes: requests[0].limit.nodes,
@@ -93,9 +95,10 @@ fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G
         match *name {
             "random" => Box::new(RandomAgent::new(game.clone())),
             "greedy" => Box::new(GreedyAgent::new(game.clone())),
-            "lowest" | "highest" => Box::new(Lowest {
+            "lowest" | "slow" | "highest" => Box::new(Lowest {
                 game: game.clone(),
                 highest: *name == "highest",
+                pause: Duration::from_micros(if *name == "slow" { 200 } else { 0 }),
                 asked: Arc::default(),
             }),
             _ => panic!("no such agent here: {name}"),
@@ -215,6 +218,7 @@ fn an_agent_is_asked_once_for_all_games_in_which_it_moves() {
         let lowest = Lowest {
             game: game.clone(),
             highest: false,
+            pause: Duration::ZERO,
             asked: asked.clone(),
         };
         let team: Team<Jarmo> = vec![Box::new(lowest), Box::new(RandomAgent::new(game.clone()))];
@@ -255,7 +259,8 @@ fn an_agent_is_asked_once_for_all_games_in_which_it_moves() {
 #[test]
 fn an_interrupted_tournament_goes_on_from_its_records_as_if_nothing_had_been() {
     let game = Jarmo::standard();
-    let names = ["random", "greedy", "lowest"];
+    // Slow enough that a stop is heard before everything is played.
+    let names = ["random", "greedy", "slow"];
     let settings = Settings {
         in_flight: 4,
         ..pairs(40)

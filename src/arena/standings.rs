@@ -135,11 +135,14 @@ impl Tally {
     }
 
     fn bout(&self) -> Bout {
+        // In an order of its own, so that sums of floats do not depend on which game ended first.
+        let mut clusters = self.clusters.clone();
+        clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
         Bout {
             first: self.first,
             second: self.second,
             draws: self.results().draws,
-            clusters: self.clusters.clone(),
+            clusters,
         }
     }
 }
