@@ -1,4 +1,5 @@
-//! Self-play learning for board games of this size: exact rules, a vectorised environment, search.
+//! Self-play learning for small board games: exact rules, a vectorised environment, search, training,
+//! exact endgames, and agents that play.
 //!
 //! A module imports only modules above it in this list.
 

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
-use crate::net::{AgentFile, NetEvaluator};
+use crate::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Weights};
+use crate::random::stream;
 use crate::search::{Policy, PuctSettings};
 use crate::tables::Endgames;
 
@@ -55,6 +56,20 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
             tree_agent(game, spec, evaluator, settings)
         }
     }
+}
+
+/// An agent with a network that has learned nothing, to measure how fast it is.
+pub fn random_net_agent<G: CatalogGame>(
+    game: &G,
+    config: NetConfig,
+    seed: u64,
+) -> Box<dyn Agent<G>> {
+    let shape = NetShape::of(game);
+    let weights = Weights::random(config, shape, &mut stream(seed, 0));
+    let evaluator = NetEvaluator::new(game.clone(), &weights);
+    let name = "network of random weights".to_owned();
+    let settings = TreeSettings::default();
+    Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
 }
 
 fn rollout_settings() -> TreeSettings {

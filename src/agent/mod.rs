@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub use alphabeta::AlphaBetaAgent;
-pub use build::build;
+pub use build::{build, random_net_agent};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use measure::{SearchSpeed, SearchWork, measure};

@@ -3,10 +3,13 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec, SearchWork, build, measure};
+use crate::agent::{AGENTS, AgentSpec, SearchWork, build, measure, random_net_agent};
 use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::net::NetConfig;
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]
@@ -16,6 +19,9 @@ pub(super) struct Args {
     /// The agent
     #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = agent_help())]
     agent: AgentSpec,
+    /// A network of random weights in place of an agent: two layers of 128
+    #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
+    net: Option<NetSize>,
     /// Games side by side
     #[arg(long, value_name = "N", default_value = "1")]
     games: NonZeroUsize,
@@ -31,6 +37,22 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum NetSize {
+    Tiny,
+}
+
+impl NetSize {
+    fn config(self) -> NetConfig {
+        match self {
+            NetSize::Tiny => NetConfig::Mlp {
+                width: 128,
+                blocks: 1,
+            },
+        }
+    }
 }
 
 fn agent_help() -> String {
@@ -52,7 +74,10 @@ impl GameTask for SearchTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
-        let mut agent = build(game.clone(), &args.agent).map_err(Failure::usage)?;
+        let mut agent = match args.net {
+            Some(size) => random_net_agent(&game, size.config(), args.seed),
+            None => build(game.clone(), &args.agent).map_err(Failure::usage)?,
+        };
         let work = SearchWork {
             games: args.games.get(),
             nodes: args.sims,
