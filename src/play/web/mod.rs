@@ -1,7 +1,7 @@
 //! Playing in a browser: a small server with everything it serves inside the program.
 //!
 //! Each browser has a session of its own under an id that cannot be guessed. Requests only change a
-//! session or wait for it to change; thinking is done by a few threads of its own (see [`pool`]).
+//! session or wait for it to change; thinking is done by a few threads of its own (see `pool`).
 
 mod api;
 mod door;
