@@ -212,9 +212,8 @@ fn g4_the_end_is_looked_at_when_a_turn_ends() {
     );
 }
 
-#[test]
-fn g5_who_can_do_nothing_passes_and_two_such_turns_end_the_game() {
-    // On the standard web a piece that may move always can; on five separate columns it may not.
+/// Guard on five separate columns, where a piece can be shut in.
+fn guard_on_columns() -> Guard {
     let mut lines = Vec::new();
     for column in "ABCDE".chars() {
         lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
@@ -223,7 +222,13 @@ fn g5_who_can_do_nothing_passes_and_two_such_turns_end_the_game() {
         "name = \"columns\"\nlines = [{}]",
         lines.join(",")
     ));
-    let game = Guard::new(columns.unwrap(), 200);
+    Guard::new(columns.unwrap(), 200)
+}
+
+#[test]
+fn g5_who_can_do_nothing_passes_and_two_such_turns_end_the_game() {
+    // On the standard web a piece that may move always can; on five separate columns it may not.
+    let game = guard_on_columns();
     let mut table = Table::at(game, "w3b/w3b/w3b/w3b/w3b w start 0,0 0,0 0 8");
     assert_eq!(table.legal(), "pass");
     table.play("pass");
@@ -313,15 +318,7 @@ fn a_player_without_a_legal_move_has_lost_also_when_the_limit_is_reached() {
 
 #[test]
 fn a_placement_that_blocks_the_last_move_ends_the_turn_and_is_no_pass_alone() {
-    let mut lines = Vec::new();
-    for column in "ABCDE".chars() {
-        lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
-    }
-    let columns = Web::from_toml(&format!(
-        "name = \"columns\"\nlines = [{}]",
-        lines.join(",")
-    ));
-    let game = Guard::new(columns.unwrap(), 200);
+    let game = guard_on_columns();
     let mut table = Table::at(game, "W3b/w3b/w3b/w3b/4b w start 1,0 1,0 0 8");
     assert_eq!(table.legal(), "@A1 @B1 @C1 @D1 A2-A1");
     table.play("@A1");
