@@ -36,6 +36,10 @@ pub(super) struct Args {
     /// Stop after this many minutes of the whole run, instead of run.minutes
     #[arg(long, value_name = "M")]
     minutes: Option<f64>,
+    /// Stop after this many minutes of processor time, all threads together, instead of
+    /// run.cpu_minutes
+    #[arg(long, value_name = "M")]
+    cpu_minutes: Option<f64>,
 }
 
 /// Copy an agent out of a run, as a file that plays
@@ -74,6 +78,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     config.run.steps = args.steps.unwrap_or(config.run.steps);
     config.run.games = args.games.unwrap_or(config.run.games);
     config.run.minutes = args.minutes.unwrap_or(config.run.minutes);
+    config.run.cpu_minutes = args.cpu_minutes.unwrap_or(config.run.cpu_minutes);
     config.validate().map_err(Failure::usage)?;
     let stop = stop_on_interrupt()?;
     let task = TrainTask {

@@ -64,10 +64,19 @@ impl Config {
         toml::to_string(self).expect("settings are plain data")
     }
 
-    /// Reads settings that are complete, as [`Config::to_toml`] writes them.
+    /// Reads settings as [`Config::to_toml`] writes them. What an older program did not know yet has
+    /// its default.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
-        let config: Config =
-            toml::from_str(text).map_err(|error| ConfigError(error.message().to_owned()))?;
+        let mut table = defaults();
+        let known = known_keys(&table);
+        let layer: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
+        check_keys(&layer, &known, "the settings of the run")?;
+        lay_over(&mut table, layer);
+        let config: Config = table
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
         config.validate()?;
         Ok(config)
     }

@@ -80,6 +80,8 @@ pub struct RunConfig {
     pub games: u64,
     /// Minutes after which it stops; 0 for no limit.
     pub minutes: f64,
+    /// Minutes of processor time, all threads together, after which it stops; 0 for no limit.
+    pub cpu_minutes: f64,
 }
 
 impl Config {
@@ -127,6 +129,7 @@ impl Config {
         }
         let sizes = [
             ("run.minutes", self.run.minutes),
+            ("run.cpu_minutes", self.run.cpu_minutes),
             (
                 "learner.adam.weight_decay",
                 f64::from(learner.adam.weight_decay),

@@ -53,6 +53,9 @@ pub struct Metrics {
 pub struct Timing {
     /// Seconds of the whole run.
     pub seconds: f64,
+    /// Seconds that processors worked on the whole run, all threads together.
+    #[serde(default)]
+    pub cpu_seconds: f64,
     /// Games finished a second.
     pub games_per_s: f64,
     /// Positions searched a second.
@@ -106,6 +109,7 @@ pub(super) struct Totals {
     pub(super) replay: usize,
     pub(super) capacity: usize,
     pub(super) seconds: f64,
+    pub(super) cpu_seconds: f64,
 }
 
 impl Window {
@@ -157,6 +161,7 @@ impl Window {
             plies: per(self.games.plies as f64, games),
             timing: Timing {
                 seconds: totals.seconds,
+                cpu_seconds: totals.cpu_seconds,
                 games_per_s: per(games, time),
                 positions_per_s: per(self.positions as f64, time),
                 evaluations_per_s: per(self.evaluations as f64, self.playing),

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +93,8 @@ struct Counters {
     positions: u64,
     next_file: u64, // of the replay window
     seconds: f64,   // spent so far
+    #[serde(default)]
+    cpu_seconds: f64, // of all threads
     window: Window,
 }
 
@@ -111,6 +114,7 @@ struct Run<'a, G: CatalogGame> {
     owed: f64,
     saved: Option<u64>, // positions searched at the last checkpoint
     started: Instant,
+    cpu_started: ProcessTime,
 }
 
 /// Runs until a limit is reached or `stop` is set; then, and every so often, writes a checkpoint.
@@ -212,6 +216,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             learner,
             counters,
             started: Instant::now(),
+            cpu_started: ProcessTime::now(),
         })
     }
 
@@ -269,11 +274,17 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         self.has_reached_steps()
             || (run.games > 0 && self.counters.games >= run.games)
             || (run.minutes > 0.0 && self.seconds() >= 60.0 * run.minutes)
+            || (run.cpu_minutes > 0.0 && self.cpu_seconds() >= 60.0 * run.cpu_minutes)
     }
 
     /// Time of the whole run, earlier parts included.
     fn seconds(&self) -> f64 {
         self.counters.seconds + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Time that processors spent on the whole run, all threads together.
+    fn cpu_seconds(&self) -> f64 {
+        self.counters.cpu_seconds + self.cpu_started.elapsed().as_secs_f64()
     }
 
     fn metrics(&self) -> Metrics {
@@ -285,6 +296,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             replay: self.replay.len(),
             capacity: self.config.replay.capacity,
             seconds: self.seconds(),
+            cpu_seconds: self.cpu_seconds(),
         })
     }
 
@@ -306,6 +318,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             owed: self.owed.to_bits(),
             next_file: self.replay.next(),
             seconds: self.seconds(),
+            cpu_seconds: self.cpu_seconds(),
             ..self.counters.clone()
         };
         let origin = ShardOrigin::of(&self.game);
@@ -341,6 +354,7 @@ impl Counters {
             positions: 0,
             next_file: 0,
             seconds: 0.0,
+            cpu_seconds: 0.0,
             window: Window::default(),
         }
     }
