@@ -273,8 +273,3 @@ fn read_header(metadata: &Metadata) -> Result<AgentHeader, AgentFileError> {
     }
     serde_json::from_str(text).map_err(broken)
 }
-
-/// The name of this program with its version, for [`Provenance::program`].
-pub fn this_program() -> String {
-    concat!("jarmo ", env!("CARGO_PKG_VERSION")).to_owned()
-}
