@@ -39,7 +39,7 @@ impl<G: Game> Batch<G> {
     }
 
     /// Positions that would have been judged so far, had every batch been as large as the evaluator
-    /// likes it.
+    /// likes it and the trees allow.
     pub fn room(&self) -> u64 {
         self.room
     }
@@ -56,17 +56,14 @@ impl<G: Game> Batch<G> {
         mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
     ) {
         let width = evaluator.batch().max(1);
+        let room = width.min(trees.len()) as u64;
         let mut waiting = 0..trees.len();
         self.active.clear();
         self.active.extend(waiting.by_ref().take(width));
         while !self.active.is_empty() && !interrupted(trees) {
             self.gather(trees, &mut waiting);
             self.judge(evaluator);
-            self.room += if self.leaves.is_empty() {
-                0
-            } else {
-                width as u64
-            };
+            self.room += if self.leaves.is_empty() { 0 } else { room };
             for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
                 let logits = match self.logits.len() {
                     0 => &[],

@@ -172,6 +172,10 @@ impl GameTask for TrainTask<'_> {
                 out,
                 "evaluate it: jarmo arena '{agent}?sims=64' rollout:1000 --game {game}"
             )?;
+            writeln!(
+                out,
+                "play against it: play --game {game} --opponent {agent}"
+            )?;
             writeln!(out, "look into it: jarmo inspect {agent} --position start")?;
         }
         Ok(ExitCode::SUCCESS)

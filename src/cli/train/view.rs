@@ -107,9 +107,9 @@ impl<'a> View<'a> {
         };
     }
 
-    /// Leaves the block as it is; what is written next comes after it.
+    /// Draws the block as it ends; what is written next comes after it.
     pub(super) fn end(&mut self) {
-        self.drawn = 0;
+        let _ = self.draw();
     }
 
     /// Takes in what happened.
@@ -133,7 +133,10 @@ impl<'a> View<'a> {
                 push(&mut state.ratings, strength.elo);
                 state.strength = Some(strength.clone());
             }
-            Event::Checkpoint(step, _) => state.checkpoint = Some((step, Instant::now())),
+            Event::Checkpoint(step, _) => {
+                state.now.step = step.max(state.now.step);
+                state.checkpoint = Some((step, Instant::now()));
+            }
         }
     }
 
@@ -160,9 +163,9 @@ impl<'a> View<'a> {
                 say(&line(metrics))
             }
             Event::Strength(strength) => say(&format!(
-                "step {}: {}",
-                strength.step,
-                strength_text(strength)
+                "{}: {}",
+                rating_text(strength),
+                matches_text(strength)
             )),
             Event::Checkpoint(step, path) => {
                 say(&format!("step {step}: checkpoint {}", path.display()))
@@ -308,13 +311,16 @@ fn block(
         }
     }
     let strength = match (&state.strength, state.matches) {
-        (Some(strength), _) => format!("{} {}", chart(&state.ratings), strength_text(strength)),
+        (Some(strength), _) => format!("{} {}", chart(&state.ratings), rating_text(strength)),
         (None, None) if config.evaluation.every > 0 => {
             format!("first matches at step {}", config.evaluation.every)
         }
         (None, _) => "no matches so far".to_owned(),
     };
     lines.push(format!("{}{strength}", label("strength")));
+    if let Some(strength) = &state.strength {
+        lines.push(format!("{}{}", label("matches"), matches_text(strength)));
+    }
     let saved = match &state.checkpoint {
         None => "not yet".to_owned(),
         Some((step, at)) => format!("step {step}, {} ago", clock(at.elapsed().as_secs_f64())),
@@ -350,24 +356,19 @@ fn games_text(metrics: &Metrics) -> String {
     text
 }
 
-fn strength_text(strength: &Strength) -> String {
-    let mut text = format!(
-        "{:+.0} Elo ({:+.0} to {:+.0}; {} is 0)",
-        strength.elo, strength.elo_low, strength.elo_high, strength.anchor
-    );
-    for (played, before) in strength
+fn rating_text(strength: &Strength) -> String {
+    format!(
+        "{:+.0} Elo at step {} ({:+.0} to {:+.0}; {} is 0)",
+        strength.elo, strength.step, strength.elo_low, strength.elo_high, strength.anchor
+    )
+}
+
+fn matches_text(strength: &Strength) -> String {
+    let scores = strength
         .matches
         .iter()
-        .zip([": "].iter().chain(std::iter::repeat(&", ")))
-    {
-        let _ = write!(
-            text,
-            "{before}{:.0} % against {}",
-            100.0 * played.score,
-            played.opponent
-        );
-    }
-    text
+        .map(|played| format!("{:.0} % against {}", 100.0 * played.score, played.opponent));
+    scores.collect::<Vec<_>>().join(", ")
 }
 
 fn speed(metrics: &Metrics) -> String {
