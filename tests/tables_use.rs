@@ -204,15 +204,16 @@ fn perfect_play_scores_full_marks_and_random_play_does_not() {
 fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     let effects = shuttle_effect(&Jarmo::standard(), 2).unwrap();
     let effect = &effects[0];
-    assert_eq!(effect.fresh.positions, 770);
-    assert_eq!(
-        (effect.fresh.other_result(), effect.fresh.other_distance),
-        (0, 0)
-    );
+    let fresh = effect.fresh();
+    assert_eq!(fresh.positions, 770);
+    assert_eq!((fresh.other_result(), fresh.other_distance), (0, 0));
     // With a shuttle used up the one way to win, or to escape, can be closed.
-    assert!(effect.all.other_result() > 0);
+    let all = effect.all();
+    assert_eq!((all.positions, all.other_result()), (113_234, 2_498));
+    let used_up = effect.streaks.last().unwrap();
+    assert!(used_up.other_result() > 0);
     let game = Jarmo::standard().with_max_plies(0);
-    let example = effect.all.example.unwrap();
+    let example = used_up.example.unwrap();
     let with_rule = best_by_search(&game, &example, 12);
     let without = tables(2).exact(&example).unwrap().verdict();
     assert_ne!(with_rule, without, "{}", game.position_text(&example));

@@ -235,7 +235,7 @@ fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
     let effects = shuttle_effect(&game, args.force).map_err(Failure::new)?;
     let mut out = stdout().lock();
     for effect in effects {
-        let mut show = |what: &str, change: &Change| -> std::io::Result<()> {
+        let mut show = |what: String, change: &Change| -> std::io::Result<()> {
             writeln!(
                 out,
                 "force {}: of {} {what}, {} have another result and {} another distance",
@@ -257,8 +257,14 @@ fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
             }
             Ok(())
         };
-        show("placements without a shuttle", &effect.fresh)?;
-        show("positions with all shuttles", &effect.all)?;
+        for (streak, change) in effect.streaks.iter().enumerate() {
+            let what = match streak {
+                0 => "placements without a move before".to_owned(),
+                _ => format!("positions whose longest streak is {streak}"),
+            };
+            show(what, change)?;
+        }
+        show("positions with all streaks".to_owned(), &effect.all())?;
     }
     Ok(ExitCode::SUCCESS)
 }
