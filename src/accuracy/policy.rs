@@ -24,7 +24,7 @@ use crate::tables::Endgames;
 /// let file = AgentFile::load_for("agent.safetensors".as_ref(), &game)?;
 /// let net = FrozenNet::new(file.weights());
 /// let mut evaluators = vec![NetEvaluator::with_net(game, net); 2]; // one for each thread
-/// println!("{:.1} %", 100.0 * exam.take(&mut evaluators).share());
+/// let kept = exam.take(&mut evaluators).share(); // of all decisions, 0 to 1
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
