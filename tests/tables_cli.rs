@@ -202,6 +202,44 @@ fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
         ));
 }
 
+#[cfg(feature = "net")]
+#[test]
+fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let train = |game: &str, tables: &Path, more: &[&str]| {
+        let mut command = jarmo(&["train", "--steps", "20", "--run", run.to_str().unwrap()]);
+        let tables = format!("selfplay.tables={}", tables.display());
+        for setting in [&["net.width=32", "net.blocks=1", &tables], more].concat() {
+            command.args(["--set", setting]);
+        }
+        command.args(["--set", &format!("game.name={game}")]);
+        command.assert()
+    };
+    let missing = folder.path().join("missing");
+    train("jarmo", &missing, &[])
+        .code(2)
+        .stderr(contains("selfplay.tables = ").and(contains("missing: is missing")));
+    build(folder.path(), "5");
+    train("tammi", folder.path(), &[])
+        .code(2)
+        .stderr(contains("for jarmo only, not for tammi"));
+    assert!(!run.exists(), "nothing was begun");
+
+    let small = [
+        "selfplay.games=128",
+        "selfplay.simulations=2",
+        "run.threads=1",
+        "run.batch=64",
+        "run.first_samples=4096",
+    ];
+    train("jarmo", folder.path(), &small).success();
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let exact = line["exact"].as_f64().unwrap();
+    assert!(exact > 0.0 && exact < 1.0, "{exact}");
+}
+
 #[test]
 fn bad_input_is_named_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();

@@ -67,7 +67,8 @@ pub(super) fn run(args: Args) -> CommandResult {
         Some(path) => RunFolder::open(path).map_err(Failure::new)?,
         None => {
             let config = args.config.resolve()?;
-            with_game(&config.game.name, &config.game.settings(), CheckGame)?;
+            let check = CheckGame(&config);
+            with_game(&config.game.name, &config.game.settings(), check)??;
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
             (
                 RunFolder::create(&path, &config).map_err(Failure::new)?,
@@ -111,12 +112,16 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-struct CheckGame;
+/// Refuses settings that do not fit the game, before anything is written.
+struct CheckGame<'a>(&'a Config);
 
-impl GameTask for CheckGame {
-    type Output = ();
+impl GameTask for CheckGame<'_> {
+    type Output = Result<(), Failure>;
 
-    fn run<G: CatalogGame>(self, _: G) {}
+    fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
+        let tables = self.0.selfplay.open_tables(&game);
+        tables.map(|_| ()).map_err(Failure::usage)
+    }
 }
 
 struct TrainTask<'a> {

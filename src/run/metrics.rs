@@ -42,6 +42,9 @@ pub struct Metrics {
     pub black: f64,
     /// See `new_games`.
     pub truncated: f64,
+    /// The share of them that ended at a position of exact tables.
+    #[serde(default)]
+    pub exact: f64,
     /// Their mean length.
     pub plies: f64,
     /// How fast it went.
@@ -158,6 +161,7 @@ impl Window {
             white: per(self.games.white as f64, games),
             black: per(self.games.black as f64, games),
             truncated: per(self.games.truncated as f64, games),
+            exact: per(self.games.exact as f64, games),
             plies: per(self.games.plies as f64, games),
             timing: Timing {
                 seconds: totals.seconds,

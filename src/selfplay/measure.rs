@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use serde::Serialize;
 
-use super::{Round, SelfPlay, SelfPlaySettings};
+use super::{Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::encode::Encode;
 use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
+use crate::tables::HasEndgames;
 
 /// What to measure.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SelfPlayWork {
     /// How it plays.
     pub settings: SelfPlaySettings,
@@ -36,6 +37,7 @@ pub struct SelfPlaySpeed {
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
+    exact: f64, // the share of games that ended at a position of exact tables
     root_positions_per_s: f64,
     simulations_per_s: f64,
     evaluations_per_s: f64,
@@ -60,10 +62,11 @@ impl fmt::Display for SelfPlaySpeed {
         )?;
         writeln!(
             out,
-            "per second: {:.1} games of {:.1} plies, {:.0} root positions, {:.0} simulations, \
-             {:.0} evaluations",
+            "per second: {:.1} games of {:.1} plies ({:.0} % to exact tables), {:.0} root positions, \
+             {:.0} simulations, {:.0} evaluations",
             self.games_per_s,
             self.mean_length,
+            100.0 * self.exact,
             self.root_positions_per_s,
             self.simulations_per_s,
             self.evaluations_per_s
@@ -84,7 +87,10 @@ impl fmt::Display for SelfPlaySpeed {
 ///
 /// # Panics
 /// Panics if settings or architecture are not valid.
-pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
+pub fn measure<G: Encode + HasEndgames>(
+    game: &G,
+    work: SelfPlayWork,
+) -> Result<SelfPlaySpeed, SelfPlayError> {
     let threads = rayon::current_num_threads();
     let weights = Weights::random(work.net, NetShape::of(game), &mut stream(work.seed, 0));
     let net = FrozenNet::new(&weights);
@@ -92,7 +98,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
     let evaluators = (0..threads)
         .map(|_| NetEvaluator::with_net(game.clone(), net.clone()))
         .collect();
-    let mut play = SelfPlay::new(game, work.settings, evaluators, work.seed);
+    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
     play.round(); // claims memory and warms up
     let (start, cpu_start) = (Instant::now(), ProcessTime::now());
     let mut all = Round::default();
@@ -105,7 +111,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
     let cpu_seconds = cpu_start.elapsed().as_secs_f64();
     let [positions, simulations, evaluations] =
         [all.positions, all.simulations, all.evaluations].map(|count| count as f64);
-    SelfPlaySpeed {
+    Ok(SelfPlaySpeed {
         game: game.id(),
         net: work.net,
         parameters: weights.parameters(),
@@ -115,6 +121,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
         threads,
         games_per_s: all.games.games as f64 / seconds,
         mean_length: all.games.plies as f64 / all.games.games.max(1) as f64,
+        exact: all.games.exact as f64 / all.games.games.max(1) as f64,
         root_positions_per_s: positions / seconds,
         simulations_per_s: simulations / seconds,
         evaluations_per_s: evaluations / seconds,
@@ -122,5 +129,5 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
         simulations_per_cpu_s: simulations / cpu_seconds,
         evaluations_per_cpu_s: evaluations / cpu_seconds,
         network_share: all.evaluating.as_secs_f64() / all.playing.as_secs_f64(),
-    }
+    })
 }
