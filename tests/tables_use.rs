@@ -223,6 +223,33 @@ fn accuracy_does_not_depend_on_the_number_of_threads() {
     }
 }
 
+#[test]
+fn many_lookups_at_once_say_what_single_ones_say() {
+    let tables = tables(4);
+    let game = Jarmo::standard();
+    let mut draw = stream(1, 9);
+    let forces = [5, 2, 4, 3];
+    let positions: Vec<_> = (0..333)
+        .map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw))
+        .collect();
+    let mut found = vec![None; positions.len()];
+    tables.exact_all(&positions, &mut found);
+    let single: Vec<_> = positions.iter().map(|one| tables.exact(one)).collect();
+    assert_eq!(found, single);
+    assert!(found[0].is_none() && found[1].is_some());
+    // The same under a limit on the length that cuts some results off.
+    let short = game.with_max_plies(6);
+    let mut known = Vec::new();
+    tables.known_all(&short, &positions, &mut known);
+    let single: Vec<_> = positions
+        .iter()
+        .map(|one| tables.known(&short, one))
+        .collect();
+    assert_eq!(known, single);
+    let cut = |at: usize| found[at].unwrap().plies() > Some(6) && known[at].unwrap().1.is_none();
+    assert!((0..333).any(|at| found[at].is_some() && cut(at)));
+}
+
 /// A file of an agent that has learned nothing.
 fn untrained(folder: &Path) -> (Weights, String) {
     let game = Jarmo::standard();

@@ -10,7 +10,7 @@ use rand::Rng;
 use super::code::Exact;
 use super::file::FileError;
 use super::index::LEAST_FORCE;
-use super::lookup::Tables;
+use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
 use crate::game::{Action, Game, Outcome, Player, Verdict};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
@@ -23,6 +23,17 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// The result under best play for the player to move in a position that is not over, and the
     /// plies until it where it is decided; `None` if it is not known.
     fn known(&self, game: &G, position: &G::Position) -> Option<(Verdict, Option<u32>)>;
+
+    /// [`Endgames::known`] of many positions at once, in their order.
+    fn known_all(
+        &self,
+        game: &G,
+        positions: &[G::Position],
+        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
+    ) {
+        out.clear();
+        out.extend(positions.iter().map(|position| self.known(game, position)));
+    }
 
     /// How the game ends if both players play by what is known: a winner as quickly, a loser as
     /// late as he can. `None` where nothing is known, and where the rules that the tables leave out
@@ -90,15 +101,25 @@ impl std::error::Error for EndgameError {}
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Verdict, Option<u32>)> {
         let exact = self.exact(position)?;
-        let left = match game.max_plies() {
-            0 => u32::MAX,
-            most => most.saturating_sub(game.ply(position)),
-        };
-        Some(match exact {
-            // The loser holds out to the limit, where the game is drawn.
-            Exact::Win(plies) | Exact::Loss(plies) if plies > left => (Verdict::Draw, None),
-            _ => (exact.verdict(), exact.plies()),
-        })
+        Some(within_limit(game, position, exact))
+    }
+
+    fn known_all(
+        &self,
+        game: &Jarmo,
+        positions: &[JarmoPosition],
+        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
+    ) {
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.exact_all(positions, found);
+            out.extend(positions.iter().zip(found).map(|(position, exact)| {
+                let exact = (*exact)?;
+                Some(within_limit(game, position, exact))
+            }));
+        }
     }
 
     fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
@@ -135,6 +156,19 @@ impl Endgames<Jarmo> for Tables {
         let number = below(stream.next_u64(), layers) as usize;
         let (layer, _) = self.layers().nth(number).expect("below their number");
         random_position(layer, stream)
+    }
+}
+
+/// What a result is worth where the game is cut off after some plies.
+fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> (Verdict, Option<u32>) {
+    let left = match game.max_plies() {
+        0 => u32::MAX,
+        most => most.saturating_sub(game.ply(position)),
+    };
+    match exact {
+        // The loser holds out to the limit, where the game is drawn.
+        Exact::Win(plies) | Exact::Loss(plies) if plies > left => (Verdict::Draw, None),
+        _ => (exact.verdict(), exact.plies()),
     }
 }
 
