@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "both")]
     from: Source,
     /// Nodes or simulations a decision, several to compare; 0 asks the network of an agent file
-    /// without any search, and leaves out agents that have none
+    /// without any search, and no other agent
     /// [default: what the agent's spec says, and 0 for agent files]
     #[arg(
         long,
@@ -102,6 +102,11 @@ pub(super) fn run(args: Args) -> CommandResult {
     for spec in &args.agents {
         candidates.extend(candidates_of(&args, &game, spec, threads)?);
     }
+    if candidates.is_empty() {
+        return Err(Failure::usage(
+            "--nodes 0 asks networks without search, and no agent has one; give another number",
+        ));
+    }
     let random = Exam::random(&game, &tables, args.positions, args.seed);
     for Candidate { agents, budgets } in &mut candidates {
         for budget in budgets {
@@ -157,11 +162,6 @@ fn candidates_of(
             agents: agents.map_err(Failure::usage)?,
             budgets,
         });
-    }
-    if candidates.is_empty() {
-        return Err(Failure::usage(format!(
-            "agent `{spec}` has no network to ask without search; give --nodes another number than 0"
-        )));
     }
     Ok(candidates)
 }
