@@ -409,6 +409,15 @@ fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     assert_ne!(with_rule, without, "{}", game.position_text(&example));
 }
 
+#[test]
+fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
+    let game = Jarmo::standard();
+    let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
+    assert_eq!(tables(4).exact(&position), Some(Exact::Draw));
+    let choice = choose(agent("alphabeta:20000").as_mut(), position);
+    assert_eq!(choice.proven, Some((Verdict::Win, Some(13))));
+}
+
 /// The result with all rules, as far as it comes within some plies.
 fn best_by_search(game: &Jarmo, position: &JarmoPosition, plies: u32) -> Verdict {
     use jarmo::game::Mask;

@@ -79,7 +79,8 @@ pub(super) struct ProbeArgs {
 pub(super) struct ShuttleArgs {
     #[command(flatten)]
     game: GameArgs,
-    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory
+    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
+    /// time
     #[arg(long, value_name = "F", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_SHUTTLE_FORCE)))]
     force: u32,

@@ -6,7 +6,8 @@ use super::{Evaluation, Evaluator, Proven, Value};
 use crate::game::{Game, Verdict};
 use crate::tables::Endgames;
 
-/// Answers the positions that the tables know, for certain, and passes the others on.
+/// Answers the positions that the tables know, for certain, and passes the others on. Certain is what
+/// the tables are about: `docs/tables.md` says what they leave out.
 pub struct WithEndgames<G: Game, E> {
     game: G,
     tables: Arc<dyn Endgames<G>>,

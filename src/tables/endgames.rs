@@ -37,7 +37,7 @@ pub trait Endgames<G: Game>: Send + Sync {
 
     /// How the game ends if both players play by what is known: a winner as quickly, a loser as
     /// late as he can. `None` where nothing is known, and where the rules that the tables leave out
-    /// could change the result. Not asked about a game that is over.
+    /// could take a win away. Not asked about a game that is over.
     fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
 
     /// A random position that is known or over: every force as likely as any other, and every
@@ -172,8 +172,9 @@ fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> (Verdic
     }
 }
 
-/// The longest run of moves of a player, each undoing the one before, with which no position up to
-/// force 4 was found whose result the shuttle rule changes.
+/// The longest run of moves of a player, each undoing the one before, with which a game ends by the
+/// tables. Up to two, no win or loss was found that the shuttle rule changes; of the draws it makes
+/// a few decided, with no move before too.
 const MOST_STREAK: u8 = 1;
 
 /// Whether a player has begun to go to and fro, so that the shuttle rule can come to matter.
