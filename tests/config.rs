@@ -62,6 +62,20 @@ fn single_settings_take_numbers_and_plain_words() {
 }
 
 #[test]
+fn exact_tables_for_self_play_are_off_until_a_directory_is_named() {
+    assert_eq!(with(&[]).unwrap().selfplay.tables, Path::new(""));
+    let config = with(&["selfplay.tables=some/where"]).unwrap();
+    assert_eq!(config.selfplay.tables, Path::new("some/where"));
+    let kept = Config::from_toml(&config.to_toml()).unwrap();
+    assert_eq!(kept.selfplay.tables, Path::new("some/where"));
+    // The settings of a run that began before there were tables.
+    let older = config.to_toml().replace("tables = \"some/where\"\n", "");
+    assert!(!older.contains("some/where"));
+    let kept = Config::from_toml(&older).unwrap();
+    assert_eq!(kept.selfplay.tables, Path::new(""));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_what_would_be_right() {
     for (setting, message) in [
         (

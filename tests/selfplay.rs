@@ -1,6 +1,8 @@
 //! Self-play: games are legal to the end, samples tell the truth about them, and the seed decides
 //! everything.
 
+use std::path::PathBuf;
+
 use assert_cmd::Command;
 use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Uniform};
@@ -13,6 +15,7 @@ use jarmo::net::{
 use jarmo::random::stream;
 use jarmo::replay::Samples;
 use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
+use jarmo::tables::HasEndgames;
 use predicates::str::contains;
 
 const SETTINGS: SelfPlaySettings = SelfPlaySettings {
@@ -20,6 +23,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     simulations: 4,
     considered: 4,
     opening_plies: 3,
+    tables: PathBuf::new(),
 };
 
 const NET: NetConfig = NetConfig::Mlp {
@@ -31,9 +35,9 @@ fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
     Weights::random(NET, NetShape::of(game), &mut stream(seed, 0))
 }
 
-fn net_rounds<G: Encode>(game: &G, shards: usize, rounds: usize) -> Round {
+fn net_rounds<G: Encode + HasEndgames>(game: &G, shards: usize, rounds: usize) -> Round {
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(game, 1)); shards];
-    let mut play = SelfPlay::new(game, SETTINGS, evaluators, 5);
+    let mut play = SelfPlay::new(game, &SETTINGS, evaluators, 5).unwrap();
     let mut all = Round::default();
     for _ in 0..rounds {
         all.add(&play.round());
@@ -41,7 +45,7 @@ fn net_rounds<G: Encode>(game: &G, shards: usize, rounds: usize) -> Round {
     all
 }
 
-fn check_samples<G: Encode>(game: &G, rounds: usize) {
+fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     let all = net_rounds(game, 2, rounds);
     let id = game.id();
     assert!(all.games.games > 0, "{id}: games end");
@@ -99,7 +103,7 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
     assert_eq!(verdicts(&one.samples), verdicts(&three.samples));
     assert_eq!(one.games, three.games);
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
-    let mut other = SelfPlay::new(&game, SETTINGS, evaluators, 6);
+    let mut other = SelfPlay::new(&game, &SETTINGS, evaluators, 6).unwrap();
     let mut samples = Samples::new();
     for _ in 0..30 {
         samples.extend(&other.round().samples);
@@ -110,13 +114,13 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
 #[test]
 fn another_evaluator_takes_over_games_under_way() {
     let game = ConnectFour::new(0);
-    let mut play = SelfPlay::new(&game, SETTINGS, vec![Uniform, Uniform], 5);
+    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
     let mut games = 0;
     for _ in 0..30 {
         games += play.round().games.games;
         play.replace_evaluators(vec![Uniform, Uniform]);
     }
-    let mut untouched = SelfPlay::new(&game, SETTINGS, vec![Uniform, Uniform], 5);
+    let mut untouched = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
     let expected: u64 = (0..30).map(|_| untouched.round().games.games).sum();
     assert!(games > 0);
     assert_eq!(games, expected);
@@ -126,13 +130,13 @@ fn another_evaluator_takes_over_games_under_way() {
 fn saved_games_go_on_as_they_would_have() {
     let game = Tammi::new(30, 200);
     let evaluators = |count| vec![NetEvaluator::new(game.clone(), &weights(&game, 1)); count];
-    let mut play = SelfPlay::new(&game, SETTINGS, evaluators(2), 5);
+    let mut play = SelfPlay::new(&game, &SETTINGS, evaluators(2), 5).unwrap();
     for _ in 0..40 {
         play.round();
     }
     let text = serde_json::to_string(&play.save()).unwrap();
     let saved = serde_json::from_str(&text).unwrap();
-    let mut resumed = SelfPlay::new(&game, SETTINGS, evaluators(3), 5);
+    let mut resumed = SelfPlay::new(&game, &SETTINGS, evaluators(3), 5).unwrap();
     resumed.restore(&saved).unwrap();
     let mut games = 0;
     for _ in 0..80 {
@@ -147,7 +151,7 @@ fn saved_games_go_on_as_they_would_have() {
         games: 11,
         ..SETTINGS
     };
-    let mut other = SelfPlay::new(&game, fewer, evaluators(1), 5);
+    let mut other = SelfPlay::new(&game, &fewer, evaluators(1), 5).unwrap();
     let error = other.restore(&saved).unwrap_err().to_string();
     assert!(
         error.contains("12 games were saved, 11 are under way"),

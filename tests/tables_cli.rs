@@ -5,6 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use assert_cmd::prelude::*;
+use jarmo::games::Jarmo;
+use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
+use jarmo::random::stream;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 use serde_json::Value;
@@ -106,6 +109,137 @@ fn accuracy_shows_shares_and_the_worst_mistakes() {
     assert!(lines[0]["worst"][0]["position"].is_string());
 }
 
+/// The lines of JSON that `jarmo accuracy` prints.
+fn accuracies(arguments: &[&str]) -> Vec<Value> {
+    let output = jarmo(&[&["accuracy", "--json"], arguments].concat())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "3");
+    let tables = folder.path().to_str().unwrap();
+    let file = folder.path().join("untrained.safetensors");
+    let game = Jarmo::standard();
+    let config = NetConfig::Mlp {
+        width: 32,
+        blocks: 1,
+    };
+    let weights = Weights::random(config, NetShape::of(&game), &mut stream(1, 0));
+    AgentFile::new(&game, weights, Provenance::default(), Vec::new())
+        .save(&file)
+        .unwrap();
+    let file = file.to_str().unwrap();
+    let common = [file, "random", "--tables", tables];
+    let measure = |more: &[&str]| accuracies(&[&common[..], more].concat());
+    let what = |line: &Value| {
+        let agent = line["agent"].as_str().unwrap().to_owned();
+        (agent, line["nodes"].clone(), line["positions"].clone())
+    };
+
+    let lines = measure(&[
+        "--sims",
+        "0,16,64",
+        "--from",
+        "random",
+        "--positions",
+        "200",
+        "--threads",
+        "1",
+    ]);
+    let told: Vec<_> = lines.iter().map(what).collect();
+    let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into(), "random".into());
+    assert_eq!(
+        told,
+        [
+            case(file, 0),
+            case(file, 16),
+            case(file, 64),
+            case("random", 16),
+            case("random", 64)
+        ]
+    );
+    let share = |line: &Value| line["all"]["critical_right"].as_u64().unwrap();
+    assert!(share(&lines[0]) + 20 < share(&lines[2]), "search helps");
+    let threads = measure(&[
+        "--sims",
+        "0,16,64",
+        "--from",
+        "random",
+        "--positions",
+        "200",
+        "--threads",
+        "3",
+    ]);
+    assert_eq!(threads, lines);
+
+    let lines = measure(&["--positions", "20", "--from", "random"]);
+    let budgets: Vec<_> = lines.iter().map(|line| line["nodes"].clone()).collect();
+    assert_eq!(budgets, [0.into(), Value::Null, Value::Null]);
+    let common = ["accuracy", file, "--tables", tables, "--positions", "50"];
+    jarmo(&[&common[..], &["--from", "random"]].concat())
+        .assert()
+        .success()
+        .stdout(contains(
+            "untrained.safetensors, network without search, random positions",
+        ));
+    let common = ["random", "--tables", tables, "--positions", "5"];
+    let lines = accuracies(&[&common[..], &["--from", "selfplay"]].concat());
+    assert_eq!(lines[0]["positions"], "self-play");
+    assert_eq!(lines[0]["all"]["decisions"], 5);
+    jarmo(&["accuracy", "random", "--tables", tables, "--nodes", "0"])
+        .assert()
+        .code(2)
+        .stdout(is_empty())
+        .stderr(contains(
+            "--nodes 0 asks networks without search, and no agent has one",
+        ));
+}
+
+#[cfg(feature = "net")]
+#[test]
+fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let train = |game: &str, tables: &Path, more: &[&str]| {
+        let mut command = jarmo(&["train", "--steps", "20", "--run", run.to_str().unwrap()]);
+        let tables = format!("selfplay.tables={}", tables.display());
+        for setting in [&["net.width=32", "net.blocks=1", &tables], more].concat() {
+            command.args(["--set", setting]);
+        }
+        command.args(["--set", &format!("game.name={game}")]);
+        command.assert()
+    };
+    let missing = folder.path().join("missing");
+    train("jarmo", &missing, &[])
+        .code(2)
+        .stderr(contains("selfplay.tables = ").and(contains("missing: is missing")));
+    build(folder.path(), "5");
+    train("tammi", folder.path(), &[])
+        .code(2)
+        .stderr(contains("for jarmo only, not for tammi"));
+    assert!(!run.exists(), "nothing was begun");
+
+    let small = [
+        "selfplay.games=128",
+        "selfplay.simulations=2",
+        "run.threads=1",
+        "run.batch=64",
+        "run.first_samples=4096",
+    ];
+    train("jarmo", folder.path(), &small).success();
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let exact = line["exact"].as_f64().unwrap();
+    assert!(exact > 0.0 && exact < 1.0, "{exact}");
+}
+
 #[test]
 fn bad_input_is_named_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,6 +320,6 @@ fn the_shuttle_rule_is_measured() {
         .assert()
         .success()
         .stdout(contains(
-            "of 770 placements without a shuttle, 0 have another result",
+            "of 770 placements without a move before, 0 have another result",
         ));
 }

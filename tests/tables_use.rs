@@ -4,11 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarmo::accuracy::Exam;
-use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build};
-use jarmo::eval::{Evaluation, Evaluator, Uniform, Value, WithEndgames};
+use jarmo::accuracy::{Accuracy, Exam, PolicyExam};
+use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build, build_without_search};
+use jarmo::eval::{
+    Evaluation, Evaluator, ScriptedEvaluator, Uniform, Value, WithEndgames, favourite,
+};
 use jarmo::game::{Game, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
+use jarmo::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
 use jarmo::tables::{
@@ -169,13 +172,12 @@ fn perfect_play_scores_full_marks_and_random_play_does_not() {
     let exam = Exam::random(&game, &tables, 300, 3);
     assert_eq!(exam.len(), 300);
 
-    let mut perfect = agent(&format!("tables:{}", folder.path().display()));
-    let best = exam.take(perfect.as_mut(), None, 1);
+    let perfect = format!("tables:{}", folder.path().display());
+    let best = exam.take(&mut [agent(&perfect)], None, 1);
     assert_eq!((best.all.decisions, best.all.share()), (300, 1.0));
     assert!(best.blunders.is_empty());
 
-    let mut random = RandomAgent::new(game.clone());
-    let poor = exam.take(&mut random, None, 1);
+    let poor = exam.take(&mut [agent("random")], None, 1);
     assert!(poor.all.share() < 0.95 && poor.all.critical_share() < 0.8);
     assert_eq!(poor.all.critical, best.all.critical);
     assert_eq!(
@@ -196,26 +198,224 @@ fn perfect_play_scores_full_marks_and_random_play_does_not() {
         "the worst come first"
     );
 
-    let played = Exam::self_play(&game, &tables, &mut random, None, 50, 9);
+    let played = Exam::self_play(&game, &tables, &mut [agent("random")], None, 50, 9);
     assert!(!played.is_empty() && played.len() <= 50);
+}
+
+#[test]
+fn accuracy_does_not_depend_on_the_number_of_threads() {
+    let game = Jarmo::standard();
+    let tables = tables(4);
+    let measure = |spec: &str, threads: usize| -> [Accuracy; 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let mut agents: Vec<_> = (0..threads).map(|_| agent(spec)).collect();
+        pool.build().unwrap().install(|| {
+            let random = Exam::random(&game, &tables, 200, 3);
+            let played = Exam::self_play(&game, &tables, &mut agents, Some(2), 200, 4);
+            assert!(!played.is_empty());
+            [random, played].map(|exam| exam.take(&mut agents, Some(2), 5))
+        })
+    };
+    for spec in ["random", "rollout:2"] {
+        let one = measure(spec, 1);
+        assert_eq!(measure(spec, 3), one);
+        assert!(one[0].all.right < one[0].all.decisions);
+    }
+}
+
+#[test]
+fn many_lookups_at_once_say_what_single_ones_say() {
+    let tables = tables(4);
+    let game = Jarmo::standard();
+    let mut draw = stream(1, 9);
+    let forces = [5, 2, 4, 3];
+    let positions: Vec<_> = (0..333)
+        .map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw))
+        .collect();
+    let mut found = vec![None; positions.len()];
+    tables.exact_all(&positions, &mut found);
+    let single: Vec<_> = positions.iter().map(|one| tables.exact(one)).collect();
+    assert_eq!(found, single);
+    assert!(found[0].is_none() && found[1].is_some());
+    // The same under a limit on the length that cuts some results off.
+    let short = game.with_max_plies(6);
+    let mut known = Vec::new();
+    tables.known_all(&short, &positions, &mut known);
+    let single: Vec<_> = positions
+        .iter()
+        .map(|one| tables.known(&short, one))
+        .collect();
+    assert_eq!(known, single);
+    let cut = |at: usize| found[at].unwrap().plies() > Some(6) && known[at].unwrap().1.is_none();
+    assert!((0..333).any(|at| found[at].is_some() && cut(at)));
+}
+
+/// A file of an agent that has learned nothing.
+fn untrained(folder: &Path) -> (Weights, String) {
+    let game = Jarmo::standard();
+    let config = NetConfig::Mlp {
+        width: 32,
+        blocks: 1,
+    };
+    let weights = Weights::random(config, NetShape::of(&game), &mut stream(3, 0));
+    let path = folder.join("untrained.safetensors");
+    AgentFile::new(&game, weights.clone(), Provenance::default(), Vec::new())
+        .save(&path)
+        .unwrap();
+    (weights, path.display().to_string())
+}
+
+#[test]
+fn a_network_without_search_plays_its_favourite_legal_action() {
+    let folder = tempfile::tempdir().unwrap();
+    let (weights, file) = untrained(folder.path());
+    let game = Jarmo::standard();
+    let tables = tables(4);
+    let spec = format!("{file}?sims=0");
+    let mut evaluator = NetEvaluator::new(game.clone(), &weights);
+    let mut logits = vec![0.0; game.actions()];
+    let layer = Layer::new(4);
+    let mut draw = stream(7, 7);
+    for _ in 0..50 {
+        let position = random_position(&layer, &mut draw);
+        if game.outcome(&position).is_some() {
+            continue;
+        }
+        let mut evaluation = [Evaluation::of(Value::EVEN)];
+        evaluator.evaluate(&[position], &[0], &mut logits, &mut evaluation);
+        let choice = choose(agent(&spec).as_mut(), position);
+        assert_eq!(choice.action, favourite(&game.legal(&position), &logits));
+        assert_eq!((choice.nodes, choice.value), (0, evaluation[0].value));
+        assert!(choice.candidates.is_sorted_by(|a, b| a.policy >= b.policy));
+        let shares: f32 = choice.candidates.iter().map(|one| one.policy).sum();
+        assert!((shares - 1.0).abs() < 1e-4);
+    }
+    // The same network in the exam that networks take while they learn.
+    let exam = Exam::random(&game, &tables, 500, 3);
+    let of_agent = exam.take(&mut [agent(&spec)], None, 1).all;
+    let searching: AgentSpec = format!("{file}?sims=50").parse().unwrap();
+    let network = build_without_search(game.clone(), &searching).unwrap();
+    let alone = exam.take(&mut [network.unwrap()], None, 1);
+    assert_eq!(alone.all, of_agent);
+    let policy_exam = PolicyExam::random(&game, &tables, 2000, 3);
+    assert_eq!(policy_exam.len(), 2000);
+    let one = policy_exam.take(&mut [evaluator.clone()]);
+    let three = policy_exam.take(&mut vec![evaluator.clone(); 3]);
+    assert_eq!((one, one.decisions), (three, 2000));
+    assert!(one.critical > 500 && one.critical_right > 0 && one.critical_right < one.critical);
+    assert!((one.share() - of_agent.share()).abs() < 0.1);
+    let wrong: AgentSpec = format!("{file}?sims=0&noise=1").parse().unwrap();
+    let error = build(game, &wrong).err().unwrap().to_string();
+    assert!(error.contains("`noise` is about search"), "{error}");
+}
+
+#[test]
+fn a_policy_that_follows_the_tables_passes_the_exam_and_its_opposite_fails_it() {
+    let game = Jarmo::standard();
+    let tables = tables(4);
+    let exam = PolicyExam::random(&game, &tables, 300, 5);
+    let marks = |sign: i8| {
+        let evaluator = ScriptedEvaluator::new(&game, 7, |position: &JarmoPosition, logits| {
+            logits.fill(1000.0); // of illegal actions
+            for one in tables.actions(&game, position).unwrap() {
+                logits[one.action.index()] = (sign * one.exact.verdict().sign()).into();
+            }
+            Evaluation::of(Value::EVEN)
+        });
+        exam.take(&mut [evaluator])
+    };
+    let [best, worst] = [1, -1].map(marks);
+    assert_eq!((best.right, best.critical_right), (300, best.critical));
+    assert_eq!(
+        (worst.right, worst.critical_right),
+        (300 - worst.critical, 0)
+    );
+    assert!(worst.critical > 100);
+    // Only what the tables know is asked.
+    let positions = [
+        game.start(),
+        random_position(&Layer::new(5), &mut stream(1, 1)),
+    ];
+    assert!(PolicyExam::new(&game, &tables, positions).is_empty());
+}
+
+#[test]
+fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 4);
+    let (_, file) = untrained(folder.path());
+    let game = Jarmo::standard();
+    let tables = tables(5);
+    let path = folder.path().display();
+    let mut with = agent(&format!("{file}?sims=32&tables={path}"));
+    let mut without = agent(&format!("{file}?sims=32"));
+    let layer = Layer::new(5);
+    let mut draw = stream(2, 2);
+    let (mut wins, mut proven, mut found) = (0, 0, 0);
+    for _ in 0..6000 {
+        let position = random_position(&layer, &mut draw);
+        // Won, but not soon, and also by a capture that leads into the tables.
+        let Some(Exact::Win(5..)) = tables.exact(&position) else {
+            continue;
+        };
+        let actions = tables.actions(&game, &position).unwrap();
+        if !actions.iter().any(|one| {
+            let mut next = position;
+            game.play(&mut next, one.action);
+            next.force() < 5 && one.exact.verdict() == Verdict::Win
+        }) {
+            continue;
+        }
+        wins += 1;
+        let choice = choose(with.as_mut(), position);
+        if let Some((verdict, plies)) = choice.proven {
+            assert_eq!(verdict, Verdict::Win);
+            let told = tables.exact(&position).unwrap().plies();
+            assert!(plies >= told, "nothing is quicker than best play");
+            proven += 1;
+        }
+        found += u32::from(choose(without.as_mut(), position).proven.is_some());
+    }
+    assert!(wins > 20, "{wins}");
+    assert!(proven > wins * 3 / 4, "{proven} of {wins}");
+    assert!(found < proven / 2, "{found} without tables");
+    // Inside the tables the agent plays by them, with search or without.
+    let inside = game.parse_position("5/5/4b/w4/3w1 w - - 0").unwrap();
+    for spec in [
+        format!("{file}?sims=0&tables={path}"),
+        format!("{file}?sims=9&tables={path}"),
+    ] {
+        let choice = choose(agent(&spec).as_mut(), inside);
+        assert_eq!(choice.proven, Some((Verdict::Win, Some(11))));
+    }
 }
 
 #[test]
 fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     let effects = shuttle_effect(&Jarmo::standard(), 2).unwrap();
     let effect = &effects[0];
-    assert_eq!(effect.fresh.positions, 770);
-    assert_eq!(
-        (effect.fresh.other_result(), effect.fresh.other_distance),
-        (0, 0)
-    );
+    let fresh = effect.fresh();
+    assert_eq!(fresh.positions, 770);
+    assert_eq!((fresh.other_result(), fresh.other_distance), (0, 0));
     // With a shuttle used up the one way to win, or to escape, can be closed.
-    assert!(effect.all.other_result() > 0);
+    let all = effect.all();
+    assert_eq!((all.positions, all.other_result()), (113_234, 2_498));
+    let used_up = effect.streaks.last().unwrap();
+    assert!(used_up.other_result() > 0);
     let game = Jarmo::standard().with_max_plies(0);
-    let example = effect.all.example.unwrap();
+    let example = used_up.example.unwrap();
     let with_rule = best_by_search(&game, &example, 12);
     let without = tables(2).exact(&example).unwrap().verdict();
     assert_ne!(with_rule, without, "{}", game.position_text(&example));
+}
+
+#[test]
+fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
+    let game = Jarmo::standard();
+    let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
+    assert_eq!(tables(4).exact(&position), Some(Exact::Draw));
+    let choice = choose(agent("alphabeta:20000").as_mut(), position);
+    assert_eq!(choice.proven, Some((Verdict::Win, Some(13))));
 }
 
 /// The result with all rules, as far as it comes within some plies.

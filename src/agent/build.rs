@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::spec::{AGENTS, FILE_ENDING};
 use super::{
     Agent, AgentError, AgentKind, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    RandomAgent, TreeAgent, TreeSettings,
+    PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -46,16 +46,57 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
         AgentKind::File(path) => {
-            if !path.exists() {
-                return Err(AgentError::new(spec, missing_file(path)));
-            }
-            let problem = |error| AgentError::new(spec, error);
-            let file = AgentFile::load_for(path, &game).map_err(problem)?;
             let settings = TreeSettings::default().with_spec(spec)?;
-            let evaluator = NetEvaluator::from_file(game.clone(), &file);
+            let evaluator = network(&game, spec, path)?;
+            if settings.simulations == 0 {
+                refuse_search_settings(spec)?;
+                let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
+                return behind_tables(game, spec, Box::new(agent));
+            }
             tree_agent(game, spec, evaluator, settings)
         }
     }
+}
+
+/// The network of an agent file on its own, without the search and the tables that the spec names;
+/// `None` for agents that have no network.
+pub fn build_without_search<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
+    let AgentKind::File(path) = &spec.kind else {
+        return Ok(None);
+    };
+    let evaluator = network(&game, spec, path)?;
+    Ok(Some(Box::new(PolicyAgent::new(
+        game,
+        spec.to_string(),
+        evaluator,
+    ))))
+}
+
+/// An error if the spec says how to search and that there is to be no search.
+fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
+    for key in ["root", "considered", "noise", "cpuct", "mb"] {
+        if spec.setting(key).is_some() {
+            let problem = format!("setting `{key}` is about search, and 0 simulations are none");
+            return Err(AgentError::new(spec, problem));
+        }
+    }
+    Ok(())
+}
+
+/// The network of an agent file that plays this game.
+fn network<G: CatalogGame>(
+    game: &G,
+    spec: &AgentSpec,
+    path: &Path,
+) -> Result<NetEvaluator<G>, AgentError> {
+    if !path.exists() {
+        return Err(AgentError::new(spec, missing_file(path)));
+    }
+    let file = AgentFile::load_for(path, game).map_err(|error| AgentError::new(spec, error))?;
+    Ok(NetEvaluator::from_file(game.clone(), &file))
 }
 
 /// An agent with a network that has learned nothing, to measure how fast it is.
@@ -80,8 +121,8 @@ fn rollout_settings() -> TreeSettings {
     }
 }
 
-/// A tree agent over this evaluator, behind exact tables if the spec names any. With those it plays
-/// perfectly where they reach.
+/// A tree agent over this evaluator, with exact tables in front of the evaluator and of the agent if
+/// the spec names any: it searches what leads to them and plays perfectly where they reach.
 fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
@@ -93,14 +134,23 @@ fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
         return Ok(Box::new(TreeAgent::new(game, name, evaluator, settings)));
     };
     let tables = endgames(&game, spec, Path::new(folder))?;
-    let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
-    let outside = TreeAgent::new(game.clone(), name.clone(), evaluator, settings);
-    Ok(Box::new(EndgameAgent::new(
-        game,
-        name,
-        tables,
-        Box::new(outside),
-    )))
+    let evaluator = WithEndgames::new(game.clone(), tables, evaluator);
+    let agent = TreeAgent::new(game.clone(), name, evaluator, settings);
+    behind_tables(game, spec, Box::new(agent))
+}
+
+/// An agent that plays by the tables which the spec names, if any, and leaves the rest to `outside`.
+fn behind_tables<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+    outside: Box<dyn Agent<G>>,
+) -> Result<Box<dyn Agent<G>>, AgentError> {
+    let Some(folder) = spec.setting("tables") else {
+        return Ok(outside);
+    };
+    let tables = endgames(&game, spec, Path::new(folder))?;
+    let name = spec.to_string();
+    Ok(Box::new(EndgameAgent::new(game, name, tables, outside)))
 }
 
 fn endgames<G: CatalogGame>(

@@ -62,19 +62,7 @@ impl<G: Game> EndgameAgent<G> {
     }
 
     fn candidate(&self, position: &G::Position, action: Action) -> Candidate {
-        let mover = self.game.to_move(position);
-        let mut next = *position;
-        self.game.play(&mut next, action);
-        let proven: Proven = match self.game.outcome(&next) {
-            Some(outcome) => (outcome.verdict(mover), Some(1)),
-            None => {
-                let known = self.tables.known(&self.game, &next);
-                let (verdict, plies) = known.expect("tables know what comes after what they know");
-                let same = self.game.to_move(&next) == mover;
-                let verdict = if same { verdict } else { verdict.flip() };
-                (verdict, plies.map(|plies| plies + 1))
-            }
-        };
+        let proven = self.tables.after(&self.game, position, action);
         Candidate {
             action,
             visits: 1,

@@ -1,6 +1,7 @@
 //! `jarmo accuracy`
 
 use std::io::{Write, stdout};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,8 +9,8 @@ use clap::ValueEnum;
 use serde_json::{Value as Json, json};
 
 use super::{CommandResult, Failure, GameArgs};
-use crate::accuracy::{Accuracy, Exam};
-use crate::agent::{Agent, AgentSpec, build};
+use crate::accuracy::{Accuracy, Exam, Tally};
+use crate::agent::{Agent, AgentSpec, build, build_without_search};
 use crate::game::Game;
 use crate::games::Jarmo;
 use crate::tables::Tables;
@@ -31,16 +32,19 @@ pub(super) struct Args {
     /// Which positions: random placements, positions from the agent's games against itself, or both
     #[arg(long, value_enum, default_value = "both")]
     from: Source,
-    /// Nodes or simulations a decision, several to compare; 1 shows a network without search
-    /// [default: what the agent's spec says]
+    /// Nodes or simulations a decision, several to compare; 0 asks the network of an agent file
+    /// without any search, and no other agent
+    /// [default: what the agent's spec says, and 0 for agent files]
     #[arg(
         long,
         visible_alias = "sims",
         value_name = "N,N…",
         value_delimiter = ','
     )]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Vec<u64>,
+    /// Threads to ask agents on [default: one for each core]
+    #[arg(long, value_name = "T")]
+    threads: Option<NonZeroUsize>,
     /// How many of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3)]
     worst: usize,
@@ -59,57 +63,137 @@ enum Source {
     Both,
 }
 
+/// An agent for each thread, and what they may spend on a decision, one after the other.
+struct Candidate {
+    agents: Vec<Box<dyn Agent<Jarmo>>>,
+    budgets: Vec<Budget>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Budget {
+    /// The network alone.
+    NoSearch,
+    /// What the spec says.
+    OfSpec,
+    /// So many nodes or simulations.
+    Nodes(u64),
+}
+
+impl Budget {
+    fn nodes(self) -> Option<u64> {
+        match self {
+            Budget::NoSearch => Some(0),
+            Budget::OfSpec => None,
+            Budget::Nodes(nodes) => Some(nodes),
+        }
+    }
+}
+
 pub(super) fn run(args: Args) -> CommandResult {
     let game = args.game.jarmo()?;
     let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
-    let make = |spec: &AgentSpec| build(game.clone(), spec).map_err(Failure::usage);
-    let mut agents: Vec<_> = args.agents.iter().map(make).collect::<Result<_, _>>()?;
-    let budgets = if args.nodes.is_empty() {
-        vec![None]
-    } else {
-        args.nodes.iter().copied().map(Some).collect()
-    };
+    let threads = args.threads.map_or(0, NonZeroUsize::get); // 0: rayon takes all cores
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
+    let threads = pool.current_num_threads();
+    let mut candidates = Vec::new();
+    for spec in &args.agents {
+        candidates.extend(candidates_of(&args, &game, spec, threads)?);
+    }
+    if candidates.is_empty() {
+        return Err(Failure::usage(
+            "--nodes 0 asks networks without search, and no agent has one; give another number",
+        ));
+    }
     let random = Exam::random(&game, &tables, args.positions, args.seed);
-    for agent in &mut agents {
-        for &nodes in &budgets {
+    for Candidate { agents, budgets } in &mut candidates {
+        for budget in budgets {
+            let (nodes, count, seed) = (budget.nodes(), args.positions, args.seed);
             if args.from != Source::Selfplay {
-                report(&args, &game, agent.as_mut(), nodes, "random", &random)?;
+                let accuracy = pool.install(|| random.take(agents, nodes, seed));
+                report(&args, &game, agents[0].name(), *budget, "random", &accuracy)?;
             }
             if args.from != Source::Random {
-                let (count, seed) = (args.positions, args.seed);
-                let exam = Exam::self_play(&game, &tables, agent.as_mut(), nodes, count, seed);
-                report(&args, &game, agent.as_mut(), nodes, "self-play", &exam)?;
+                let accuracy = pool.install(|| {
+                    let exam = Exam::self_play(&game, &tables, agents, nodes, count, seed);
+                    exam.take(agents, nodes, seed)
+                });
+                let name = agents[0].name();
+                report(&args, &game, name, *budget, "self-play", &accuracy)?;
             }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The network of a spec, if it has one and is to be asked alone, and the agent itself, if it is to
+/// search.
+fn candidates_of(
+    args: &Args,
+    game: &Jarmo,
+    spec: &AgentSpec,
+    threads: usize,
+) -> Result<Vec<Candidate>, Failure> {
+    let mut candidates = Vec::new();
+    if args.nodes.is_empty() || args.nodes.contains(&0) {
+        let network = || build_without_search(game.clone(), spec).transpose();
+        let agents: Option<Vec<_>> = (0..threads).map(|_| network()).collect();
+        let agents = agents.map(|agents| agents.into_iter().collect::<Result<Vec<_>, _>>());
+        if let Some(agents) = agents {
+            candidates.push(Candidate {
+                agents: agents.map_err(Failure::usage)?,
+                budgets: vec![Budget::NoSearch],
+            });
+        }
+    }
+    let budgets: Vec<Budget> = match &args.nodes[..] {
+        [] => vec![Budget::OfSpec],
+        nodes => {
+            let searches = nodes.iter().filter(|&&nodes| nodes > 0);
+            searches.map(|&nodes| Budget::Nodes(nodes)).collect()
+        }
+    };
+    if !budgets.is_empty() {
+        let agents = (0..threads).map(|_| build(game.clone(), spec));
+        let agents: Result<Vec<_>, _> = agents.collect();
+        candidates.push(Candidate {
+            agents: agents.map_err(Failure::usage)?,
+            budgets,
+        });
+    }
+    Ok(candidates)
+}
+
 fn report(
     args: &Args,
     game: &Jarmo,
-    agent: &mut dyn Agent<Jarmo>,
-    nodes: Option<u64>,
+    agent: &str,
+    budget: Budget,
     source: &str,
-    exam: &Exam,
+    accuracy: &Accuracy,
 ) -> Result<(), Failure> {
-    let accuracy = exam.take(agent, nodes, args.seed);
     let mut out = stdout().lock();
     if args.json {
         let line = json!({
-            "agent": agent.name(), "nodes": nodes, "positions": source,
-            "all": accuracy.all, "groups": accuracy.groups, "worst": worst(args, game, &accuracy),
+            "agent": agent, "nodes": budget.nodes(), "positions": source,
+            "all": accuracy.all, "groups": accuracy.groups, "worst": worst(args, game, accuracy),
         });
         writeln!(out, "{line}")?;
         return Ok(());
     }
-    let budget = nodes.map_or(String::new(), |nodes| format!(", {nodes} nodes"));
-    writeln!(out, "{}{budget}, {source} positions", agent.name())?;
+    let budget = match budget {
+        Budget::NoSearch => ", network without search".to_owned(),
+        Budget::OfSpec => String::new(),
+        Budget::Nodes(nodes) => format!(", {nodes} nodes"),
+    };
+    writeln!(out, "{agent}{budget}, {source} positions")?;
     writeln!(
         out,
         "  force  to move  decisions    right  critical    right"
     )?;
-    let mut row = |force: &str, side: &str, tally: &crate::accuracy::Tally| {
+    let mut row = |force: &str, side: &str, tally: &Tally| {
         writeln!(
             out,
             "  {force:>5}  {side:7}  {:9}  {:6.2}%  {:8}  {:6.2}%",
@@ -123,7 +207,7 @@ fn report(
         row(&group.force.to_string(), group.to_move.name(), &group.tally)?;
     }
     row("all", "both", &accuracy.all)?;
-    for mistake in worst(args, game, &accuracy) {
+    for mistake in worst(args, game, accuracy) {
         let text = |key: &str| mistake[key].as_str().unwrap_or_default().to_owned();
         writeln!(
             out,

@@ -1,6 +1,7 @@
 //! `jarmo bench selfplay`
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bench::report;
@@ -28,6 +29,9 @@ pub(super) struct Args {
     /// The most random actions that a game starts with
     #[arg(long, value_name = "N", default_value = "4")]
     opening_plies: u32,
+    /// A directory of exact tables, at whose positions games end
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Threads, each with games of its own
     #[arg(long, value_name = "T", default_value = "1")]
     threads: NonZeroUsize,
@@ -62,6 +66,7 @@ impl GameTask for SelfPlayTask<'_> {
             simulations: args.sims,
             considered: args.considered,
             opening_plies: args.opening_plies,
+            tables: args.tables.clone().unwrap_or_default(),
         };
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {
@@ -74,6 +79,7 @@ impl GameTask for SelfPlayTask<'_> {
             .num_threads(args.threads.get())
             .build()
             .map_err(|error| Failure::new(format!("--threads {}: {error}", args.threads)))?;
-        report(&pool.install(|| measure(&game, work)), args.json)
+        let speed = pool.install(|| measure(&game, work));
+        report(&speed.map_err(Failure::usage)?, args.json)
     }
 }

@@ -79,7 +79,8 @@ pub(super) struct ProbeArgs {
 pub(super) struct ShuttleArgs {
     #[command(flatten)]
     game: GameArgs,
-    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory
+    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
+    /// time
     #[arg(long, value_name = "F", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_SHUTTLE_FORCE)))]
     force: u32,
@@ -221,10 +222,12 @@ fn run_bench(args: &BenchArgs) -> CommandResult {
     for speed in measure(&tables, args.lookups, 1) {
         writeln!(
             out,
-            "force {}: {:.0} ns a lookup, {:.0} ns with the one before done first",
+            "force {}: {:.0} ns a lookup, {:.0} ns with the one before done first, \
+             {:.0} ns with many at once",
             speed.force,
             1e9 * speed.throughput,
-            1e9 * speed.latency
+            1e9 * speed.latency,
+            1e9 * speed.at_once
         )?;
     }
     Ok(ExitCode::SUCCESS)
@@ -235,7 +238,7 @@ fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
     let effects = shuttle_effect(&game, args.force).map_err(Failure::new)?;
     let mut out = stdout().lock();
     for effect in effects {
-        let mut show = |what: &str, change: &Change| -> std::io::Result<()> {
+        let mut show = |what: String, change: &Change| -> std::io::Result<()> {
             writeln!(
                 out,
                 "force {}: of {} {what}, {} have another result and {} another distance",
@@ -257,8 +260,14 @@ fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
             }
             Ok(())
         };
-        show("placements without a shuttle", &effect.fresh)?;
-        show("positions with all shuttles", &effect.all)?;
+        for (streak, change) in effect.streaks.iter().enumerate() {
+            let what = match streak {
+                0 => "placements without a move before".to_owned(),
+                _ => format!("positions whose longest streak is {streak}"),
+            };
+            show(what, change)?;
+        }
+        show("positions with all streaks".to_owned(), &effect.all())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, Evaluator, Value};
+use super::{Evaluation, Evaluator, Proven, Value};
 use crate::game::{Game, Verdict};
 use crate::tables::Endgames;
 
-/// Answers the positions that the tables know, for certain, and passes the others on.
+/// Answers the positions that the tables know, for certain, and passes the others on. Certain is what
+/// the tables are about: `docs/tables.md` says what they leave out.
 pub struct WithEndgames<G: Game, E> {
     game: G,
     tables: Arc<dyn Endgames<G>>,
     inner: E,
     hits: u64,
-    unknown: Unknown<G>,
+    parts: Parts<G>,
 }
 
-/// The positions of a batch that the tables do not know.
-struct Unknown<G: Game> {
+/// What the tables know of a batch, and the positions that they do not know.
+struct Parts<G: Game> {
+    known: Vec<Option<Proven>>, // of the whole batch
     rows: Vec<usize>,
     positions: Vec<G::Position>,
     seeds: Vec<u64>,
@@ -32,7 +34,8 @@ impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
             tables,
             inner,
             hits: 0,
-            unknown: Unknown {
+            parts: Parts {
+                known: Vec::new(),
                 rows: Vec::new(),
                 positions: Vec::new(),
                 seeds: Vec::new(),
@@ -70,18 +73,20 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         evaluations: &mut [Evaluation],
     ) {
         let width = logits.len() / positions.len().max(1); // 0 without a policy
-        let Unknown {
+        let Parts {
+            known,
             rows,
             positions: asked,
             seeds: asked_seeds,
             logits: answered,
             evaluations: judged,
-        } = &mut self.unknown;
+        } = &mut self.parts;
         rows.clear();
         asked.clear();
         asked_seeds.clear();
-        for (row, position) in positions.iter().enumerate() {
-            match self.tables.known(&self.game, position) {
+        self.tables.known_all(&self.game, positions, known);
+        for (row, (position, known)) in positions.iter().zip(known.iter()).enumerate() {
+            match *known {
                 Some((verdict, plies)) => {
                     evaluations[row] = Evaluation {
                         value: Value::certain(verdict, least_score(verdict)),

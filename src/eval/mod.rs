@@ -3,6 +3,7 @@
 mod cache;
 mod endgame;
 mod evaluator;
+mod policy;
 mod rollout;
 mod scripted;
 mod uniform;
@@ -11,6 +12,7 @@ mod value;
 pub use cache::Cache;
 pub use endgame::WithEndgames;
 pub use evaluator::{Evaluation, Evaluator, Proven};
+pub use policy::favourite;
 pub use rollout::Rollout;
 pub use scripted::ScriptedEvaluator;
 pub use uniform::Uniform;

@@ -54,6 +54,8 @@ pub struct Metrics {
     pub drawn: f64,
     /// See `new_games`.
     pub truncated: f64,
+    /// The share of them that ended at a position of exact tables.
+    pub exact: f64,
     /// Their mean length.
     pub plies: f64,
     /// What the game itself counts, per game: jarmo's captures, redeploys and shuttle bans.

@@ -230,7 +230,8 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             .build()
             .map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
         let evaluators = evaluators(&game, &learner.average(), device, threads);
-        let mut play = SelfPlay::new(&game, config.selfplay, evaluators, seed);
+        let mut play =
+            SelfPlay::new(&game, &config.selfplay, evaluators, seed).map_err(RunError::new)?;
         if let Some(games) = games {
             play.restore(&games).map_err(|error| folder.broken(error))?;
         }

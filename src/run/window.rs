@@ -150,6 +150,7 @@ impl Window {
             black: per(self.games.black as f64, games),
             drawn: per(drawn as f64, games),
             truncated: per(self.games.truncated as f64, games),
+            exact: per(self.games.exact as f64, games),
             plies: per(self.games.plies as f64, games),
             events: events
                 .map(|(name, count)| ((*name).to_owned(), per(count as f64, games)))

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rules::End;
 use super::state::MoveState;
 use crate::encode::Encode;
-use crate::game::{Action, Game, Outcome, Player};
+use crate::game::{Action, Game, Player};
 use crate::replay::{Sample, Samples};
 
 /// The most counts that a game may ask for.
@@ -21,6 +22,9 @@ pub struct GameStats {
     pub black: u64,
     /// Games cut off by the limit on their length.
     pub truncated: u64,
+    /// Games that ended at a position of exact tables.
+    #[serde(default)]
+    pub exact: u64,
     /// Actions in all games together.
     pub plies: u64,
     /// What the game itself counts, in the order of [`Game::events`], as it happens: in games that
@@ -36,6 +40,7 @@ impl GameStats {
         self.white += other.white;
         self.black += other.black;
         self.truncated += other.truncated;
+        self.exact += other.exact;
         self.plies += other.plies;
         for (sum, count) in self.events.iter_mut().zip(other.events) {
             *sum += count;
@@ -52,12 +57,14 @@ impl GameStats {
         game.count_events(position, action, &mut self.events);
     }
 
-    /// Counts one game of this length.
-    pub(super) fn count(&mut self, outcome: &Outcome, plies: u32) {
+    /// Counts one game that ended like this after so many plies.
+    pub(super) fn count(&mut self, end: &End, plies: u32) {
+        let outcome = &end.outcome;
         self.games += 1;
         self.white += u64::from(outcome.winner == Some(Player::White));
         self.black += u64::from(outcome.winner == Some(Player::Black));
         self.truncated += u64::from(outcome.truncated);
+        self.exact += u64::from(end.exact);
         self.plies += u64::from(plies);
     }
 }
@@ -128,22 +135,15 @@ impl Record {
     }
 
     /// Turns the game into samples, now that its end is known, and forgets it.
-    pub(super) fn finish<G: Game>(
-        &mut self,
-        game: &G,
-        end: &G::Position,
-        outcome: &Outcome,
-        samples: &mut Samples,
-    ) {
-        let plies = game.ply(end);
+    pub(super) fn finish(&mut self, end: &End, samples: &mut Samples) {
         for made in self.moves.drain(..) {
             samples.push(&Sample {
                 features: made.features,
                 actions: made.actions,
                 policy: made.policy,
-                verdict: outcome.verdict(made.mover),
-                score: outcome.score_difference(made.mover),
-                plies_left: u16::try_from(plies - made.ply).unwrap_or(u16::MAX),
+                verdict: end.outcome.verdict(made.mover),
+                score: end.outcome.score_difference(made.mover),
+                plies_left: u16::try_from(end.ply - made.ply).unwrap_or(u16::MAX),
                 surprise: made.surprise,
             });
         }

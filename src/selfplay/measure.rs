@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use serde::Serialize;
 
-use super::{Round, SelfPlay, SelfPlaySettings};
+use super::{Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::encode::Encode;
 use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
+use crate::tables::HasEndgames;
 
 /// What to measure.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct SelfPlayWork {
     /// How it plays.
     pub settings: SelfPlaySettings,
@@ -38,6 +39,7 @@ pub struct SelfPlaySpeed {
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
+    exact: f64, // the share of games that ended at a position of exact tables
     root_positions_per_s: f64,
     simulations_per_s: f64,
     evaluations_per_s: f64,
@@ -65,10 +67,11 @@ impl fmt::Display for SelfPlaySpeed {
         )?;
         writeln!(
             out,
-            "per second: {:.1} games of {:.1} plies, {:.0} root positions, {:.0} simulations, \
-             {:.0} evaluations",
+            "per second: {:.1} games of {:.1} plies ({:.0} % to exact tables), {:.0} root positions, \
+             {:.0} simulations, {:.0} evaluations",
             self.games_per_s,
             self.mean_length,
+            100.0 * self.exact,
             self.root_positions_per_s,
             self.simulations_per_s,
             self.evaluations_per_s
@@ -91,7 +94,10 @@ impl fmt::Display for SelfPlaySpeed {
 ///
 /// # Panics
 /// Panics if settings or architecture are not valid.
-pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
+pub fn measure<G: Encode + HasEndgames>(
+    game: &G,
+    work: SelfPlayWork,
+) -> Result<SelfPlaySpeed, SelfPlayError> {
     let threads = rayon::current_num_threads();
     let weights = Weights::random(work.net, NetShape::of(game), &mut stream(work.seed, 0));
     let net = FrozenNet::new(&weights);
@@ -102,7 +108,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
             NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(stopwatch.clone())
         })
         .collect();
-    let mut play = SelfPlay::new(game, work.settings, evaluators, work.seed);
+    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
     play.round(); // claims memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
     let (start, cpu_start) = (Instant::now(), ProcessTime::now());
@@ -119,7 +125,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
     let evaluating_share = all.evaluating.as_secs_f64() / playing;
     let [positions, simulations, evaluations] =
         [all.positions, all.simulations, all.evaluations].map(|count| count as f64);
-    SelfPlaySpeed {
+    Ok(SelfPlaySpeed {
         game: game.id(),
         net: work.net,
         parameters: weights.parameters(),
@@ -129,6 +135,7 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
         threads,
         games_per_s: all.games.games as f64 / seconds,
         mean_length: all.games.plies as f64 / all.games.games.max(1) as f64,
+        exact: all.games.exact as f64 / all.games.games.max(1) as f64,
         root_positions_per_s: positions / seconds,
         simulations_per_s: simulations / seconds,
         evaluations_per_s: evaluations / seconds,
@@ -138,5 +145,5 @@ pub fn measure<G: Encode>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
         features_share,
         network_share: evaluating_share - features_share,
         tree_share: 1.0 - evaluating_share,
-    }
+    })
 }

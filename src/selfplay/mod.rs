@@ -4,6 +4,7 @@
 
 mod game;
 mod measure;
+mod rules;
 mod settings;
 mod shard;
 mod state;
@@ -21,6 +22,8 @@ pub use state::GamesState;
 use crate::encode::Encode;
 use crate::eval::Evaluator;
 use crate::replay::Samples;
+use crate::tables::HasEndgames;
+use rules::Rules;
 use shard::Shard;
 
 /// Many games under way, in shards that share nothing: one for each thread, with its own evaluator.
@@ -51,23 +54,37 @@ pub struct Round {
 
 impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     /// Starts all games, spread over as many shards as there are evaluators. Slot by slot, the
-    /// randomness of a game depends on the seed alone, not on the number of shards.
+    /// randomness of a game depends on the seed alone, not on the number of shards. Fails if the
+    /// settings name tables that cannot be had.
     ///
     /// # Panics
     /// Panics without an evaluator.
-    pub fn new(game: &G, settings: SelfPlaySettings, evaluators: Vec<E>, seed: u64) -> Self {
+    pub fn new(
+        game: &G,
+        settings: &SelfPlaySettings,
+        evaluators: Vec<E>,
+        seed: u64,
+    ) -> Result<Self, SelfPlayError>
+    where
+        G: HasEndgames,
+    {
         let count = evaluators.len();
         assert!(count > 0, "an evaluator for each shard");
+        let tables = settings.open_tables(game)?;
         let shards = evaluators
             .into_iter()
             .enumerate()
             .map(|(index, evaluator)| {
                 let slots = settings.games * index / count..settings.games * (index + 1) / count;
-                Shard::new(game.clone(), settings, evaluator, slots, seed)
+                let rules = Rules {
+                    game: game.clone(),
+                    tables: tables.clone(),
+                };
+                Shard::new(rules, settings, evaluator, slots, seed)
             });
-        SelfPlay {
+        Ok(SelfPlay {
             shards: shards.collect(),
-        }
+        })
     }
 
     /// Plays one action in every game, on the threads of the current rayon pool.

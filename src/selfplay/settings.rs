@@ -1,11 +1,15 @@
 //! How self-play plays.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tables::{Endgames, HasEndgames};
+
 /// Settings of self-play.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlaySettings {
     /// Games under way at the same time.
@@ -16,6 +20,9 @@ pub struct SelfPlaySettings {
     pub considered: u32,
     /// The most random actions that a game starts with; how many is drawn for each game.
     pub opening_plies: u32,
+    /// A directory of exact tables, at whose positions games end with the exact result; empty for
+    /// none.
+    pub tables: PathBuf,
 }
 
 /// Settings that make no sense, and what would.
@@ -55,5 +62,20 @@ impl SelfPlaySettings {
             }
         }
         Ok(())
+    }
+
+    /// The exact tables, if any are set: all threads share them.
+    pub fn open_tables<G: HasEndgames>(
+        &self,
+        game: &G,
+    ) -> Result<Option<Arc<dyn Endgames<G>>>, SelfPlayError> {
+        if self.tables.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let opened = game.open_endgames(&self.tables);
+        let folder = self.tables.display();
+        opened
+            .map(Some)
+            .map_err(|error| SelfPlayError(format!("selfplay.tables = {folder}: {error}")))
     }
 }

@@ -7,19 +7,21 @@ use rand::Rng;
 
 use super::Round;
 use super::game::Record;
+use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::SlotState;
 use super::timed::Timed;
 use crate::encode::Encode;
 use crate::eval::Evaluator;
 use crate::game::{Action, Game, Mask};
-use crate::random::{Stream, below, stream};
+use crate::random::{Stream, stream};
 use crate::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit, gumbel_noise};
 
 /// The games of one thread.
 pub(super) struct Shard<G: Encode, E> {
-    game: G,
-    settings: SelfPlaySettings,
+    rules: Rules<G>,
+    simulations: u32,
+    opening_plies: u32,
     evaluator: Timed<E>,
     batch: Batch<G>,
     trees: Vec<Tree<G>>, // one per slot
@@ -45,8 +47,8 @@ impl Slot {
 
 impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     pub(super) fn new(
-        game: G,
-        settings: SelfPlaySettings,
+        rules: Rules<G>,
+        settings: &SelfPlaySettings,
         evaluator: E,
         slots: Range<usize>,
         seed: u64,
@@ -55,7 +57,8 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             considered: settings.considered,
             ..GumbelSettings::default()
         });
-        let limit = TreeLimit::for_simulations(&game, settings.simulations);
+        let game = &rules.game;
+        let limit = TreeLimit::for_simulations(game, settings.simulations);
         let mut trees = Vec::with_capacity(slots.len());
         let slots = slots.map(|slot| {
             let mut slot = Slot {
@@ -64,18 +67,19 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
                 record: Record::default(),
             };
             let mut stream = slot.stream(seed, 0);
-            let position = open(&game, settings.opening_plies, &mut stream, &mut slot.played);
+            let position = rules.open(settings.opening_plies, &mut stream, &mut slot.played);
             trees.push(Tree::new(game.clone(), policy, limit, position));
             slot
         });
         let slots = slots.collect();
         Shard {
-            batch: Batch::new(&game),
+            batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
             evaluator: Timed::new(evaluator),
-            game,
-            settings,
+            simulations: settings.simulations,
+            opening_plies: settings.opening_plies,
+            rules,
             trees,
             slots,
             seed,
@@ -112,18 +116,19 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             slot.record = Record::default();
             slot.played.clear();
             let mut moves = state.moves.iter().peekable();
-            let mut position = self.game.start();
+            let mut position = self.rules.game.start();
             for &action in &state.actions {
                 while let Some(made) = moves.next_if(|made| made.at == slot.played.len()) {
-                    slot.record.restore(&self.game, &position, made);
+                    slot.record.restore(&self.rules.game, &position, made);
                 }
                 let action = Action(action);
-                self.game
+                self.rules
+                    .game
                     .try_play(&mut position, action)
                     .map_err(|error| SelfPlayError::new(format!("a saved game: {error}")))?;
                 slot.played.push(action);
             }
-            if moves.next().is_some() || self.game.outcome(&position).is_some() {
+            if moves.next().is_some() || self.rules.game.outcome(&position).is_some() {
                 return Err(SelfPlayError::new(
                     "a saved game is over, or has moves without positions".to_owned(),
                 ));
@@ -145,11 +150,11 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         self.round += 1;
         for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
             let mut stream = slot.stream(self.seed, self.round);
-            let actions = self.game.legal(tree.position()).count();
+            let actions = self.rules.game.legal(tree.position()).count();
             self.noise.clear();
             let noise = (0..actions).map(|_| gumbel_noise(stream.next_u64()));
             self.noise.extend(noise);
-            let simulations = self.settings.simulations;
+            let simulations = self.simulations;
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
         }
         self.batch
@@ -175,7 +180,8 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let (tree, slot) = (&mut self.trees[index], &mut self.slots[index]);
         let mut position = *tree.position();
         tree.write_policy(&mut self.policy);
-        let legal = self.game.legal(&position);
+        let game = &self.rules.game;
+        let legal = game.legal(&position);
         let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
         let policy: Vec<f32> = legal
             .iter()
@@ -184,46 +190,22 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let surprise = divergence(tree, &policy);
         let at = slot.played.len();
         slot.record
-            .push(&self.game, &position, at, (actions, policy), surprise);
+            .push(game, &position, at, (actions, policy), surprise);
         let action = tree.best().expect("a position under way was judged");
-        round.games.count_events(&self.game, &position, action);
-        self.game.play(&mut position, action);
+        round.games.count_events(game, &position, action);
+        game.play(&mut position, action);
         slot.played.push(action);
-        if let Some(outcome) = self.game.outcome(&position) {
-            round.games.count(&outcome, self.game.ply(&position));
-            slot.record
-                .finish(&self.game, &position, &outcome, &mut round.samples);
+        if let Some(end) = self.rules.end(&position) {
+            round.games.count(&end, game.ply(&position));
+            slot.record.finish(&end, &mut round.samples);
             // The search of this round drew from the front of the slot's stream; this one is another.
             let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
             slot.played.clear();
-            let most = self.settings.opening_plies;
-            position = open(&self.game, most, &mut stream, &mut slot.played);
+            let most = self.opening_plies;
+            position = self.rules.open(most, &mut stream, &mut slot.played);
         }
         tree.restart(position);
     }
-}
-
-/// A position to start a game from: up to `most` random actions after the start, none of which ends
-/// the game. They are added to `played`.
-fn open<G: Game>(
-    game: &G,
-    most: u32,
-    stream: &mut Stream,
-    played: &mut Vec<Action>,
-) -> G::Position {
-    let plies = below(stream.next_u64(), most + 1);
-    let mut position = game.start();
-    for _ in 0..plies {
-        let before = position;
-        let legal = game.legal(&position);
-        let action = legal.nth(below(stream.next_u64(), legal.count()));
-        game.play(&mut position, action);
-        if game.outcome(&position).is_some() {
-            return before;
-        }
-        played.push(action);
-    }
-    position
 }
 
 /// How far the policy of search is from the evaluator's, in nats: at least 0.

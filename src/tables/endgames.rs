@@ -5,11 +5,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
+use rand::Rng;
+
 use super::code::Exact;
 use super::file::FileError;
-use super::lookup::Tables;
-use crate::game::{Game, Verdict};
+use super::index::LEAST_FORCE;
+use super::lookup::{AT_ONCE, Tables};
+use super::verify::random_position;
+use crate::game::{Action, Game, Outcome, Player, Verdict};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
+use crate::random::{Stream, below};
 
 /// Knows how some positions of a game end.
 ///
@@ -18,6 +23,51 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// The result under best play for the player to move in a position that is not over, and the
     /// plies until it where it is decided; `None` if it is not known.
     fn known(&self, game: &G, position: &G::Position) -> Option<(Verdict, Option<u32>)>;
+
+    /// [`Endgames::known`] of many positions at once, in their order.
+    fn known_all(
+        &self,
+        game: &G,
+        positions: &[G::Position],
+        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
+    ) {
+        out.clear();
+        out.extend(positions.iter().map(|position| self.known(game, position)));
+    }
+
+    /// How the game ends if both players play by what is known: a winner as quickly, a loser as
+    /// late as he can. `None` where nothing is known, and where the rules that the tables leave out
+    /// could take a win away. Not asked about a game that is over.
+    fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
+
+    /// A random position that is known or over: every force as likely as any other, and every
+    /// placement of it too.
+    fn random(&self, stream: &mut Stream) -> G::Position;
+
+    /// What a legal action of a known position is worth to the player who takes it.
+    fn after(&self, game: &G, position: &G::Position, action: Action) -> (Verdict, Option<u32>) {
+        let mover = game.to_move(position);
+        let mut next = *position;
+        game.play(&mut next, action);
+        if let Some(outcome) = game.outcome(&next) {
+            return (outcome.verdict(mover), Some(1));
+        }
+        let known = self.known(game, &next);
+        let (verdict, plies) = known.expect("tables know what comes after what they know");
+        let same = game.to_move(&next) == mover;
+        let verdict = if same { verdict } else { verdict.flip() };
+        (verdict, plies.map(|plies| plies + 1))
+    }
+}
+
+/// How a game ends from a known position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The result, with the points at the end of the game played out. A draw has the points as they
+    /// stand.
+    pub outcome: Outcome,
+    /// The plies until it; a draw has none.
+    pub plies: Option<u32>,
 }
 
 /// A game for which there may be exact tables.
@@ -51,16 +101,88 @@ impl std::error::Error for EndgameError {}
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Verdict, Option<u32>)> {
         let exact = self.exact(position)?;
-        let left = match game.max_plies() {
-            0 => u32::MAX,
-            most => most.saturating_sub(game.ply(position)),
+        Some(within_limit(game, position, exact))
+    }
+
+    fn known_all(
+        &self,
+        game: &Jarmo,
+        positions: &[JarmoPosition],
+        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
+    ) {
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.exact_all(positions, found);
+            out.extend(positions.iter().zip(found).map(|(position, exact)| {
+                let exact = (*exact)?;
+                Some(within_limit(game, position, exact))
+            }));
+        }
+    }
+
+    fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
+        let (verdict, plies) = self.known(game, position)?;
+        if shuttles(position) {
+            return None;
+        }
+        let Some(plies) = plies else {
+            let outcome = Outcome {
+                winner: None,
+                score: Some(position.score()),
+                truncated: false,
+            };
+            return Some(Ending {
+                outcome,
+                plies: None,
+            });
         };
-        Some(match exact {
-            // The loser holds out to the limit, where the game is drawn.
-            Exact::Win(plies) | Exact::Loss(plies) if plies > left => (Verdict::Draw, None),
-            _ => (exact.verdict(), exact.plies()),
+        let mut end = *position;
+        for _ in 0..plies {
+            let actions = self.actions(game, &end)?;
+            game.play(&mut end, actions.first()?.action);
+        }
+        let outcome = game.outcome(&end)?;
+        let as_told = outcome.verdict(position.to_move()) == verdict;
+        as_told.then_some(Ending {
+            outcome,
+            plies: Some(plies),
         })
     }
+
+    fn random(&self, stream: &mut Stream) -> JarmoPosition {
+        let layers = self.force() - LEAST_FORCE + 1;
+        let number = below(stream.next_u64(), layers) as usize;
+        let (layer, _) = self.layers().nth(number).expect("below their number");
+        random_position(layer, stream)
+    }
+}
+
+/// What a result is worth where the game is cut off after some plies.
+fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> (Verdict, Option<u32>) {
+    let left = match game.max_plies() {
+        0 => u32::MAX,
+        most => most.saturating_sub(game.ply(position)),
+    };
+    match exact {
+        // The loser holds out to the limit, where the game is drawn.
+        Exact::Win(plies) | Exact::Loss(plies) if plies > left => (Verdict::Draw, None),
+        _ => (exact.verdict(), exact.plies()),
+    }
+}
+
+/// The longest run of moves of a player, each undoing the one before, with which a game ends by the
+/// tables. Up to two, no win or loss was found that the shuttle rule changes; of the draws it makes
+/// a few decided, with no move before too.
+const MOST_STREAK: u8 = 1;
+
+/// Whether a player has begun to go to and fro, so that the shuttle rule can come to matter.
+fn shuttles(position: &JarmoPosition) -> bool {
+    Player::BOTH.into_iter().any(|player| {
+        let last = position.shuttle(player).last_move();
+        last.is_some_and(|(_, streak)| streak > MOST_STREAK)
+    })
 }
 
 /// Tables that somebody holds, by directory.

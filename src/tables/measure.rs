@@ -16,6 +16,8 @@ pub struct LookupSpeed {
     pub force: u32,
     /// Per lookup, many of them in a row.
     pub throughput: f64,
+    /// Per lookup, many of them at once.
+    pub at_once: f64,
     /// Per lookup, where each has to wait for the answer of the one before.
     pub latency: f64,
 }
@@ -35,6 +37,11 @@ pub fn measure(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
                     for position in &positions {
                         black_box(tables.exact(position));
                     }
+                }),
+                at_once: time(lookups, || {
+                    let mut found = vec![None; positions.len()];
+                    tables.exact_all(&positions, &mut found);
+                    black_box(found);
                 }),
                 latency: time(lookups / 2, || chase(tables, &positions)),
             }

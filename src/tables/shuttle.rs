@@ -26,10 +26,25 @@ pub const MOST_SHUTTLE_FORCE: u32 = 4;
 pub struct ShuttleEffect {
     /// Archers plus marks.
     pub force: u32,
-    /// Placements reached without a shuttle under way.
-    pub fresh: Change,
-    /// All positions: every placement with every move of both that can have come just before.
-    pub all: Change,
+    /// Every placement with every move of both that can have come just before, by the longest streak
+    /// of a player: how many of his latest moves in a row, the last one included, each undid the one
+    /// before. The first of them are the placements that nobody has a move behind him in.
+    pub streaks: [Change; STREAKS + 1],
+}
+
+impl ShuttleEffect {
+    /// Placements that nobody has a move behind him in.
+    pub fn fresh(&self) -> &Change {
+        &self.streaks[0]
+    }
+
+    /// All positions.
+    pub fn all(&self) -> Change {
+        self.streaks
+            .iter()
+            .cloned()
+            .fold(Change::default(), Change::join)
+    }
 }
 
 /// How many positions are worth something else under the shuttle rule.
@@ -246,7 +261,10 @@ impl Histories {
         let web = self.game.web();
         for (archer, to) in own.iter().enumerate() {
             for (slot, from) in web.neighbours(to).iter().enumerate() {
-                if Circles::goal(player).contains(to) || own.contains(from) {
+                // Whoever stands on his goal row never moves again, so no move begins there.
+                let stuck =
+                    Circles::goal(player).contains(to) || Circles::goal(player).contains(from);
+                if stuck || own.contains(from) {
                     continue;
                 }
                 let action = web.move_action(from, to).expect("they are neighbours");
@@ -310,27 +328,32 @@ impl Histories {
     }
 
     fn compare(&self, tables: &Tables, force: u32) -> ShuttleEffect {
-        let count = |fresh: bool| {
-            self.each(
+        let nothing: fn() -> [Change; STREAKS + 1] = Default::default;
+        let streaks = self
+            .each(
                 |_| true,
-                |position, index| {
-                    let mut change = Change::default();
-                    let without = tables.exact(position).expect("solved up to this force");
-                    let pasts = Player::BOTH.map(|player| self.past(position, player));
-                    let kind = pasts == [NO_PAST; 2] || !fresh && !pasts.contains(&PASSED);
-                    if kind && position.force() == force && !without.is_over() {
-                        let byte = self.bytes[index].load(Ordering::Relaxed);
-                        change.add(position, without, Exact::from_byte(byte));
-                    }
-                    change
-                },
+                |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)),
             )
-            .reduce(Change::default, Change::join)
-        };
-        ShuttleEffect {
-            force,
-            fresh: count(true),
-            all: count(false),
-        }
+            .fold(nothing, |mut changes, (position, byte)| {
+                let without = tables.exact(&position).expect("solved up to this force");
+                let pasts = Player::BOTH.map(|player| self.past(&position, player));
+                let counts = position.force() == force && !without.is_over();
+                if counts && !pasts.contains(&PASSED) {
+                    let longest = streak(pasts[0]).max(streak(pasts[1]));
+                    changes[longest].add(&position, without, Exact::from_byte(byte));
+                }
+                changes
+            })
+            .reduce(nothing, |left, right| {
+                let mut right = right.into_iter();
+                left.map(|change| change.join(right.next().expect("as many of them")))
+            });
+        ShuttleEffect { force, streaks }
     }
+}
+
+/// The length of the streak in a player's past with this number.
+fn streak(past: usize) -> usize {
+    past.checked_sub(FIRST_MOVE)
+        .map_or(0, |slot| slot % STREAKS + 1)
 }

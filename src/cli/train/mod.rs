@@ -77,7 +77,7 @@ pub(super) fn run(args: Args) -> CommandResult {
             let mut config = args.config.resolve()?;
             let first = args.from.as_deref().map(AgentFile::load).transpose();
             let first = first.map_err(Failure::new)?;
-            let check = CheckGame(first.as_ref());
+            let check = CheckGame(&config, first.as_ref());
             with_game(&config.game.name, &config.game.settings(), check)??;
             if let Some(agent) = &first {
                 config.net = agent.header().net;
@@ -124,14 +124,16 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Refuses an agent that is not for this game.
-struct CheckGame<'a>(Option<&'a AgentFile>);
+/// Refuses settings that do not fit the game, or an agent for another one, before anything is written.
+struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>);
 
 impl GameTask for CheckGame<'_> {
     type Output = Result<(), Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let checked = self.0.map(|agent| agent.check(&game)).transpose();
+        let tables = self.0.selfplay.open_tables(&game);
+        tables.map_err(Failure::usage)?;
+        let checked = self.1.map(|agent| agent.check(&game)).transpose();
         checked
             .map(drop)
             .map_err(|error| Failure::usage(format!("--from: {error}")))

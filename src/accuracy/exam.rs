@@ -1,20 +1,18 @@
-//! How often an agent's decision keeps the best result, held against exact tables.
-//!
-//! A decision is *right* if what it leads to has the same result under best play as the best action,
-//! however long it takes. Many positions leave nothing to get wrong, because every action keeps the
-//! best result; the others are *critical* and counted apart.
+//! Agents against exact tables.
 
 use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rand::Rng;
+use rayon::prelude::*;
 use serde::Serialize;
 
+use super::{TRIES, Tally};
 use crate::agent::{Agent, Limit, Request};
 use crate::game::{Action, Game, Mask, Player};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, stream};
 use crate::tables::{ActionValue, Exact, Tables, random_position};
-
-use rand::Rng;
 
 /// Positions that agents are asked about, each once, with what the tables say of every action.
 #[derive(Clone, Debug, Default)]
@@ -38,46 +36,6 @@ impl Question {
         self.actions
             .iter()
             .any(|one| one.exact.verdict() != verdict)
-    }
-}
-
-/// How many decisions were asked for, and how many kept the best result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
-    /// Decisions.
-    pub decisions: u64,
-    /// Those that kept the best result.
-    pub right: u64,
-    /// Decisions in positions where some action does not keep it.
-    pub critical: u64,
-    /// Those of them that kept it.
-    pub critical_right: u64,
-}
-
-impl Tally {
-    /// The share of all decisions that were right; 1 without any.
-    pub fn share(&self) -> f64 {
-        share(self.right, self.decisions)
-    }
-
-    /// The share of critical decisions that were right; 1 without any.
-    pub fn critical_share(&self) -> f64 {
-        share(self.critical_right, self.critical)
-    }
-
-    fn add(&mut self, critical: bool, right: bool) {
-        self.decisions += 1;
-        self.right += u64::from(right);
-        self.critical += u64::from(critical);
-        self.critical_right += u64::from(critical && right);
-    }
-}
-
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        1.0
-    } else {
-        part as f64 / whole as f64
     }
 }
 
@@ -122,13 +80,16 @@ pub struct Accuracy {
 /// Blunders that are kept.
 const KEPT: usize = 100;
 
-/// Positions an agent is asked about at a time.
-const BATCH: usize = 256;
+/// Games that are played side by side to collect positions.
+const GAMES: usize = 256;
 
-/// Attempts at finding a new random position, for each that is wanted.
-const TRIES: usize = 50;
+/// Positions an agent is asked about at a time: few enough that many agents stay busy to the end.
+const BATCH: usize = 64;
 
-/// Rounds of moves after which no more positions are waited for.
+/// An agent of each thread; all of them alike.
+type Agents<'a> = &'a mut [Box<dyn Agent<Jarmo>>];
+
+/// Rounds of moves after which no more positions are waited for; fewer if none comes up.
 const ROUNDS: u32 = 10 * LONGEST_GAME;
 
 /// Plies after which a game that only collects positions is left.
@@ -153,43 +114,57 @@ impl Exam {
     }
 
     /// Positions that come up when an agent plays against itself, after four random plies that make
-    /// its games differ. A game counts from where it enters the tables to its end.
+    /// its games differ. A game counts from where it enters the tables to its end. Agents that are
+    /// all alike share the games out among themselves, which changes nothing.
+    ///
+    /// # Panics
+    /// Panics without an agent.
     pub fn self_play(
         game: &Jarmo,
         tables: &Tables,
-        agent: &mut dyn Agent<Jarmo>,
+        agents: Agents<'_>,
         limit: Option<u64>,
         positions: usize,
         seed: u64,
     ) -> Exam {
-        const RANDOM_PLIES: u32 = 4;
         let mut exam = Exam::default();
-        let mut streams: Vec<Stream> = (0..BATCH as u64).map(|slot| stream(seed, slot)).collect();
-        let mut games: Vec<JarmoPosition> = vec![game.start(); BATCH];
+        let mut streams: Vec<Stream> = (0..GAMES as u64).map(|slot| stream(seed, slot)).collect();
+        let openings = streams
+            .iter_mut()
+            .map(|stream| random_opening(game, stream));
+        let mut games: Vec<JarmoPosition> = openings.collect();
         let limit = budget(limit);
+        let share = GAMES.div_ceil(agents.len());
         // Agents that only shuffle never enter the tables, and some always play the same games.
+        let mut idle = 0;
         for _ in 0..ROUNDS {
-            if exam.questions.len() >= positions {
+            if exam.questions.len() >= positions || idle > LONGEST_GAME {
                 break;
             }
+            let before = exam.questions.len();
             for (position, stream) in games.iter_mut().zip(&mut streams) {
                 if game.outcome(position).is_some() || game.ply(position) >= LONGEST_GAME {
-                    *position = game.start();
-                    for _ in 0..RANDOM_PLIES {
-                        let legal = game.legal(position);
-                        let rank = crate::random::below(stream.next_u64(), legal.count());
-                        game.play(position, legal.nth(rank));
-                    }
+                    *position = random_opening(game, stream);
                 }
                 if tables.exact(position).is_some() {
                     exam.ask(game, tables, *position);
                 }
             }
-            let mut requests: Vec<_> = requests(&games, &mut streams, limit);
-            let choices = agent.choose(&mut requests);
-            for (position, choice) in games.iter_mut().zip(choices) {
-                game.play(position, choice.action);
-            }
+            idle = if exam.questions.len() > before {
+                0
+            } else {
+                idle + 1
+            };
+            let slots = games
+                .par_chunks_mut(share)
+                .zip(streams.par_chunks_mut(share));
+            slots.zip(agents.par_iter_mut()).for_each(|(slots, agent)| {
+                let (games, streams) = slots;
+                let choices = agent.choose(&mut requests(games, streams, limit));
+                for (position, choice) in games.iter_mut().zip(choices) {
+                    game.play(position, choice.action);
+                }
+            });
         }
         exam.questions.truncate(positions);
         exam
@@ -215,34 +190,60 @@ impl Exam {
         self.questions.is_empty()
     }
 
-    /// Asks an agent about every position; `nodes` are its nodes or simulations for each, unless its
-    /// spec is to decide.
-    pub fn take(&self, agent: &mut dyn Agent<Jarmo>, nodes: Option<u64>, seed: u64) -> Accuracy {
-        let mut result = Accuracy {
-            all: Tally::default(),
-            groups: Vec::new(),
-            blunders: Vec::new(),
-        };
-        for (batch, questions) in self.questions.chunks(BATCH).enumerate() {
-            let positions: Vec<_> = questions.iter().map(|one| one.position).collect();
-            let first = (batch * BATCH) as u64;
-            let mut streams: Vec<Stream> = (0..questions.len() as u64)
-                .map(|index| stream(seed, first + index))
-                .collect();
-            let mut requests = requests(&positions, &mut streams, budget(nodes));
-            for (question, choice) in questions.iter().zip(agent.choose(&mut requests)) {
-                result.count(question, choice.action);
-            }
-        }
-        result
-            .groups
-            .sort_by_key(|group| (group.force, group.to_move));
-        result
-            .blunders
-            .sort_by_key(|blunder| Reverse(blunder.cost()));
-        result.blunders.truncate(KEPT);
-        result
+    /// Asks agents that are all alike about every position, each about those that are left when it
+    /// has answered: how many agents there are changes nothing but the time. `nodes` are their nodes
+    /// or simulations for each position, unless their spec is to decide.
+    ///
+    /// # Panics
+    /// Panics without an agent.
+    pub fn take(&self, agents: Agents<'_>, nodes: Option<u64>, seed: u64) -> Accuracy {
+        assert!(!agents.is_empty(), "an agent to ask");
+        let next = AtomicUsize::new(0);
+        let batches = self.questions.len().div_ceil(BATCH);
+        let mut answers: Vec<(usize, Vec<Action>)> = agents
+            .par_iter_mut()
+            .flat_map_iter(|agent| {
+                let batches = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed))
+                    .take_while(|&batch| batch < batches);
+                batches.map(|batch| (batch, self.ask_agent(agent.as_mut(), batch, nodes, seed)))
+            })
+            .collect();
+        answers.sort_unstable_by_key(|(batch, _)| *batch);
+        let chosen = answers.into_iter().flat_map(|(_, actions)| actions);
+        Accuracy::of(self.questions.iter().zip(chosen))
     }
+
+    /// What an agent chooses in the positions of a batch.
+    fn ask_agent(
+        &self,
+        agent: &mut dyn Agent<Jarmo>,
+        batch: usize,
+        nodes: Option<u64>,
+        seed: u64,
+    ) -> Vec<Action> {
+        let first = batch * BATCH;
+        let last = self.questions.len().min(first + BATCH);
+        let questions = self.questions[first..last].iter();
+        let positions: Vec<_> = questions.map(|question| question.position).collect();
+        let mut streams: Vec<Stream> = (first..last)
+            .map(|index| stream(seed, index as u64))
+            .collect();
+        let mut requests = requests(&positions, &mut streams, budget(nodes));
+        let choices = agent.choose(&mut requests);
+        choices.into_iter().map(|choice| choice.action).collect()
+    }
+}
+
+/// The start of a game after a few random plies.
+fn random_opening(game: &Jarmo, stream: &mut Stream) -> JarmoPosition {
+    const RANDOM_PLIES: u32 = 4;
+    let mut position = game.start();
+    for _ in 0..RANDOM_PLIES {
+        let legal = game.legal(&position);
+        let rank = crate::random::below(stream.next_u64(), legal.count());
+        game.play(&mut position, legal.nth(rank));
+    }
+    position
 }
 
 fn budget(nodes: Option<u64>) -> Limit<'static> {
@@ -269,6 +270,25 @@ fn requests<'a>(
 }
 
 impl Accuracy {
+    fn of<'a>(decisions: impl Iterator<Item = (&'a Question, Action)>) -> Accuracy {
+        let mut result = Accuracy {
+            all: Tally::default(),
+            groups: Vec::new(),
+            blunders: Vec::new(),
+        };
+        for (question, chosen) in decisions {
+            result.count(question, chosen);
+        }
+        result
+            .groups
+            .sort_by_key(|group| (group.force, group.to_move));
+        result
+            .blunders
+            .sort_by_key(|blunder| Reverse(blunder.cost()));
+        result.blunders.truncate(KEPT);
+        result
+    }
+
     fn count(&mut self, question: &Question, chosen: Action) {
         let best = question.best();
         let got = question
@@ -278,7 +298,7 @@ impl Accuracy {
             .expect("an agent chooses a legal action")
             .exact;
         let (critical, right) = (question.is_critical(), got.verdict() == best.verdict());
-        self.all.add(critical, right);
+        self.all.count(critical, right);
         let (force, to_move) = (question.position.force(), question.position.to_move());
         let known = self
             .groups
@@ -292,7 +312,7 @@ impl Accuracy {
             });
             self.groups.len() - 1
         });
-        self.groups[index].tally.add(critical, right);
+        self.groups[index].tally.count(critical, right);
         if !right {
             self.blunders.push(Blunder {
                 position: question.position,

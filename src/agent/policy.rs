@@ -1,0 +1,95 @@
+//! The agent that asks a network and does not search.
+
+use rand::Rng;
+
+use super::{Agent, Candidate, Choice, Request};
+use crate::eval::{Evaluation, Evaluator, Value, favourite};
+use crate::game::{Action, Game, Mask};
+use crate::net::softmax;
+
+/// Plays the legal action that an evaluator likes best, without a look ahead. Nothing is drawn but
+/// what the evaluator itself draws.
+pub struct PolicyAgent<G: Game, E> {
+    game: G,
+    name: String,
+    evaluator: E,
+    evaluated: u64,
+}
+
+impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
+    /// An agent that goes by this name.
+    ///
+    /// # Panics
+    /// Panics if the evaluator has no opinion on actions.
+    pub fn new(game: G, name: String, evaluator: E) -> PolicyAgent<G, E> {
+        assert!(evaluator.has_policy(), "an evaluator with a policy");
+        PolicyAgent {
+            game,
+            name,
+            evaluator,
+            evaluated: 0,
+        }
+    }
+
+    fn choice(&self, position: &G::Position, logits: &[f32], evaluation: &Evaluation) -> Choice {
+        let legal = self.game.legal(position);
+        let action = favourite(&legal, logits);
+        let mut shares: Vec<f32> = legal.iter().map(|one| logits[one.index()]).collect();
+        softmax(&mut shares);
+        let candidate = |(action, &policy): (Action, &f32)| Candidate {
+            action,
+            visits: 0,
+            policy,
+            value: evaluation.value,
+            proven: None,
+            line: vec![action],
+        };
+        let mut candidates: Vec<Candidate> = legal.iter().zip(&shares).map(candidate).collect();
+        // Shares of near equals can round to the same number, so the choice itself is put first.
+        candidates.sort_by(|one, other| {
+            let chosen = (other.action == action).cmp(&(one.action == action));
+            chosen.then(other.policy.total_cmp(&one.policy))
+        });
+        Choice {
+            action,
+            value: evaluation.value,
+            proven: evaluation.proven,
+            nodes: 0,
+            depth: 0,
+            candidates,
+        }
+    }
+}
+
+impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluations(&self) -> Option<u64> {
+        Some(self.evaluated)
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let actions = self.game.actions();
+        let batch = self.evaluator.batch();
+        let mut choices = Vec::with_capacity(requests.len());
+        for requests in requests.chunks_mut(batch) {
+            let positions: Vec<_> = requests.iter().map(|request| request.position).collect();
+            let seeds: Vec<_> = requests
+                .iter_mut()
+                .map(|request| request.stream.next_u64())
+                .collect();
+            let mut logits = vec![0.0; positions.len() * actions]; // [positions, actions]
+            let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
+            self.evaluator
+                .evaluate(&positions, &seeds, &mut logits, &mut evaluations);
+            self.evaluated += positions.len() as u64;
+            let rows = logits.chunks_exact(actions);
+            for ((position, logits), evaluation) in positions.iter().zip(rows).zip(&evaluations) {
+                choices.push(self.choice(position, logits, evaluation));
+            }
+        }
+        choices
+    }
+}

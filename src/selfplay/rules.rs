@@ -1,0 +1,72 @@
+//! When a game of self-play is over: by the rules, or where exact tables know the rest.
+
+use std::sync::Arc;
+
+use rand::Rng;
+
+use crate::game::{Action, Game, Mask, Outcome};
+use crate::random::{Stream, below};
+use crate::tables::Endgames;
+
+/// A game, and the tables that shorten it.
+pub(super) struct Rules<G: Game> {
+    pub(super) game: G,
+    pub(super) tables: Option<Arc<dyn Endgames<G>>>,
+}
+
+/// How a game ended.
+pub(super) struct End {
+    pub(super) outcome: Outcome,
+    /// The ply of the end, which lies ahead where it is exact.
+    pub(super) ply: u32,
+    /// Whether the tables told it, and not the rules.
+    pub(super) exact: bool,
+}
+
+impl<G: Game> Rules<G> {
+    /// The end of a game that has come to this position, if it goes no further. A draw told by the
+    /// tables lasts to the limit on the length.
+    pub(super) fn end(&self, position: &G::Position) -> Option<End> {
+        let ply = self.game.ply(position);
+        if let Some(outcome) = self.game.outcome(position) {
+            return Some(End {
+                outcome,
+                ply,
+                exact: false,
+            });
+        }
+        let ending = self.tables.as_ref()?.ending(&self.game, position)?;
+        let limit = match self.game.max_plies() {
+            0 => u32::MAX,
+            most => most,
+        };
+        Some(End {
+            outcome: ending.outcome,
+            ply: ending.plies.map_or(limit, |plies| ply + plies),
+            exact: true,
+        })
+    }
+
+    /// A position to start a game from: up to `most` random actions after the start, none of which
+    /// ends the game. They are added to `played`.
+    pub(super) fn open(
+        &self,
+        most: u32,
+        stream: &mut Stream,
+        played: &mut Vec<Action>,
+    ) -> G::Position {
+        let plies = below(stream.next_u64(), most + 1);
+        let mut position = self.game.start();
+        for _ in 0..plies {
+            let before = position;
+            let legal = self.game.legal(&position);
+            let action = legal.nth(below(stream.next_u64(), legal.count()));
+            self.game.play(&mut position, action);
+            if self.end(&position).is_some() {
+                return before;
+            }
+            played.push(action);
+        }
+        position
+    }
+}

@@ -1,0 +1,215 @@
+//! Self-play over exact tables: games that reach them end there, with the result they tell.
+
+use std::path::Path;
+use std::time::Duration;
+
+use jarmo::eval::Uniform;
+use jarmo::game::{Action, Game, Mask, Outcome, Player};
+use jarmo::games::{Guard, Jarmo, JarmoPosition};
+use jarmo::replay::SampleView;
+use jarmo::selfplay::{GamesState, Round, SelfPlay, SelfPlaySettings};
+use jarmo::tables::{BuildSettings, Endgames, Tables};
+
+fn build_in(folder: &Path, force: u32) {
+    let settings = BuildSettings {
+        force,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), folder, settings, &mut |_| {}).unwrap();
+}
+
+fn settings(tables: &Path) -> SelfPlaySettings {
+    SelfPlaySettings {
+        games: 128,
+        simulations: 2,
+        considered: 2,
+        opening_plies: 4,
+        tables: tables.to_owned(),
+    }
+}
+
+fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
+    SelfPlay::new(
+        &Jarmo::standard(),
+        &settings(tables),
+        vec![Uniform; shards],
+        5,
+    )
+    .unwrap()
+}
+
+/// A game under way: its actions, and how many of its positions were searched.
+struct UnderWay {
+    actions: Vec<Action>,
+    searched: usize,
+}
+
+impl UnderWay {
+    fn position(&self, game: &Jarmo) -> JarmoPosition {
+        let mut position = game.start();
+        for &action in &self.actions {
+            game.try_play(&mut position, action).unwrap();
+        }
+        position
+    }
+}
+
+fn under_way(state: &GamesState) -> Vec<UnderWay> {
+    let state = serde_json::to_value(state).unwrap();
+    let slots = state["slots"].as_array().unwrap().iter();
+    slots
+        .map(|slot| UnderWay {
+            actions: slot["actions"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|action| Action(action.as_u64().unwrap() as u16))
+                .collect(),
+            searched: slot["moves"].as_array().unwrap().len(),
+        })
+        .collect()
+}
+
+/// What a sample must say if the game ended like this, `plies` after it.
+fn tells(game: &Jarmo, sample: &SampleView<'_>, at: &JarmoPosition, end: (Outcome, u32)) -> bool {
+    let (outcome, plies) = end;
+    let mover = game.to_move(at);
+    sample.verdict == outcome.verdict(mover)
+        && sample.score == outcome.score_difference(mover)
+        && u32::from(sample.plies_left) == plies
+}
+
+#[test]
+fn games_that_reach_the_tables_end_there_with_the_exact_result() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 5);
+    let game = Jarmo::standard();
+    let tables = Tables::open(&game, folder.path()).unwrap();
+    let mut play = self_play(folder.path(), 2);
+    let (mut all, mut drawn, mut ahead) = (Round::default(), 0, 0);
+    for _ in 0..200 {
+        let before = under_way(&play.save());
+        let round = play.round();
+        let after = under_way(&play.save());
+        let mut samples = round.samples.iter();
+        let mut exact = 0;
+        for (old, new) in before.iter().zip(&after) {
+            let position = new.position(&game);
+            assert!(tables.ending(&game, &position).is_none(), "it goes on");
+            if new.actions.len() == old.actions.len() + 1 && new.actions.starts_with(&old.actions) {
+                continue;
+            }
+            // The game ended with an action after the last position that was searched.
+            let last = old.position(&game);
+            let sample = samples.by_ref().nth(old.searched).unwrap();
+            let legal = game.legal(&last);
+            let ends = legal.iter().filter_map(|action| {
+                let mut next = last;
+                game.play(&mut next, action);
+                if let Some(outcome) = game.outcome(&next) {
+                    return Some((false, (outcome, 1)));
+                }
+                let ending = tables.ending(&game, &next)?;
+                let limit = game.max_plies() - game.ply(&next);
+                Some((true, (ending.outcome, 1 + ending.plies.unwrap_or(limit))))
+            });
+            let fitting: Vec<_> = ends
+                .filter(|(_, end)| tells(&game, &sample, &last, *end))
+                .collect();
+            assert!(!fitting.is_empty(), "{sample:?}");
+            exact += u64::from(fitting.iter().all(|(exact, _)| *exact));
+            drawn += u64::from(fitting.iter().all(|(_, (end, _))| end.winner.is_none()));
+            ahead += u64::from(sample.plies_left > 1);
+        }
+        assert!(samples.next().is_none());
+        assert!(round.games.exact >= exact);
+        all.add(&round);
+    }
+    let games = all.games;
+    assert!(games.exact > 20 && games.exact < games.games, "{games:?}");
+    assert!(drawn > 0 && ahead > 20, "{drawn} drawn, {ahead} ahead");
+    assert_eq!(games.truncated, 0);
+    let mut off = self_play(Path::new(""), 2);
+    for _ in 0..200 {
+        assert_eq!(off.round().games.exact, 0);
+    }
+}
+
+#[test]
+fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 5);
+    let mut play = self_play(folder.path(), 1);
+    for _ in 0..100 {
+        play.round();
+    }
+    let text = serde_json::to_string(&play.save()).unwrap();
+    let mut resumed = self_play(folder.path(), 3);
+    resumed
+        .restore(&serde_json::from_str(&text).unwrap())
+        .unwrap();
+    let mut exact = 0;
+    for _ in 0..100 {
+        let (expected, round) = (play.round(), resumed.round());
+        assert_eq!(round.samples, expected.samples);
+        assert_eq!(round.games, expected.games);
+        exact += round.games.exact;
+    }
+    assert!(exact > 10, "{exact}");
+    assert_eq!(resumed.save(), play.save());
+}
+
+#[test]
+fn a_game_in_which_the_shuttle_rule_could_matter_goes_on() {
+    let game = Jarmo::standard();
+    let tables = Tables::solve(&game, 4).unwrap();
+    let ending = |text: &str| tables.ending(&game, &game.parse_position(text).unwrap());
+    // White wins by going back to A2, which is forbidden when the shuttle is used up.
+    let fresh = ending("5/5/5/b4/2w2 w - - 0").unwrap();
+    assert_eq!(
+        (fresh.outcome.winner, fresh.plies),
+        (Some(Player::White), Some(1))
+    );
+    assert_eq!(ending("5/5/5/b4/2w2 w A2-C1*1 - 0"), Some(fresh));
+    for streak in 2..=4 {
+        assert_eq!(ending(&format!("5/5/5/b4/2w2 w A2-C1*{streak} - 0")), None);
+    }
+    // A result that lies beyond the limit on the length is a draw, with the points as they stand.
+    let text = |ply: u32| format!("5/b4/4b/5/2w1w w - - {ply}");
+    let in_time = ending(&text(200 - 23)).unwrap();
+    assert_eq!(
+        (in_time.outcome.winner, in_time.plies),
+        (Some(Player::White), Some(23))
+    );
+    let late = ending(&text(200 - 22)).unwrap();
+    assert_eq!((late.outcome.winner, late.plies), (None, None));
+    assert_eq!(late.outcome.score, Some([2, 2]));
+}
+
+#[test]
+fn tables_that_cannot_be_had_are_named_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(folder.path());
+    let refused = |result: Result<(), String>| result.unwrap_err();
+    let jarmo = || {
+        let play = SelfPlay::new(&Jarmo::standard(), &settings, vec![Uniform], 1);
+        refused(play.map(|_| ()).map_err(|error| error.to_string()))
+    };
+    let missing = jarmo();
+    let name = format!("selfplay.tables = {}: ", folder.path().display());
+    assert!(missing.starts_with(&name), "{missing}");
+    assert!(missing.contains("force-02.table: is missing; build it again"));
+    build_in(folder.path(), 3);
+    let file = folder.path().join("force-03.table");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[999] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let damaged = jarmo();
+    assert!(
+        damaged.contains("force-03.table: is not as it was written"),
+        "{damaged}"
+    );
+    let play = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 1);
+    let guard = refused(play.map(|_| ()).map_err(|error| error.to_string()));
+    assert!(guard.contains("for jarmo only, not for guard"), "{guard}");
+}
