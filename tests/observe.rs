@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
 use jarmo::observe::{EventFile, Metrics};
 use jarmo::run::{RunFolder, run};
+use jarmo::tables::BuildSettings;
 use jarmo::train::OpenDevice;
 use protobuf::Message;
 use tensorboard_proto::event::Event;
@@ -81,13 +83,20 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
         "run.first_samples=4096",
         "run.reuse=1",
         "run.steps=64",
-        "run.checkpoint=32",
+        "run.checkpoint=16",
         "evaluation.every=32",
         "evaluation.games=2",
         "evaluation.simulations=2",
         "evaluation.opponents=['random']",
     ];
-    let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    let mut settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    let tables = home.path().join("tables");
+    let build = BuildSettings {
+        force: 3,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), &tables, build, &mut |_| {}).unwrap();
+    settings.push(format!("evaluation.tables={}", tables.display()));
     let config = Config::layered(&[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
@@ -139,6 +148,22 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
     assert!(lines.iter().any(played), "{:?}", lines[0].events);
     assert!(!scalars["strength/elo"].is_empty());
     assert!(scalars.contains_key("strength/score_against_random"));
+
+    let told: Vec<f64> = lines
+        .iter()
+        .filter_map(|line| Some(line.accuracy?.share()))
+        .collect();
+    let shown: Vec<f64> = scalars["exact/right"]
+        .iter()
+        .map(|&(_, share)| share.into())
+        .collect();
+    assert!(
+        !told.is_empty() && told.iter().all(|share| (0.3..1.0).contains(share)),
+        "{told:?}"
+    );
+    for (told, shown) in told.iter().zip(&shown) {
+        assert!((told - shown).abs() < 1e-6);
+    }
 
     let histograms: Vec<_> = events
         .iter()

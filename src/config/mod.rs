@@ -74,6 +74,8 @@ pub struct EvaluationConfig {
     pub opponents: Vec<String>,
     /// Earlier checkpoints among the opponents: the best one first, then the newest.
     pub past: usize,
+    /// The folder of exact tables that the network is held against at every checkpoint, or empty.
+    pub tables: PathBuf,
 }
 
 /// How self-play, replay and learner are put together.

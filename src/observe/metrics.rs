@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::accuracy::Tally;
 use crate::train::Bin;
 
 /// One line of `metrics.jsonl`. All but `timing` follows from the settings alone, where one thread
@@ -62,6 +63,9 @@ pub struct Metrics {
     pub events: BTreeMap<String, f64>,
     /// How full the batches of evaluations were, from 0 to 1.
     pub batch_fill: f64,
+    /// How the network did in positions of exact tables, if it was asked since the last line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<Tally>,
     /// What matches told about the strength, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,

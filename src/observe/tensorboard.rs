@@ -15,6 +15,7 @@ use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary::{histogram_raw, scalar};
 
 use super::metrics::{Metrics, Strength};
+use crate::accuracy::Tally;
 use crate::net::Weights;
 
 /// Bars of a histogram.
@@ -99,6 +100,18 @@ impl EventFile {
             }
         }
         self.scalars(&tags, metrics.step)
+    }
+
+    /// Adds how a network did in positions of exact tables.
+    pub fn accuracy(&mut self, tally: &Tally, step: u64) -> io::Result<()> {
+        let tags = [
+            ("exact/right".to_owned(), tally.share()),
+            (
+                "exact/right_where_it_matters".to_owned(),
+                tally.critical_share(),
+            ),
+        ];
+        self.scalars(&tags, step)
     }
 
     /// Adds what matches told about a checkpoint.

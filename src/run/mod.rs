@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use folder::{RunFolder, export};
 
+use crate::accuracy::{PolicyExam, Tally};
 use crate::catalog::{CatalogGame, GameError};
 use crate::config::Config;
 use crate::net::{AgentFile, NetShape, Provenance};
@@ -36,6 +37,10 @@ use window::{Totals, Window};
 
 /// The stream of the run's seed that the first weights come from.
 const WEIGHTS: u64 = u64::MAX;
+
+/// Positions of exact tables that a network is asked about, the same ones in every run.
+const EXAM_POSITIONS: usize = 4000;
+const EXAM_SEED: u64 = 1;
 
 /// Learning steps from one line of metrics to the next.
 const METRICS_STEPS: u64 = 20;
@@ -113,6 +118,8 @@ struct Counters {
     cpu_seconds: f64, // of all threads
     window: Window,
     #[serde(default)]
+    accuracy: Option<Tally>, // in no line of metrics yet
+    #[serde(default)]
     strength: Option<Strength>, // in no line of metrics yet
     #[serde(default)]
     matches: Matches,
@@ -131,6 +138,7 @@ struct Run<'a, G: CatalogGame> {
     pending: Samples, // in no file yet
     learner: Learner,
     batch: TrainBatch,
+    exam: Option<PolicyExam<G>>,
     events: Option<EventFile>, // none after it could not be written
     counters: Counters,
     owed: f64,
@@ -170,6 +178,7 @@ pub fn run<G: CatalogGame>(
             run.write_metrics(&mut tell)?;
         }
         if after / config.run.checkpoint > step / config.run.checkpoint {
+            run.examine(&mut tell);
             run.checkpoint(&mut tell)?;
         }
     }
@@ -239,6 +248,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             owed: f64::from_bits(counters.owed),
             saved: None,
             batch: TrainBatch::new(shape),
+            exam: open_exam(&game, config)?,
             events: Some(folder.open_events(counters.step)?),
             config,
             folder,
@@ -360,6 +370,19 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         Ok(())
     }
 
+    /// Holds the averaged weights against exact tables, if there are any.
+    fn examine(&mut self, tell: &mut impl FnMut(Event<'_>)) {
+        let Some(exam) = &self.exam else {
+            return;
+        };
+        let weights = self.learner.average();
+        let mut judges = evaluators(&self.game, &weights, &OpenDevice::cpu(), self.threads);
+        let tally = self.pool.install(|| exam.take(&mut judges));
+        let step = self.learner.steps();
+        self.note(tell, |events| events.accuracy(&tally, step));
+        self.counters.accuracy = Some(tally);
+    }
+
     fn is_finished(&self) -> bool {
         let run = &self.config.run;
         (run.steps > 0 && self.learner.steps() >= run.steps)
@@ -390,6 +413,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             cpu_seconds: self.cpu_seconds(),
             events: self.game.events(),
         });
+        metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         self.folder.append_metrics(&metrics)?;
         tell(Event::Metrics(&metrics));
@@ -460,6 +484,19 @@ impl<'a, G: CatalogGame> Run<'a, G> {
     }
 }
 
+/// A fixed sample of positions of the exact tables that the settings name.
+fn open_exam<G: CatalogGame>(game: &G, config: &Config) -> Result<Option<PolicyExam<G>>, RunError> {
+    let folder = &config.evaluation.tables;
+    if folder.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let tables = game
+        .open_endgames(folder)
+        .map_err(|error| RunError(format!("evaluation.tables = {}: {error}", folder.display())))?;
+    let exam = PolicyExam::random(game, tables.as_ref(), EXAM_POSITIONS, EXAM_SEED);
+    Ok(Some(exam))
+}
+
 /// Everything that a run goes on from.
 struct Saved {
     learner: Vec<u8>,
@@ -479,6 +516,7 @@ impl Counters {
             seconds: 0.0,
             cpu_seconds: 0.0,
             window: Window::default(),
+            accuracy: None,
             strength: None,
             matches: Matches::default(),
         }

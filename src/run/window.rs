@@ -156,6 +156,7 @@ impl Window {
                 .map(|(name, count)| ((*name).to_owned(), per(count as f64, games)))
                 .collect(),
             batch_fill: per(self.evaluations as f64, self.room as f64),
+            accuracy: None,
             strength: None,
             timing: Timing {
                 seconds: totals.seconds,

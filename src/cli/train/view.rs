@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use console::{Term, style, truncate_str};
 
+use crate::accuracy::Tally;
 use crate::config::Config;
 use crate::observe::{Metrics, Strength};
 use crate::run::{Activity, Event};
@@ -55,6 +56,7 @@ struct State {
     line: Option<Metrics>, // the last line
     losses: VecDeque<f64>, // of the latest lines
     strength: Option<Strength>,
+    accuracy: Option<Tally>,
     ratings: VecDeque<f64>,
     checkpoint: Option<(u64, Instant)>,
     matches: Option<u64>, // the step whose matches are under way
@@ -127,6 +129,7 @@ impl<'a> View<'a> {
             }
             Event::Metrics(metrics) => {
                 push(&mut state.losses, metrics.loss);
+                state.accuracy = metrics.accuracy.or(state.accuracy);
                 state.line = Some(metrics.clone());
             }
             Event::Strength(strength) => {
@@ -320,6 +323,14 @@ fn block(
     lines.push(format!("{}{strength}", label("strength")));
     if let Some(strength) = &state.strength {
         lines.push(format!("{}{}", label("matches"), matches_text(strength)));
+    }
+    if let Some(tally) = &state.accuracy {
+        lines.push(format!(
+            "{}the network keeps the best result in {:.2} % of positions, in {:.2} % where it matters",
+            label("exact"),
+            100.0 * tally.share(),
+            100.0 * tally.critical_share()
+        ));
     }
     let saved = match &state.checkpoint {
         None => "not yet".to_owned(),
