@@ -7,8 +7,11 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use http::{Answer, request, send, serve};
+use http::{Answer, request, send, serve, serve_with};
+use jarmo::games::Jarmo;
+use jarmo::play::specs::Store;
 use jarmo::play::web::Bounds;
+use jarmo::tables::BuildSettings;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
@@ -208,6 +211,43 @@ fn pages_of_other_sites_and_other_names_are_turned_away() {
                 .contains("content-security-policy: default-src 'none'")
         );
     }
+}
+
+#[test]
+fn exact_tables_tell_the_page_what_is_certain() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BuildSettings {
+        force: 4,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();
+    let store = Store {
+        tables: Some(folder.path().to_owned()),
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let view = request(address, "POST", "/api/sessions", &[JSON], "{}").json();
+    assert_eq!(
+        view["known"],
+        Value::Null,
+        "the start lies beyond the tables"
+    );
+    let session = ("X-Session", view["id"].as_str().unwrap());
+    let record =
+        json!({ "game": "jarmo", "position": "5/b4/4b/5/2w1w w - - 0", "moves": [] }).to_string();
+    let load = json!({ "do": "load", "record": record }).to_string();
+    let view = request(address, "POST", "/api/session", &[JSON, session], &load).json();
+    assert_eq!(view["known"], json!({ "winner": "white", "plies": 23 }));
+    assert_eq!(view["values"], json!([1.0]));
+    // A game without tables is played as ever.
+    let tammi = request(
+        address,
+        "POST",
+        "/api/sessions",
+        &[JSON],
+        r#"{"game":"tammi"}"#,
+    );
+    assert_eq!((tammi.status, &tammi.json()["known"]), (201, &Value::Null));
 }
 
 #[test]

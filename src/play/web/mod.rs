@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 
 use crate::catalog::GameSettings;
 use crate::play::lang::Language;
+use crate::play::specs::Store;
 pub use room::Bounds;
 use room::Rooms;
 
@@ -42,6 +43,8 @@ pub struct ServerOptions {
     pub seats: [String; 2],
     /// The rules' settings.
     pub settings: GameSettings,
+    /// Trained agents and tables.
+    pub store: Store,
     /// A game to begin with, as a line of a record file.
     pub record: Option<String>,
     /// The game to begin with is to be looked at, not played.
