@@ -173,7 +173,8 @@ function notes() {
   return lines;
 }
 
-const percent = (share) => `${Math.round(100 * share)} %`;
+const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
 // Above and below the board: who sits there, and his numbers.
@@ -248,7 +249,7 @@ function bar() {
   $("bar").hidden = !view.judging;
   $("bar").classList.toggle("flipped", board.flipped);
   if (value === null || value === undefined) return;
-  $("bar-white").style.height = chance(value).replace(" ", "");
+  $("bar-white").style.height = chance(value).replace("\u00a0", "");
   $("bar-text").textContent = Math.round(50 * (value + 1));
   $("bar").setAttribute("aria-label", `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
 }
@@ -320,11 +321,11 @@ function ideaTable() {
   if (!thought) return box.replaceChildren();
   const table = document.createElement("table");
   const caption = document.createElement("caption");
-  caption.textContent = [text("hint_best", { move: thought.text }), certain(thought.proven), `${thought.nodes} · ${thought.millis} ms`].filter(Boolean).join(" · ");
+  caption.textContent = [text("hint_best", { move: thought.text }), certain(thought.proven), `${count(thought.nodes)} ${text("positions")} · ${thought.millis}\u00a0ms`].filter(Boolean).join(" · ");
   table.append(caption);
   for (const idea of thought.candidates.slice(0, 5)) {
     const row = table.insertRow();
-    for (const cell of [idea.text, chance(mine(idea.value)), `${idea.visits}`, certain(idea.proven) ?? idea.line.slice(1, 6).join(" ")]) row.insertCell().textContent = cell;
+    for (const cell of [idea.text, chance(mine(idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 6).join(" ")]) row.insertCell().textContent = cell;
   }
   box.replaceChildren(table);
 }
@@ -431,6 +432,7 @@ async function begin() {
     else throw error;
   }
   document.documentElement.dataset.ready = "true";
+  performance.mark("ready");
   follow();
 }
 
