@@ -296,15 +296,20 @@ export class Board {
 
   // Somewhere along the arrow, or beside a placement: where neither badges, nor other arrows, nor circles are.
   badgePlace(arrow, width, arrows, taken) {
-    const places = arrow.place
-      ? [[24, -34], [-24, -34], [24, 34], [-24, 34]].map(([x, y]) => [arrow.place[0] + x, arrow.place[1] + y])
-      : [.5, .42, .58, .34, .66, .26, .74, .18].map((part) => [0, 1].map((axis) => arrow.from[axis] + part * (arrow.to[axis] - arrow.from[axis])));
+    const { from, to, way, place } = arrow;
+    const along = (part) => [0, 1].map((axis) => from[axis] + part * (to[axis] - from[axis]));
+    const beside = (aside) => [along(.5)[0] - aside * way[1], along(.5)[1] + aside * way[0]];
+    const corners = [[24, -34], [-24, -34], [24, 34], [-24, 34]];
+    const places = place
+      ? corners.map(([x, y]) => [place[0] + x, place[1] + y])
+      : [...[.5, .42, .58, .34, .66, .26, .74, .18].map(along), ...[-46, 46].map(beside)]; // no room on a short one
     const cost = ([x, y]) => {
       const covers = taken.filter((other) => Math.abs(other.x - x) < (other.width + width) / 2 + 4 && Math.abs(other.y - y) < 28);
-      const crosses = arrows.filter((other) => other !== arrow && other.from && distance([x, y], other.from, other.to) < 26);
+      const parts = [-1, 0, 1].map((side) => [x + (side * width) / 3, y]);
+      const crosses = arrows.filter((other) => other !== arrow && other.from && parts.some((part) => distance(part, other.from, other.to) < 18));
       const hides = this.cells.filter((_, cell) => {
         const [cx, cy] = this.point(cell);
-        return Math.abs(cx - x) < 26 + width / 2 && Math.abs(cy - y) < 36;
+        return Math.hypot(Math.max(0, Math.abs(cx - x) - width / 2), Math.max(0, Math.abs(cy - y) - 12)) < 37;
       });
       return 100 * covers.length + 10 * crosses.length + hides.length;
     };

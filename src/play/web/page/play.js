@@ -325,7 +325,7 @@ function ideaTable() {
   table.append(caption);
   for (const idea of thought.candidates.slice(0, 5)) {
     const row = table.insertRow();
-    for (const cell of [idea.text, chance(mine(idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 6).join(" ")]) row.insertCell().textContent = cell;
+    for (const cell of [idea.text, chance(mine(idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 5).join(" ").replaceAll("-", "\u2011")]) row.insertCell().textContent = cell;
   }
   box.replaceChildren(table);
 }
