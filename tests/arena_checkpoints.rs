@@ -73,7 +73,10 @@ fn names(texts: &[String]) -> Vec<String> {
 fn checkpoints_have_short_names_and_no_two_the_same() {
     let first = fake_run("one/same", &[100, 2000]).display().to_string();
     let second = fake_run("two/same", &[100]).display().to_string();
-    assert_eq!(names(std::slice::from_ref(&first)), ["same@100", "same@2000"]);
+    assert_eq!(
+        names(std::slice::from_ref(&first)),
+        ["same@100", "same@2000"]
+    );
     assert_eq!(
         names(&[format!("run:{first}@100?sims=8"), "random".to_owned()]),
         ["same@100?sims=8", "random"]

@@ -253,6 +253,21 @@ fn exact_tables_tell_the_page_what_is_certain() {
 }
 
 #[test]
+fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("jarmo.safetensors"), "no agent").unwrap();
+    let store = Store {
+        agents: vec![folder.path().to_owned()],
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let (_, view) = open(address, json!({}));
+    let told = view["refused"].as_str().unwrap();
+    assert!(told.starts_with("jarmo.safetensors: "), "{told}");
+    assert_eq!(view["trained"], false);
+}
+
+#[test]
 fn one_session_neither_reads_nor_moves_another() {
     let address = serve(["human", "human"], Bounds::default());
     let (first, _) = open(address, json!({}));
@@ -299,7 +314,7 @@ fn dawdle(mut stream: TcpStream, beginning: &str, drip: &[u8]) -> String {
     let mut writer = stream.try_clone().unwrap();
     let drip = drip.to_vec();
     thread::spawn(move || {
-        while writer.write_all(&drip).is_ok() {
+        while !drip.is_empty() && writer.write_all(&drip).is_ok() {
             thread::sleep(Duration::from_millis(30));
         }
     });

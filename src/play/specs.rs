@@ -2,6 +2,7 @@
 //! trained agents and exact tables are found, and whom a stranger may ask for.
 
 use std::env;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -88,23 +89,51 @@ impl Store {
     }
 }
 
+/// A trained agent that cannot play.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its file.
+    pub file: PathBuf,
+    /// What is wrong with it, and the remedy.
+    pub problem: String,
+}
+
+impl Refused {
+    /// The problem for a stranger, who need not know where the file lies.
+    pub fn without_folder(&self) -> String {
+        let name = self.file.file_name().unwrap_or_default();
+        format!("{}: {}", name.to_string_lossy(), self.problem)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.file.display(), self.problem)
+    }
+}
+
 /// Who there is for one game: the levels, and the agent that judges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crew {
     trained: Option<PathBuf>,
-    refused: Option<String>,
+    refused: Option<Refused>,
     tables: Option<PathBuf>,
 }
 
 impl Crew {
     /// The best that a store has for this game. A trained agent that cannot play it is left out.
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
-        let found = store.trained(game.id());
-        let checked = found.map(|path| AgentFile::load_for(&path, game).map(|_| path));
-        let (trained, refused) = match checked {
+        let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
-            Some(Ok(path)) => (Some(path), None),
-            Some(Err(problem)) => (None, Some(problem.to_string())),
+            Some(file) => match AgentFile::load_for(&file, game) {
+                Ok(_) => (Some(file), None),
+                Err(error) => {
+                    let error = error.to_string();
+                    let named = format!("{}: ", file.display());
+                    let problem = error.strip_prefix(&named).unwrap_or(&error).to_owned();
+                    (None, Some(Refused { file, problem }))
+                }
+            },
         };
         Crew {
             trained,
@@ -118,9 +147,9 @@ impl Crew {
         self.trained.is_some()
     }
 
-    /// Why a trained agent that is there cannot play.
-    pub fn refused(&self) -> Option<&str> {
-        self.refused.as_deref()
+    /// The trained agent that is there and cannot play.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.refused.as_ref()
     }
 
     /// The agent that judges positions: hints, the evaluation, analysis. It takes what time it is given.
@@ -171,7 +200,7 @@ impl Crew {
     }
 }
 
-fn with(spec: AgentSpec, key: &str, value: impl std::fmt::Display) -> AgentSpec {
+fn with(spec: AgentSpec, key: &str, value: impl fmt::Display) -> AgentSpec {
     spec.with(key, value).expect("the kind knows this setting")
 }
 

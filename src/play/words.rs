@@ -60,7 +60,10 @@ pub fn known(texts: &Texts, session: &Session) -> Option<String> {
 pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
     let crew = session.table().crew();
     match crew.refused() {
-        Some(problem) => Some(texts.fill("trained_refused", &[("problem", problem)])),
+        Some(refused) => {
+            let problem = refused.to_string();
+            Some(texts.fill("trained_refused", &[("problem", &problem)]))
+        }
         None => (!crew.is_trained()).then(|| texts.get("untrained").to_owned()),
     }
 }

@@ -18,7 +18,7 @@ use crate::play::agents::Level;
 use crate::play::analysis;
 use crate::play::lang::Language;
 use crate::play::session::{Refusal, Session};
-use crate::play::specs;
+use crate::play::specs::{self, Refused};
 use crate::record::GameRecord;
 
 /// How long a request waits for news.
@@ -315,7 +315,7 @@ fn view(room: &Room) -> Value {
         "trouble": inside.trouble,
         "known": session.known(table.cursor()),
         "trained": table.crew().is_trained(),
-        "refused": table.crew().refused(),
+        "refused": table.crew().refused().map(Refused::without_folder),
     })
 }
 
