@@ -1,5 +1,7 @@
 //! Agent files: what is written is read again, and whatever does not fit is refused by name.
 
+mod nets;
+
 use std::path::Path;
 
 use assert_cmd::Command;
@@ -9,6 +11,7 @@ use jarmo::games::{ConnectFour, Guard, Jarmo};
 use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
 use jarmo::program::this_program;
 use jarmo::random::stream;
+use nets::{tiny, with_header};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -34,20 +37,6 @@ fn jarmo_agent() -> AgentFile {
         losses: 40,
     };
     AgentFile::new(&game, weights, provenance, vec![result])
-}
-
-/// The same file with another text in its header, of the same length or not.
-fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
-    let bytes = file.to_bytes();
-    let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
-    let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
-    let [from, to] = [from, to].map(|text| text.replace('"', "\\\"")); // JSON inside JSON
-    assert!(header.contains(&from), "{header} has no {from}");
-    let header = header.replacen(&from, &to, 1);
-    let mut changed = (header.len() as u64).to_le_bytes().to_vec();
-    changed.extend_from_slice(header.as_bytes());
-    changed.extend_from_slice(&bytes[8 + length..]);
-    changed
 }
 
 #[test]
@@ -103,7 +92,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
 fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.safetensors");
-    let file = jarmo_agent();
+    let file = tiny(&Jarmo::standard(), 4);
     let whole = file.to_bytes();
     let plain = safetensors::serialize(
         Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(),

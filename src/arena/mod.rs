@@ -19,7 +19,7 @@ mod svg;
 mod table;
 mod tournament;
 
-pub use checkpoints::{Expanded, expand};
+pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
 pub use opening::{Opening, OpeningError, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
