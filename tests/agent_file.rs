@@ -238,3 +238,60 @@ fn bench_net_measures_every_kernel_of_this_machine() {
         assert!(String::from_utf8_lossy(&refused.stderr).contains(message));
     }
 }
+
+#[test]
+#[cfg(feature = "net")]
+fn what_the_arena_said_goes_into_the_header() {
+    let home = tempfile::tempdir().unwrap();
+    let [agent, told, out] = ["agent.safetensors", "told.json", "out.safetensors"]
+        .map(|name| home.path().join(name).to_str().unwrap().to_owned());
+    tiny(&Jarmo::standard(), 3).save(agent.as_ref()).unwrap();
+    let spec = format!("{agent}?sims=4&kernel=portable");
+    let arena = program()
+        .args([
+            "arena",
+            &spec,
+            "random",
+            "greedy",
+            "--gauntlet",
+            "--games",
+            "4",
+            "--json",
+        ])
+        .output()
+        .unwrap();
+    std::fs::write(&told, arena.stdout).unwrap();
+    program()
+        .args(["export", &agent, "--results", &told, "--out", &out])
+        .assert()
+        .success();
+    let file = AgentFile::load(out.as_ref()).unwrap();
+    let results = &file.header().results;
+    let opponents: Vec<&str> = results.iter().map(|result| &*result.opponent).collect();
+    assert_eq!(opponents, ["random", "greedy"]);
+    for result in results {
+        assert_eq!(result.settings, "sims=4&kernel=portable");
+        assert_eq!(result.wins + result.draws + result.losses, 4);
+    }
+    program()
+        .args(["inspect", &out])
+        .assert()
+        .success()
+        .stdout(contains("greedy"));
+    program()
+        .args(["export", &agent, "--results", &agent, "--out", &out])
+        .assert()
+        .code(1)
+        .stderr(contains("agent.safetensors"));
+    program()
+        .args([
+            "arena",
+            &format!("{agent}?kernel=fast"),
+            "random",
+            "--games",
+            "2",
+        ])
+        .assert()
+        .code(2)
+        .stderr(contains("expected portable, avx2, avx512, avx512-bf16"));
+}

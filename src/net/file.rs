@@ -119,6 +119,13 @@ impl AgentFile {
         AgentFile { header, weights }
     }
 
+    /// The same network with other results in its header.
+    #[must_use]
+    pub fn with_results(mut self, results: Vec<MatchResult>) -> AgentFile {
+        self.header.results = results;
+        self
+    }
+
     /// What the file says about itself.
     pub fn header(&self) -> &AgentHeader {
         &self.header

@@ -311,15 +311,15 @@ impl RunFolder {
     }
 }
 
-/// Copies the agent of a checkpoint, the newest or that of `step`, out of a run; answers its step.
-pub fn export(run: &Path, step: Option<u64>, out: &Path) -> Result<u64, RunError> {
+/// The agent of a checkpoint of a run, the newest or that of `step`.
+pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
     let agents = agents(run);
     let place = run.display();
     let chosen = match step {
         None => agents.last(),
         Some(step) => agents.iter().find(|agent| agent.0 == step),
     };
-    let Some((step, path)) = chosen else {
+    let Some((_, path)) = chosen else {
         let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
         return Err(RunError(if steps.is_empty() {
             format!("{place}: there is no checkpoint in this folder")
@@ -330,9 +330,7 @@ pub fn export(run: &Path, step: Option<u64>, out: &Path) -> Result<u64, RunError
             )
         }));
     };
-    let agent = AgentFile::load(path).map_err(RunError::new)?;
-    agent.save(out).map_err(RunError::new)?;
-    Ok(*step)
+    AgentFile::load(path).map_err(RunError::new)
 }
 
 /// The agent files of a run by step, oldest first.

@@ -19,7 +19,7 @@ use cpu_time::ProcessTime;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
-pub use folder::{RunFolder, export};
+pub use folder::{RunFolder, checkpoint};
 
 use crate::accuracy::{PolicyExam, Tally};
 use crate::catalog::{CatalogGame, GameError};

@@ -2,6 +2,7 @@
 
 mod view;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,10 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use self::view::{Facts, View};
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure};
+use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
 use crate::net::{AgentFile, KernelKind, NetShape};
-use crate::run::{Ended, RunFolder, export, run as run_training};
+use crate::run::{Ended, RunFolder, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
 
 /// Learn a game from self-play alone: Ctrl-C stops it after the step under way, and it can be resumed
@@ -52,19 +54,41 @@ pub(super) struct Args {
 /// Copy an agent out of a run, as a file that plays
 #[derive(clap::Args)]
 pub(super) struct ExportArgs {
-    /// The folder of the run
+    /// The folder of the run, or an agent file
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// The step of the checkpoint [default: the newest]
     #[arg(long, value_name = "STEP")]
     checkpoint: Option<u64>,
+    /// Write these results into the header, in place of those there: what `jarmo arena AGENT … --gauntlet
+    /// --json` said of its first agent. May be given more than once
+    #[arg(long, value_name = "FILE")]
+    results: Vec<PathBuf>,
     /// The agent file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
 pub(super) fn run_export(args: ExportArgs) -> CommandResult {
-    let step = export(&args.run, args.checkpoint, &args.out).map_err(Failure::new)?;
+    let mut agent = if args.run.is_file() {
+        if args.checkpoint.is_some() {
+            return Err(Failure::usage("an agent file has no other checkpoints"));
+        }
+        AgentFile::load(&args.run).map_err(Failure::new)?
+    } else {
+        checkpoint(&args.run, args.checkpoint).map_err(Failure::new)?
+    };
+    let mut results = Vec::new();
+    for path in &args.results {
+        let wrong = |error: &dyn Display| Failure::new(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        results.extend(read_results(&text).map_err(|error| wrong(&error))?);
+    }
+    if !results.is_empty() {
+        agent = agent.with_results(results);
+    }
+    agent.save(&args.out).map_err(Failure::new)?;
+    let step = agent.header().provenance.step;
     writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
     Ok(ExitCode::SUCCESS)
 }
