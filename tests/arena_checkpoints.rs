@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo::agent::build;
 use jarmo::arena::{
-    Checkpoint, Entrant, Expanded, Openings, Report, Settings, Team, Tournament, entrants, expand,
+    Checkpoint, Entrant, Expanded, Openings, Over, Report, Settings, Team, Tournament, entrants,
+    expand,
 };
 use jarmo::games::Jarmo;
 
@@ -143,6 +144,7 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
         checkpoint: checkpoint.map(|(run, step)| Checkpoint {
             run: run.to_owned(),
             step,
+            cpu_seconds: None,
         }),
     });
     let team: Team<Jarmo> = agents
@@ -158,7 +160,7 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
     tournament
         .play(vec![team], &AtomicBool::new(false), &mut ())
         .unwrap();
-    let svg = Report::new(tournament.standings()).to_svg("Ratings <of all>");
+    let svg = Report::new(tournament.standings()).to_svg("Ratings <of all>", Over::Steps);
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("curves.svg");
     fs::write(path, &svg).unwrap();
     assert_eq!(svg.matches("<circle").count(), 5, "a dot per checkpoint");
@@ -174,4 +176,22 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
     );
     assert!(svg.contains("first &amp; best") && svg.contains("Ratings &lt;of all&gt;"));
     assert!(svg.contains(">training step<"));
+    let unknown = Report::new(tournament.standings()).to_svg("", Over::ProcessorTime);
+    assert_eq!(unknown.matches("<circle").count(), 0, "no time is known");
+    assert!(unknown.contains(">hours of processor time<"));
+}
+
+#[test]
+fn the_metrics_of_a_run_tell_what_its_checkpoints_cost() {
+    let run = fake_run("spent", &[100, 200, 300]);
+    let line = |step: u64, seconds: f64| {
+        format!("{{\"step\":{step},\"loss\":1.5,\"timing\":{{\"cpu_seconds\":{seconds}}}}}\n")
+    };
+    let metrics = line(120, 30.5) + &line(200, 61.0) + &line(290, 99.9) + "{\"step\":3";
+    fs::write(run.join("metrics.jsonl"), metrics).unwrap();
+    let expanded = expand(&run.display().to_string(), 1).unwrap();
+    let spent = expanded
+        .iter()
+        .map(|one| one.checkpoint.as_ref().unwrap().cpu_seconds);
+    assert_eq!(spent.collect::<Vec<_>>(), [None, Some(61), Some(99)]);
 }

@@ -472,6 +472,7 @@ fn a_ladder_joins_tournaments_through_those_who_played_in_both() {
             table[0].checkpoint = Some(Checkpoint {
                 run: "run".into(),
                 step: 7,
+                cpu_seconds: None,
             });
         }
         let mut tournament = Tournament::new(&game, table, &openings, settings).unwrap();

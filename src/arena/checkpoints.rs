@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::standings::{Checkpoint, Entrant};
 use super::tournament::ArenaError;
 
@@ -12,6 +14,9 @@ const ENDING: &str = "safetensors";
 
 /// The folder of a run in which they are.
 const FOLDER: &str = "checkpoints";
+
+/// The file of a run with a line for every few steps.
+const METRICS: &str = "metrics.jsonl";
 
 /// An agent to be made, and which checkpoint it is, if it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,14 +67,43 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
         }
     };
     let run = run_of(folder);
+    let spent = processor_seconds(Path::new(&run));
     let expanded = |(step, path): (u64, PathBuf)| Expanded {
         spec: format!("{}{settings}", path.display()),
         checkpoint: Some(Checkpoint {
+            cpu_seconds: spent_until(&spent, step),
             run: run.clone(),
             step,
         }),
     };
     Ok(chosen.into_iter().rev().map(expanded).collect())
+}
+
+/// Seconds of processor time by step, from the metrics of a run, oldest first; nothing without them.
+fn processor_seconds(run: &Path) -> Vec<(u64, f64)> {
+    #[derive(Deserialize)]
+    struct Line {
+        step: u64,
+        timing: Timing,
+    }
+    #[derive(Deserialize)]
+    struct Timing {
+        cpu_seconds: f64,
+    }
+    let text = fs::read_to_string(run.join(METRICS)).unwrap_or_default();
+    let lines = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    lines
+        .map(|line: Line| (line.step, line.timing.cpu_seconds))
+        .collect()
+}
+
+/// What was spent when this step was reported, or the last one before it.
+fn spent_until(spent: &[(u64, f64)], step: u64) -> Option<u64> {
+    let before = spent.partition_point(|(known, _)| *known <= step);
+    let (_, seconds) = spent.get(before.checked_sub(1)?)?;
+    Some(*seconds as u64)
 }
 
 /// Who takes part, under names that fit into a table: a checkpoint goes by the last folder of its run and its step,
@@ -84,7 +118,7 @@ pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
     let entrant = |agent: &Expanded| {
         let name = match &agent.checkpoint {
             None => agent.spec.clone(),
-            Some(Checkpoint { run, step }) => {
+            Some(Checkpoint { run, step, .. }) => {
                 let settings = agent.spec.find('?').map_or("", |at| &agent.spec[at..]);
                 format!("{}@{step}{settings}", short_name(run, &runs))
             }

@@ -32,4 +32,5 @@ pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
 pub use standings::{
     Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
 };
+pub use svg::Over;
 pub use tournament::{ArenaError, Observer, Settings, Tournament};

@@ -16,6 +16,9 @@ pub struct Checkpoint {
     pub run: String,
     /// The training step.
     pub step: u64,
+    /// Seconds that processors had spent on the run by then, as far as its metrics tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<u64>,
 }
 
 /// Somebody in the table.

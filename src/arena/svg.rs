@@ -24,10 +24,20 @@ const INK: &str = "#222";
 const PALE: &str = "#ddd";
 const GREY: &str = "#777";
 
+/// What curves go over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Over {
+    /// Training steps.
+    #[default]
+    Steps,
+    /// Hours of processor time; of what is not known, nothing is drawn.
+    ProcessorTime,
+}
+
 impl Report {
-    /// The ratings as an SVG picture with the 95 % intervals: curves over training steps if there
+    /// The ratings as an SVG picture with the 95 % intervals: curves over training if there
     /// are checkpoints, with all others as level lines, and otherwise one row per agent.
-    pub fn to_svg(&self, title: &str) -> String {
+    pub fn to_svg(&self, title: &str, over: Over) -> String {
         let mut picture = Picture::default();
         let mut runs: Vec<&str> = Vec::new();
         for row in &self.agents {
@@ -42,7 +52,7 @@ impl Report {
             rows(&mut picture, &self.agents);
             TOP + ROW * self.agents.len() as f64 + BOTTOM
         } else {
-            curves(&mut picture, &self.agents, &runs);
+            curves(&mut picture, &self.agents, &runs, over);
             TOP + PLOT + BOTTOM
         };
         picture.text((LEFT, 30.0), title, "start", INK, 17);
@@ -79,8 +89,8 @@ fn rows(picture: &mut Picture, agents: &[AgentRow]) {
     }
 }
 
-/// One curve per run over training steps, and a level line for everybody else.
-fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
+/// One curve per run over its training, and a level line for everybody else.
+fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str], over: Over) {
     let others: Vec<&AgentRow> = agents
         .iter()
         .filter(|row| row.checkpoint.is_none())
@@ -91,9 +101,10 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
     let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
     let bottom = TOP + PLOT;
     let elo = Scale::around(agents, (bottom, TOP));
-    let last = agents.iter().filter_map(step).max().unwrap_or(0).max(1);
+    let reached = |row: &AgentRow| reached(row, over);
+    let last = agents.iter().filter_map(reached).fold(0.0, f64::max);
     let steps = Scale {
-        values: (0.0, last as f64),
+        values: (0.0, if last > 0.0 { last } else { 1.0 }),
         places: (LEFT, right),
     };
     for tick in elo.ticks(48.0) {
@@ -108,7 +119,11 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
     }
     picture.line((LEFT, bottom), (right, bottom), GREY, 1.0);
     let middle = 0.5 * (LEFT + right);
-    picture.text((middle, bottom + 42.0), "training step", "middle", GREY, 12);
+    let axis = match over {
+        Over::Steps => "training step",
+        Over::ProcessorTime => "hours of processor time",
+    };
+    picture.text((middle, bottom + 42.0), axis, "middle", GREY, 12);
     picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
     let mut ends = Vec::new(); // labels at the right: height, text, colour
     for row in others {
@@ -121,14 +136,11 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
     for (index, run) in runs.iter().enumerate() {
         let colour = COLOURS[index % COLOURS.len()];
         let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == *run);
-        let mut points: Vec<&AgentRow> = agents.iter().filter(of_run).collect();
-        points.sort_by_key(|row| step(row));
-        let place = |row: &AgentRow| {
-            (
-                steps.at(step(row).unwrap_or(0) as f64),
-                elo.at(row.rating.elo),
-            )
-        };
+        let known = |row: &&AgentRow| reached(row).is_some();
+        let mut points: Vec<&AgentRow> = agents.iter().filter(of_run).filter(known).collect();
+        let at = |row: &AgentRow| reached(row).unwrap_or(0.0);
+        points.sort_by(|a, b| at(a).total_cmp(&at(b)));
+        let place = |row: &AgentRow| (steps.at(at(row)), elo.at(row.rating.elo));
         for pair in points.windows(2) {
             picture.line(place(pair[0]), place(pair[1]), colour, 2.0);
         }
@@ -150,8 +162,15 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str]) {
     }
 }
 
-fn step(row: &AgentRow) -> Option<u64> {
-    row.checkpoint.as_ref().map(|checkpoint| checkpoint.step)
+/// How far a checkpoint's training had come.
+fn reached(row: &AgentRow, over: Over) -> Option<f64> {
+    let checkpoint = row.checkpoint.as_ref()?;
+    match over {
+        Over::Steps => Some(checkpoint.step as f64),
+        Over::ProcessorTime => checkpoint
+            .cpu_seconds
+            .map(|seconds| seconds as f64 / 3600.0),
+    }
 }
 
 /// A straight map from values to places.
@@ -205,6 +224,8 @@ impl Scale {
 
 /// A number as short as it can be: 20000 is 20k.
 fn number(value: f64) -> String {
+    // Ticks are multiples of a power of ten, which come out a little off.
+    let value = (value * 1e6).round() / 1e6;
     if value.abs() >= 1e6 {
         format!("{}M", value / 1e6)
     } else if value.abs() >= 1e4 {

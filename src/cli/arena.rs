@@ -14,7 +14,7 @@ use console::Term;
 use super::{CommandResult, Failure, GameArgs};
 use crate::agent::{AgentError, AgentSpec, build};
 use crate::arena::{
-    Anchor, Budget, Entrant, Expanded, Observer, Openings, Pairing, Report, Settings, Sprt,
+    Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
 use crate::catalog::{CatalogGame, GameTask, with_game};
@@ -83,6 +83,9 @@ pub(super) struct Args {
     /// Draw the ratings to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Draw the ratings of checkpoints over hours of processor time instead of steps
+    #[arg(long, requires = "svg")]
+    over_cpu: bool,
     /// Write every game to this new file, one a line
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     games_out: Option<PathBuf>,
@@ -273,7 +276,11 @@ fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
     }
     if let Some(path) = &args.svg {
         let title = format!("Ratings in {}", report.conditions.game);
-        fs::write(path, report.to_svg(&title))
+        let over = match args.over_cpu {
+            true => Over::ProcessorTime,
+            false => Over::Steps,
+        };
+        fs::write(path, report.to_svg(&title, over))
             .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     }
     Ok(())

@@ -163,6 +163,7 @@ fn entrant(folder: &RunFolder, step: u64) -> Entrant {
         checkpoint: Some(Checkpoint {
             run: folder.name(),
             step,
+            cpu_seconds: None,
         }),
     }
 }
