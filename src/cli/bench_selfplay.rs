@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// A directory of exact tables, at whose positions games end
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
+    /// Play on inside the tables, and take the results alone from them
+    #[arg(long, requires = "tables")]
+    play_on: bool,
     /// Threads, each with games of its own
     #[arg(long, value_name = "T", default_value = "1")]
     threads: NonZeroUsize,
@@ -67,6 +70,7 @@ impl GameTask for SelfPlayTask<'_> {
             considered: args.considered,
             opening_plies: args.opening_plies,
             tables: args.tables.clone().unwrap_or_default(),
+            tables_end: !args.play_on,
         };
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {

@@ -42,7 +42,7 @@ pub struct Metrics {
     pub black: f64,
     /// See `new_games`.
     pub truncated: f64,
-    /// The share of them that ended at a position of exact tables.
+    /// The share of them that came to a position of exact tables.
     #[serde(default)]
     pub exact: f64,
     /// Their mean length.
