@@ -3,6 +3,7 @@
 //!
 //! A module imports only modules above it in this list.
 
+pub mod program;
 pub mod game;
 pub mod games;
 pub mod random;
@@ -27,6 +28,8 @@ pub mod selfplay;
 pub mod train;
 #[cfg(feature = "net")]
 pub mod config;
+#[cfg(feature = "net")]
+pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
 pub mod cli;

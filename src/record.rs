@@ -17,7 +17,7 @@ use crate::game::{Action, Game, Outcome};
 pub const FORMAT: u32 = 1;
 
 /// A game that was played, or a part of one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameRecord {
     /// The version of this form.
     #[serde(default = "current_format")]
@@ -54,6 +54,25 @@ pub struct GameRecord {
 
 fn current_format() -> u32 {
     FORMAT
+}
+
+impl Default for GameRecord {
+    /// A record of this form of which nothing is known yet; it lacks its game.
+    fn default() -> GameRecord {
+        GameRecord {
+            format: FORMAT,
+            game: String::new(),
+            rules: None,
+            white: None,
+            black: None,
+            outcome: None,
+            arena: None,
+            opening_plies: None,
+            position: None,
+            max_plies: None,
+            moves: Vec::new(),
+        }
+    }
 }
 
 /// Which game of which tournament a record is.

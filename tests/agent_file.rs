@@ -1,13 +1,17 @@
 //! Agent files: what is written is read again, and whatever does not fit is refused by name.
 
+mod nets;
+
 use std::path::Path;
 
 use assert_cmd::Command;
 use jarmo::game::Game;
 use jarmo::games::web::Web;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
-use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights, this_program};
+use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
+use jarmo::program::this_program;
 use jarmo::random::stream;
+use nets::{tiny, with_header};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -33,20 +37,6 @@ fn jarmo_agent() -> AgentFile {
         losses: 40,
     };
     AgentFile::new(&game, weights, provenance, vec![result])
-}
-
-/// The same file with another text in its header, of the same length or not.
-fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
-    let bytes = file.to_bytes();
-    let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
-    let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();
-    let [from, to] = [from, to].map(|text| text.replace('"', "\\\"")); // JSON inside JSON
-    assert!(header.contains(&from), "{header} has no {from}");
-    let header = header.replacen(&from, &to, 1);
-    let mut changed = (header.len() as u64).to_le_bytes().to_vec();
-    changed.extend_from_slice(header.as_bytes());
-    changed.extend_from_slice(&bytes[8 + length..]);
-    changed
 }
 
 #[test]
@@ -102,7 +92,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
 fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.safetensors");
-    let file = jarmo_agent();
+    let file = tiny(&Jarmo::standard(), 4);
     let whole = file.to_bytes();
     let plain = safetensors::serialize(
         Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(),
@@ -247,4 +237,61 @@ fn bench_net_measures_every_kernel_of_this_machine() {
         assert_eq!(refused.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&refused.stderr).contains(message));
     }
+}
+
+#[test]
+#[cfg(feature = "net")]
+fn what_the_arena_said_goes_into_the_header() {
+    let home = tempfile::tempdir().unwrap();
+    let [agent, told, out] = ["agent.safetensors", "told.json", "out.safetensors"]
+        .map(|name| home.path().join(name).to_str().unwrap().to_owned());
+    tiny(&Jarmo::standard(), 3).save(agent.as_ref()).unwrap();
+    let spec = format!("{agent}?sims=4&kernel=portable");
+    let arena = program()
+        .args([
+            "arena",
+            &spec,
+            "random",
+            "greedy",
+            "--gauntlet",
+            "--games",
+            "4",
+            "--json",
+        ])
+        .output()
+        .unwrap();
+    std::fs::write(&told, arena.stdout).unwrap();
+    program()
+        .args(["export", &agent, "--results", &told, "--out", &out])
+        .assert()
+        .success();
+    let file = AgentFile::load(out.as_ref()).unwrap();
+    let results = &file.header().results;
+    let opponents: Vec<&str> = results.iter().map(|result| &*result.opponent).collect();
+    assert_eq!(opponents, ["random", "greedy"]);
+    for result in results {
+        assert_eq!(result.settings, "sims=4&kernel=portable");
+        assert_eq!(result.wins + result.draws + result.losses, 4);
+    }
+    program()
+        .args(["inspect", &out])
+        .assert()
+        .success()
+        .stdout(contains("greedy"));
+    program()
+        .args(["export", &agent, "--results", &agent, "--out", &out])
+        .assert()
+        .code(1)
+        .stderr(contains("agent.safetensors"));
+    program()
+        .args([
+            "arena",
+            &format!("{agent}?kernel=fast"),
+            "random",
+            "--games",
+            "2",
+        ])
+        .assert()
+        .code(2)
+        .stderr(contains("expected portable, avx2, avx512, avx512-bf16"));
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo::agent::build;
 use jarmo::arena::{
-    Checkpoint, Entrant, Expanded, Openings, Report, Settings, Team, Tournament, expand,
+    Checkpoint, Entrant, Expanded, Openings, Report, Settings, Team, Tournament, entrants, expand,
 };
 use jarmo::games::Jarmo;
 
@@ -17,14 +17,14 @@ fn fake_run(name: &str, steps: &[u64]) -> PathBuf {
     fs::create_dir_all(run.join("checkpoints")).unwrap();
     for step in steps {
         fs::write(
-            run.join(format!("checkpoints/step-{step:07}.safetensors")),
+            run.join(format!("checkpoints/step-{step:08}.safetensors")),
             "",
         )
         .unwrap();
     }
-    fs::write(run.join("checkpoints/step-0000009.safetensors.tmp"), "").unwrap();
+    fs::write(run.join("checkpoints/step-00000009.safetensors.tmp"), "").unwrap();
     fs::write(run.join("checkpoints/best.safetensors"), "").unwrap();
-    fs::write(run.join("checkpoints/state-0000500.bin"), "").unwrap();
+    fs::write(run.join("checkpoints/state-00000500.bin"), "").unwrap();
     run
 }
 
@@ -57,9 +57,43 @@ fn a_run_stands_for_its_checkpoints_in_the_order_of_their_steps() {
     assert!(
         one[0]
             .spec
-            .ends_with("/checkpoints/step-0004000.safetensors?sims=64")
+            .ends_with("/checkpoints/step-00004000.safetensors?sims=64")
     );
     assert_eq!(one[0].checkpoint.as_ref().unwrap().run, text);
+}
+
+/// The names of those that these texts stand for, the run's folders being where the test puts them.
+fn names(texts: &[String]) -> Vec<String> {
+    let expanded = texts.iter().flat_map(|text| expand(text, 1).unwrap());
+    let entrants = entrants(&expanded.collect::<Vec<Expanded>>());
+    entrants.into_iter().map(|entrant| entrant.name).collect()
+}
+
+#[test]
+fn checkpoints_have_short_names_and_no_two_the_same() {
+    let first = fake_run("one/same", &[100, 2000]).display().to_string();
+    let second = fake_run("two/same", &[100]).display().to_string();
+    assert_eq!(
+        names(std::slice::from_ref(&first)),
+        ["same@100", "same@2000"]
+    );
+    assert_eq!(
+        names(&[format!("run:{first}@100?sims=8"), "random".to_owned()]),
+        ["same@100?sims=8", "random"]
+    );
+    assert_eq!(
+        names(&[format!("run:{first}@100"), format!("{second}/")]),
+        ["checkpoints-one/same@100", "checkpoints-two/same@100"]
+    );
+    // The same run in other words is the same run.
+    let inside = expand(&format!("{first}/checkpoints"), 1).unwrap();
+    let dotted = expand(&format!("run:{}", first.replace("/one", "/./one")), 1).unwrap();
+    for other in [inside, dotted] {
+        assert_eq!(other[0].checkpoint.as_ref().unwrap().run, first);
+    }
+    // A folder whose name looks like a step is a folder.
+    let odd = fake_run("odd@7", &[3]).display().to_string();
+    assert_eq!(names(&[format!("run:{odd}")]), ["checkpoints-odd@7@3"]);
 }
 
 #[test]
@@ -82,7 +116,10 @@ fn a_run_that_is_not_there_or_lacks_the_step_is_refused() {
         (format!("run:{run}@150"), "no such step; there are 100, 200"),
         (format!("run:{run}@last"), "expected run:DIRECTORY@STEP"),
         (empty, "no checkpoints in "),
-        ("run:nowhere".to_owned(), "agent `run:nowhere`: "),
+        (
+            "run:nowhere".to_owned(),
+            "agent `run:nowhere`: there is no directory nowhere; name the folder of a run",
+        ),
     ] {
         let error = expand(&text, 1).unwrap_err().to_string();
         assert!(error.contains(message) && error.contains(&text), "{error}");

@@ -1,12 +1,16 @@
 //! `jarmo arena` as a person or a script meets it.
 
+mod nets;
+
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::prelude::*;
+use jarmo::games::{Guard, Jarmo};
+use nets::{tiny, with_header};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, is_match};
 use serde_json::Value;
@@ -127,6 +131,17 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
             2,
             "there is no such agent; there are random",
         ),
+        (
+            "random runs/oracle",
+            2,
+            "or a run's folder, run:DIR or run:DIR@STEP",
+        ),
+        (
+            "random greedy --every 2",
+            2,
+            "no run is among the agents; name one as run:DIR",
+        ),
+        ("random greedy --every 0", 2, "--every"),
         ("random greedy --game chess", 2, "no game is called `chess`"),
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
@@ -171,6 +186,160 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
         .assert()
         .code(1)
         .stderr(contains("missing.jsonl"));
+}
+
+/// A run with three checkpoints of networks that have learned nothing.
+fn run_of_three(folder: &Path) -> String {
+    let run = folder.join("first");
+    fs::create_dir_all(run.join("checkpoints")).unwrap();
+    for step in [100, 200, 300] {
+        let path = run.join(format!("checkpoints/step-{step:08}.safetensors"));
+        tiny(&Jarmo::standard(), step).save(&path).unwrap();
+    }
+    run.display().to_string()
+}
+
+#[test]
+fn a_run_stands_for_its_checkpoints_and_its_ratings_are_drawn_over_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_of_three(folder.path());
+    let (picture, games) = (folder.path().join("r.svg"), folder.path().join("g.jsonl"));
+    let args = format!("run:{run} random --nodes 2 --games 4 --anchor random=0");
+    let mut command = with_file(&args, "--svg", &picture);
+    command.arg("--games-out").arg(&games);
+    let report = json(command);
+    let mut rows: Vec<(&str, &Value)> = report["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap(), &row["checkpoint"]["step"]))
+        .collect();
+    rows.sort_by_key(|(name, _)| *name);
+    assert_eq!(
+        rows,
+        [
+            ("first@100", &Value::from(100)),
+            ("first@200", &Value::from(200)),
+            ("first@300", &Value::from(300)),
+            ("random", &Value::Null),
+        ]
+    );
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 3, "a dot per checkpoint");
+    assert!(svg.contains("training step"));
+    // The same games count again for the same names, however the run was written.
+    let args = format!("{run}/checkpoints random --nodes 2 --games 4 --anchor random=0");
+    assert_eq!(json(with_file(&args, "--resume", &games)), report);
+    let few = json(arena(&format!("{run} --every 2 --nodes 2 --games 2")));
+    assert_eq!(few["matches"][0]["first"], "first@100");
+    assert_eq!(few["matches"][0]["second"], "first@300");
+}
+
+#[test]
+fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games.jsonl");
+    let run = run_of_three(folder.path());
+    let file = tiny(&Jarmo::standard(), 1);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    save("guard.safetensors", &tiny(&Guard::standard(), 1).to_bytes());
+    for (name, from, to) in [
+        ("rules", r#""rules_version":1"#, r#""rules_version":9"#),
+        (
+            "encoder",
+            r#""encoder_version":1"#,
+            r#""encoder_version":7"#,
+        ),
+    ] {
+        save(
+            &format!("{name}.safetensors"),
+            &with_header(&file, from, to),
+        );
+    }
+    save("torn.safetensors", &file.to_bytes()[..1000]);
+    for (agent, message) in [
+        (
+            "guard.safetensors",
+            "it plays guard, and jarmo is wanted; choose a file for jarmo",
+        ),
+        (
+            "rules.safetensors",
+            "rules version 9 of jarmo, this program has version 1; export it again",
+        ),
+        (
+            "encoder.safetensors",
+            "encoder version 7, this program needs 1; export it again",
+        ),
+        ("torn.safetensors", "not a whole safetensors file"),
+        ("missing.safetensors", "no such file; there are "),
+    ] {
+        let path = folder.path().join(agent).display().to_string();
+        with_file(&format!("random {path}"), "--games-out", &games)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message).and(contains(agent)));
+    }
+    for (agents, message) in [
+        (
+            format!("random run:{run}@150"),
+            "no such step; there are 100, 200, 300",
+        ),
+        (
+            format!("random run:{run}@last"),
+            "expected run:DIRECTORY@STEP",
+        ),
+        (format!("random run:{run}/none"), "there is no directory "),
+        (
+            format!("random {}", folder.path().display()),
+            "no checkpoints in ",
+        ),
+        (
+            format!("{run} --every 3"),
+            "one agent alone has nobody to play",
+        ),
+        (
+            format!("random {run} --game guard"),
+            "it plays jarmo, and guard is wanted",
+        ),
+    ] {
+        with_file(&agents, "--games-out", &games)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message));
+    }
+    assert!(!games.exists());
+}
+
+#[test]
+fn a_time_for_a_move_holds_for_all_whatever_their_specs_say() {
+    let games = fresh("movetime.jsonl");
+    // At what the specs say the first move alone would take hours.
+    let endless = "rollout:1000000000 alphabeta:1000000000000";
+    let args = format!("{endless} --movetime 2 --games 2 --threads 1");
+    let begun = Instant::now();
+    let report = json(with_file(&args, "--games-out", &games));
+    assert!(
+        begun.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(
+        (&report["games"], &report["movetime_ms"]),
+        (&2.into(), &2.into())
+    );
+    let text = fs::read_to_string(&games).unwrap();
+    for line in text.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["arena"]["movetime_ms"], 2);
+    }
+    with_file(endless, "--resume", &games)
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "the time for a move in milliseconds is 2 there and not set here",
+        ));
 }
 
 #[test]

@@ -18,7 +18,6 @@ fn fresh(name: &str) -> PathBuf {
 
 fn record(moves: &[&str]) -> GameRecord {
     GameRecord {
-        format: 1,
         game: "jarmo".into(),
         moves: moves.iter().map(|&text| text.to_owned()).collect(),
         ..GameRecord::default()
@@ -29,6 +28,7 @@ fn record(moves: &[&str]) -> GameRecord {
 fn a_record_needs_only_game_and_moves_and_ignores_what_it_does_not_know() {
     let bare = GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2"]}"#).unwrap();
     assert_eq!(bare, record(&["A1-C2"]));
+    assert_eq!(GameRecord::parse(&bare.to_line()).unwrap(), bare);
     let line = r#"{"game":"jarmo","comment":{"by":"me"},"moves":["A1-C2"]}"#;
     assert_eq!(GameRecord::parse(line).unwrap(), bare);
     assert_eq!(

@@ -9,6 +9,7 @@ fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
     let mut command = Command::cargo_bin("play").unwrap();
     command
         .env("LANG", "C.UTF-8")
+        .env("JARMO_CHECKPOINTS", "") // the same agents everywhere
         .env_remove("LC_ALL")
         .env_remove("LC_MESSAGES");
     command.args(args).write_stdin(input).assert()
@@ -100,6 +101,7 @@ fn a_record_is_saved_loaded_and_analysed() {
 #[test]
 fn the_language_comes_from_the_environment_or_the_option() {
     let mut command = Command::cargo_bin("play").unwrap();
+    command.env("JARMO_CHECKPOINTS", "");
     command.env("LC_ALL", "fi_FI.UTF-8").write_stdin("");
     command
         .assert()

@@ -1,12 +1,16 @@
 //! The terminal: what it shows as golden screens, and whole games played by keys.
 #![cfg(feature = "play")]
 
+mod nets;
+
 use std::sync::atomic::AtomicBool;
 
 use jarmo::catalog::GameSettings;
+use jarmo::games::{Guard, Jarmo};
 use jarmo::play::agents::Shelf;
 use jarmo::play::lang::Language;
 use jarmo::play::session::Session;
+use jarmo::play::specs::Store;
 use jarmo::play::tui::App;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -105,18 +109,34 @@ fn the_start_of_every_game() {
 
 #[test]
 fn the_screen_says_whether_the_agent_was_trained() {
-    let game = "jarmo";
-    let people = ["human", "best"];
-    let session = Session::new(game, GameSettings::default(), None, people, 3).unwrap();
-    let mut app = App::new(session, Language::En, 3);
-    let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-    terminal.draw(|frame| app.draw(frame)).unwrap();
-    let trained = std::path::Path::new("checkpoints/jarmo.safetensors").exists();
-    let says = terminal
-        .backend()
-        .to_string()
-        .contains("No trained agent is here yet");
-    assert_eq!(says, !trained);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jarmo.safetensors");
+    nets::tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    let old = nets::tiny(&Guard::standard(), 1);
+    let (now, then) = (r#""rules_version":1"#, r#""rules_version":0"#);
+    let file = folder.path().join("guard.safetensors");
+    std::fs::write(file, nets::with_header(&old, now, then)).unwrap();
+    let cases = [
+        ("jarmo", None),
+        ("guard", Some("The trained agent cannot play here: ")),
+        ("tammi", Some("No trained agent is here: ")),
+    ];
+    for (game, words) in cases {
+        let store = Store {
+            agents: vec![folder.path().to_owned()],
+            tables: None,
+        };
+        let (settings, people) = (GameSettings::default(), ["human", "best"]);
+        let session = Session::with_store(store, game, settings, None, people, 3).unwrap();
+        let mut app = App::new(session, Language::En, 3);
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| app.draw(frame)).unwrap();
+        let screen = terminal.backend().to_string();
+        match words {
+            Some(words) => assert!(screen.contains(words), "{screen}"),
+            None => assert!(!screen.contains("trained agent"), "{screen}"),
+        }
+    }
 }
 
 #[test]

@@ -3,12 +3,17 @@
 
 mod http;
 
-use std::net::SocketAddr;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use http::{Answer, request, send, serve};
+use http::{Answer, request, send, serve, serve_with};
+use jarmo::games::Jarmo;
+use jarmo::play::specs::Store;
 use jarmo::play::web::Bounds;
+use jarmo::tables::BuildSettings;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
@@ -211,6 +216,58 @@ fn pages_of_other_sites_and_other_names_are_turned_away() {
 }
 
 #[test]
+fn exact_tables_tell_the_page_what_is_certain() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BuildSettings {
+        force: 4,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();
+    let store = Store {
+        tables: Some(folder.path().to_owned()),
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let view = request(address, "POST", "/api/sessions", &[JSON], "{}").json();
+    assert_eq!(
+        view["known"],
+        Value::Null,
+        "the start lies beyond the tables"
+    );
+    let session = ("X-Session", view["id"].as_str().unwrap());
+    let record =
+        json!({ "game": "jarmo", "position": "5/b4/4b/5/2w1w w - - 0", "moves": [] }).to_string();
+    let load = json!({ "do": "load", "record": record }).to_string();
+    let view = request(address, "POST", "/api/session", &[JSON, session], &load).json();
+    assert_eq!(view["known"], json!({ "winner": "white", "plies": 23 }));
+    assert_eq!(view["values"], json!([1.0]));
+    // A game without tables is played as ever.
+    let tammi = request(
+        address,
+        "POST",
+        "/api/sessions",
+        &[JSON],
+        r#"{"game":"tammi"}"#,
+    );
+    assert_eq!((tammi.status, &tammi.json()["known"]), (201, &Value::Null));
+}
+
+#[test]
+fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("jarmo.safetensors"), "no agent").unwrap();
+    let store = Store {
+        agents: vec![folder.path().to_owned()],
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let (_, view) = open(address, json!({}));
+    let told = view["refused"].as_str().unwrap();
+    assert!(told.starts_with("jarmo.safetensors: "), "{told}");
+    assert_eq!(view["trained"], false);
+}
+
+#[test]
 fn one_session_neither_reads_nor_moves_another() {
     let address = serve(["human", "human"], Bounds::default());
     let (first, _) = open(address, json!({}));
@@ -238,9 +295,115 @@ fn there_are_only_so_many_sessions_and_idle_ones_make_room() {
     open(address, json!({}));
     let refused = request(address, "POST", "/api/sessions", &[JSON], "{}");
     assert_eq!(refused.status, 503);
-    std::thread::sleep(Duration::from_millis(350));
+    thread::sleep(Duration::from_millis(350));
     open(address, json!({}));
     assert_eq!(look(address, &first, "").status, 404);
+}
+
+/// Connects, and closes the connection with the test.
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    let limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(limit).unwrap();
+    stream
+}
+
+/// What comes until the server closes the connection, while `drip` is sent again and again.
+fn dawdle(mut stream: TcpStream, beginning: &str, drip: &[u8]) -> String {
+    stream.write_all(beginning.as_bytes()).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let drip = drip.to_vec();
+    thread::spawn(move || {
+        while !drip.is_empty() && writer.write_all(&drip).is_ok() {
+            thread::sleep(Duration::from_millis(30));
+        }
+    });
+    let mut answer = Vec::new();
+    let mut part = [0; 1024];
+    loop {
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(length) => answer.extend_from_slice(&part[..length]),
+            // What was sent after the server had closed is answered by a reset.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("the connection stays open: {error}"),
+        }
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn who_dawdles_is_sent_away() {
+    let bounds = Bounds {
+        patience: Duration::from_millis(300),
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let began = Instant::now();
+    let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n");
+    assert!(!dawdle(connect(address), &head, b"X-More: 1\r\n").contains("200 OK"));
+    let post = format!(
+        "POST /api/sessions HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: 60000\r\n\r\n"
+    );
+    let answer = dawdle(connect(address), &post, b" ");
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(answer.contains("took too long to arrive"), "{answer}");
+    assert_eq!(dawdle(connect(address), "", b""), "", "nothing is asked");
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(request(address, "GET", "/", &[], "").status, 200);
+}
+
+#[test]
+fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
+    let bounds = Bounds {
+        visit: Duration::from_millis(500),
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let (id, view) = open(address, json!({}));
+    let began = Instant::now();
+    let mut stream = connect(address);
+    let get = format!(
+        "GET /api/session?since={} HTTP/1.1\r\nHost: {address}\r\nX-Session: {id}\r\n\r\n",
+        view["version"]
+    );
+    stream.write_all(get.as_bytes()).unwrap();
+    let later = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(1000));
+        command(address, &id, json!({"do": "play", "text": "A1-C2"}))
+    });
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap(); // until the server closes it
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(10), "it is not kept");
+    assert_eq!(later.join().unwrap().status, 200);
+}
+
+#[test]
+fn there_are_only_so_many_connections() {
+    let bounds = Bounds {
+        connections: 3,
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let held: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
+    thread::sleep(Duration::from_millis(200)); // they are taken one after another
+    let refused = request(address, "GET", "/", &[], "").status;
+    assert!([0, 503].contains(&refused), "{refused}"); // a reset may overtake the word
+    drop(held);
+    let began = Instant::now();
+    while request(address, "GET", "/", &[], "").status != 200 {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "there is room again"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -298,7 +461,7 @@ fn two_hundred_games_at_once() {
     let began = Instant::now();
     let players: Vec<_> = (0..8)
         .map(|_| {
-            std::thread::spawn(move || {
+            thread::spawn(move || {
                 let open_one = |_| open(address, json!({})).0;
                 let ids: Vec<String> = (0..GAMES / 8).map(open_one).collect();
                 for _ in 0..3 {
@@ -322,6 +485,41 @@ fn two_hundred_games_at_once() {
     }
     assert!(
         began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn two_hundred_games_against_the_best_level() {
+    const GAMES: usize = 200;
+    let address = serve(["human", "best"], Bounds::default());
+    let ids: Vec<String> = (0..GAMES).map(|_| open(address, json!({})).0).collect();
+    let began = Instant::now();
+    for id in &ids {
+        let answer = command(address, id, json!({"do": "play", "text": "A1-C2"}));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    for id in &ids {
+        let view = settled(address, id);
+        assert_eq!(view["moves"].as_array().unwrap().len(), 2);
+        assert_eq!(view["trouble"], Value::Null);
+    }
+    // All want 0.85 s at once; so each gets less, and all have their answers soon.
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+    // Whoever comes now is answered at once.
+    let (id, _) = open(address, json!({"black": "human"}));
+    let began = Instant::now();
+    assert_eq!(
+        command(address, &id, json!({"do": "play", "text": "B1-D2"})).status,
+        200
+    );
+    assert!(
+        began.elapsed() < Duration::from_millis(500),
         "{:?}",
         began.elapsed()
     );

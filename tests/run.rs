@@ -7,10 +7,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use assert_cmd::Command;
+use jarmo::catalog::CatalogGame;
 use jarmo::config::Config;
 use jarmo::games::{ConnectFour, Tammi};
 use jarmo::net::AgentFile;
-use jarmo::run::{Ended, Event, Metrics, RunFolder, run};
+use jarmo::observe::{Metrics, Timing};
+use jarmo::run::{Ended, Event, RunError, RunFolder, run};
+use jarmo::train::OpenDevice;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -28,6 +31,10 @@ fn config(settings: &[&str]) -> Config {
         "run.reuse=2.5",
         "run.checkpoint=50",
         "learner.warm_up=10",
+        "evaluation.every=60",
+        "evaluation.games=4",
+        "evaluation.simulations=4",
+        "evaluation.opponents=['rollout:8', 'random']",
     ];
     let settings: Vec<String> = [&small, settings]
         .concat()
@@ -41,7 +48,8 @@ fn config(settings: &[&str]) -> Config {
 fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     let stop = AtomicBool::new(false);
     let mut lines = 0;
-    run(ConnectFour::new(0), config, folder, &stop, |event| {
+    let cpu = OpenDevice::cpu();
+    run(ConnectFour::new(0), config, folder, &cpu, &stop, |event| {
         if let Event::Metrics(_) = event {
             lines += 1;
             stop.store(lines >= stop_after, std::sync::atomic::Ordering::Relaxed);
@@ -50,16 +58,21 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     .unwrap()
 }
 
+fn run_quietly<G: CatalogGame>(
+    game: G,
+    config: &Config,
+    folder: &RunFolder,
+) -> Result<Ended, RunError> {
+    let stop = AtomicBool::new(false);
+    run(game, config, folder, &OpenDevice::cpu(), &stop, |_| ())
+}
+
 /// The metrics of a run without what depends on the clock.
 fn metrics(path: &Path) -> Vec<Metrics> {
     let text = fs::read_to_string(path.join("metrics.jsonl")).unwrap();
     let lines = text.lines().map(|line| {
         let mut metrics: Metrics = serde_json::from_str(line).unwrap();
-        metrics.timing = serde_json::from_str(
-            r#"{"seconds":0,"games_per_s":0,"positions_per_s":0,"evaluations_per_s":0,
-                "steps_per_s":0,"learning":0}"#,
-        )
-        .unwrap();
+        metrics.timing = Timing::default();
         metrics
     });
     lines.collect()
@@ -74,14 +87,49 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=160"]);
     let whole = home.path().join("whole");
-    let folder = RunFolder::create(&whole, &config).unwrap();
+    let folder = RunFolder::create(&whole, &config, None).unwrap();
     assert_eq!(train(&folder, &config, usize::MAX), Ended::Limit);
     let expected = metrics(&whole);
     assert_eq!(expected.last().unwrap().step, 160);
     assert!(expected.len() >= 4);
+    let strengths: Vec<_> = expected
+        .iter()
+        .filter_map(|line| line.strength.as_ref())
+        .collect();
+    assert!(!strengths.is_empty());
+    for (strength, before) in strengths.iter().zip(0..) {
+        assert!(strength.elo_low < strength.elo && strength.elo < strength.elo_high);
+        assert_eq!(strength.anchor, "rollout:8");
+        let opponents: Vec<&str> = strength.matches.iter().map(|one| &*one.opponent).collect();
+        assert_eq!(opponents[..2], ["rollout:8", "random"]);
+        // The steps before are among the opponents.
+        assert_eq!(opponents.len(), 2 + before.min(2), "{opponents:?}");
+        assert!(
+            strength
+                .matches
+                .iter()
+                .all(|one| one.wins + one.draws + one.losses == 4)
+        );
+    }
+    for line in &expected {
+        assert!((0.0..=1.0).contains(&line.policy_accuracy) && line.policy_entropy > 0.0);
+        assert!(line.loss_policy >= line.target_entropy - 1e-3);
+        assert!((0.0..=1.0).contains(&line.batch_fill) && line.batch_fill > 0.1);
+        assert!((line.white + line.black + line.drawn - 1.0).abs() < 1e-9 || line.new_games == 0);
+        let judged: f64 = line.calibration.iter().map(|bin| bin.rows).sum();
+        assert!(judged >= 256.0, "{judged}");
+    }
+
+    // What is learned does not depend on whether the two halves of a turn go on side by side.
+    let alone = home.path().join("alone");
+    let mut by_turns = config.clone();
+    by_turns.run.overlap = false;
+    let alone_folder = RunFolder::create(&alone, &by_turns, None).unwrap();
+    train(&alone_folder, &by_turns, usize::MAX);
+    assert_eq!(metrics(&alone), expected);
 
     let parts = home.path().join("parts");
-    let first = RunFolder::create(&parts, &config).unwrap();
+    let first = RunFolder::create(&parts, &config, None).unwrap();
     assert_eq!(train(&first, &config, 1), Ended::Stopped);
     drop(first);
     assert!(metrics(&parts).len() < expected.len());
@@ -104,13 +152,25 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
 }
 
 #[test]
-fn only_the_newest_checkpoints_are_kept() {
+fn only_the_newest_checkpoints_and_those_that_played_are_kept() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=240", "run.checkpoint=20", "run.keep=2"]);
-    let folder = RunFolder::create(home.path(), &config).unwrap();
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
     train(&folder, &config, usize::MAX);
     let count = |name: &str| fs::read_dir(home.path().join(name)).unwrap().count();
-    assert_eq!(count("checkpoints"), 2);
+    let lines = metrics(home.path());
+    let strengths = lines.iter().filter_map(|line| line.strength.as_ref());
+    let played: Vec<u64> = strengths.map(|strength| strength.step).collect();
+    assert!(played.len() >= 2, "{played:?}");
+    for step in &played {
+        let name = format!("checkpoints/step-{step:08}.safetensors");
+        assert!(home.path().join(name).exists(), "{step}");
+    }
+    let kept = count("checkpoints");
+    assert!(
+        (2..=2 + played.len()).contains(&kept),
+        "{kept} of {played:?}"
+    );
     assert_eq!(count("resume"), 4);
     // The window needs 9000 samples of at least 4096 a file.
     assert!(count("replay") <= 3, "{}", count("replay"));
@@ -120,13 +180,12 @@ fn only_the_newest_checkpoints_are_kept() {
 fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
     let home = tempfile::tempdir().unwrap();
     let mut config = config(&["run.steps=40"]);
-    let folder = RunFolder::create(home.path(), &config).unwrap();
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
     train(&folder, &config, usize::MAX);
     let before = fs::read(folder.newest_agent().unwrap()).unwrap();
     config.run.steps = 200;
     config.learner.explode = 0.001;
-    let stop = AtomicBool::new(false);
-    let error = run(ConnectFour::new(0), &config, &folder, &stop, |_| ()).unwrap_err();
+    let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err();
     assert!(
         error.to_string().contains("above learner.explode = 0.001"),
         "{error}"
@@ -144,24 +203,207 @@ fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
 fn a_folder_in_use_or_of_another_game_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=20"]);
-    let folder = RunFolder::create(home.path(), &config).unwrap();
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let message = |error: jarmo::run::RunError| error.to_string();
     let held = message(RunFolder::open(home.path()).unwrap_err());
     assert!(
         held.contains("another process is training in this folder"),
         "{held}"
     );
-    let again = message(RunFolder::create(home.path(), &config).unwrap_err());
+    let again = message(RunFolder::create(home.path(), &config, None).unwrap_err());
     assert!(again.contains("already holds a run"), "{again}");
     train(&folder, &config, usize::MAX);
-    let stop = AtomicBool::new(false);
-    let other = run(Tammi::new(30, 200), &config, &folder, &stop, |_| ()).unwrap_err();
+    let other = run_quietly(Tammi::new(30, 200), &config, &folder).unwrap_err();
     assert!(
         message(other.clone()).contains("samples of connect_four"),
         "{other}"
     );
     let nothing = message(RunFolder::open(&home.path().join("nothing")).unwrap_err());
     assert!(nothing.contains("no run was started here"), "{nothing}");
+}
+
+#[test]
+fn a_config_that_contradicts_the_run_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let mut config = config(&["run.steps=20"]);
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
+    train(&folder, &config, usize::MAX);
+    config.net = "width = 64\nblocks = 1\nkind = 'mlp'"
+        .parse::<toml::Table>()
+        .unwrap()
+        .try_into()
+        .unwrap();
+    let error = run_quietly(ConnectFour::new(0), &config, &folder)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("its config.toml asks for mlp 64x1"),
+        "{error}"
+    );
+    config =
+        Config::from_toml(&fs::read_to_string(home.path().join("config.toml")).unwrap()).unwrap();
+    config.selfplay.games += 1;
+    let error = run_quietly(ConnectFour::new(0), &config, &folder)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("selfplay.games must stay the same"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_run_can_start_from_an_agent() {
+    let home = tempfile::tempdir().unwrap();
+    let config = config(&["run.steps=40"]);
+    let first = home.path().join("first");
+    let folder = RunFolder::create(&first, &config, None).unwrap();
+    train(&folder, &config, usize::MAX);
+    let agent = newest(&folder);
+
+    let second = home.path().join("second");
+    let folder = RunFolder::create(&second, &config, Some(&agent)).unwrap();
+    let mut nothing_learned = config.clone();
+    nothing_learned.run.games = 1;
+    train(&folder, &nothing_learned, usize::MAX);
+    assert_eq!(newest(&folder).weights(), agent.weights());
+    let manifest = fs::read_to_string(second.join("manifest.toml")).unwrap();
+    assert!(
+        manifest.contains("first_weights") && manifest.contains("at step 40"),
+        "{manifest}"
+    );
+    for key in ["commit", "changed", "toolchain", "cores", "seed"] {
+        assert!(manifest.contains(&format!("{key} = ")), "{key}: {manifest}");
+    }
+}
+
+/// A run of the program that goes on until somebody ends it.
+fn endless(run: &Path) -> std::process::Command {
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jarmo"));
+    command.args([
+        "train",
+        "--config",
+        "configs/smoke.toml",
+        "--set",
+        "run.steps=0",
+    ]);
+    command.args([
+        "--set",
+        "run.checkpoint=40",
+        "--set",
+        "selfplay.simulations=2",
+        "--run",
+    ]);
+    command.arg(run).stdout(std::process::Stdio::null());
+    command
+}
+
+fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !there() {
+        assert!(begun.elapsed().as_secs() < 120, "waited for {what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn killed_at_any_moment_a_run_goes_on_from_its_last_checkpoint() {
+    let home = tempfile::tempdir().unwrap();
+    let run = home.path().join("run");
+    let mut child = endless(&run).spawn().unwrap();
+    let current = run.join("resume/current.json");
+    wait_for("a checkpoint", || current.exists());
+    let mut reported = 0;
+    for extra in [0, 37, 111] {
+        std::thread::sleep(std::time::Duration::from_millis(extra));
+        child.kill().unwrap(); // SIGKILL
+        child.wait().unwrap();
+        let text = fs::read_to_string(&current).unwrap();
+        let saved: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let step = saved["step"].as_u64().unwrap();
+        assert!(step >= reported, "{step} after {reported}");
+        reported = step;
+        let mut again = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jarmo"));
+        again.args(["train", "--resume", run.to_str().unwrap()]);
+        child = again.stdout(std::process::Stdio::null()).spawn().unwrap();
+        wait_for("the next checkpoint", || {
+            let text = fs::read_to_string(&current).unwrap();
+            let saved: serde_json::Value = serde_json::from_str(&text).unwrap();
+            saved["step"].as_u64().unwrap() > step
+        });
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lines = metrics(&run);
+    assert!(lines.iter().map(|line| line.step).is_sorted());
+}
+
+/// A file that grows too large fails to be written as on a full disk.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let run = path.to_str().unwrap();
+    let settings = [
+        "--config",
+        "configs/smoke.toml",
+        "--set",
+        "selfplay.simulations=2",
+    ];
+    program(&["train", "--run", run, "--steps", "40"])
+        .args(settings)
+        .assert()
+        .success();
+    let (folder, _) = RunFolder::open(&path).unwrap();
+    let agent = folder.newest_agent().unwrap();
+    let before = fs::read(&agent).unwrap();
+    drop(folder);
+    let jarmo = assert_cmd::cargo::cargo_bin!("jarmo");
+    // Blocks of 512 bytes; a replay file is larger.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 64; exec '{}' train --resume '{run}' --steps 400",
+        jarmo.display()
+    );
+    Command::new("sh")
+        .args(["-c", &script])
+        .assert()
+        .code(1)
+        .stderr(contains("what was there before is intact").and(contains("train --resume")));
+    assert_eq!(fs::read(&agent).unwrap(), before);
+    program(&["train", "--resume", run, "--steps", "60"])
+        .assert()
+        .success()
+        .stdout(contains("step 60: checkpoint"));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "no folder").unwrap();
+    let inside = file.join("run");
+    program(&["train", "--run", inside.to_str().unwrap()])
+        .assert()
+        .code(1)
+        .stderr(contains(inside.to_str().unwrap()));
+    program(&["train", "--device", "cuda"])
+        .assert()
+        .code(1)
+        .stderr(contains("--device cpu").or(contains("--features cuda")));
+    program(&["train", "--device", "tpu"])
+        .assert()
+        .code(2)
+        .stderr(contains("expected cpu, cuda, cuda:NUMBER or wgpu"));
+    program(&["train", "--set", "evaluation.opponents=['rolout:5']"])
+        .args(["--run", home.path().join("other").to_str().unwrap()])
+        .assert()
+        .code(1)
+        .stderr(contains("evaluation.opponents").and(contains("rolout")));
+    program(&["train", "--set", "evaluation.games=5"])
+        .assert()
+        .code(2)
+        .stderr(contains("every opening is played from both sides"));
 }
 
 fn program(arguments: &[&str]) -> Command {

@@ -267,7 +267,15 @@ fn bench_selfplay_counts_what_happened() {
     let number = |key: &str| json[key].as_f64().unwrap();
     assert!(number("root_positions_per_s") > 0.0);
     assert!(number("simulations_per_s") > number("root_positions_per_s"));
-    assert!((0.0..=1.0).contains(&number("network_share")));
+    let shares = ["tree_share", "features_share", "network_share"].map(number);
+    assert!(
+        shares.iter().all(|share| (0.0..=1.0).contains(share)),
+        "{shares:?}"
+    );
+    assert!(
+        (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6,
+        "{shares:?}"
+    );
     let refused = run(&["--games", "0"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("selfplay.games = 0"));

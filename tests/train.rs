@@ -3,11 +3,15 @@
 #![cfg(feature = "net")]
 
 use jarmo::encode::Encode;
+use jarmo::eval::{Evaluation, Evaluator, Value};
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
+use jarmo::net::{FrozenNet, KernelKind, Logits, NetConfig, NetEvaluator, NetShape, Weights};
 use jarmo::random::{below, stream};
-use jarmo::train::{AdamConfig, Learner, LearnerConfig, LossWeights, TrainBatch};
+use jarmo::train::{
+    AdamConfig, DeviceEvaluator, Judgement, Learner, LearnerConfig, LossWeights, OpenDevice,
+    TrainBatch,
+};
 use rand::Rng;
 
 const MLP: NetConfig = NetConfig::Mlp {
@@ -114,6 +118,79 @@ fn burn_computes_what_every_kernel_computes() {
         burn_and_the_frozen_network_agree(&Jarmo::standard(), net);
         burn_and_the_frozen_network_agree(&ConnectFour::new(0), net);
     }
+}
+
+/// Judges the same positions with the processor's kernels and with burn, as on a graphics card.
+fn both_evaluators_agree<G: Encode>(game: &G, net: NetConfig) {
+    let weights = Weights::random(net, NetShape::of(game), &mut stream(7, 0));
+    let mut positions = Vec::new();
+    let (mut position, mut draws) = (game.start(), stream(8, 0));
+    while positions.len() < 100 {
+        let legal = game.legal(&position);
+        if legal.is_empty() {
+            position = game.start();
+            continue;
+        }
+        positions.push(position);
+        let action = legal.nth(below(draws.next_u64(), legal.count()));
+        game.play(&mut position, action);
+    }
+    let judge = |evaluator: &mut dyn Evaluator<G>| {
+        let mut logits = vec![0.0; positions.len() * game.actions()];
+        let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
+        let seeds = vec![0; positions.len()];
+        evaluator.evaluate(&positions, &seeds, &mut logits, &mut evaluations);
+        (logits, evaluations)
+    };
+    let net = FrozenNet::with_kernel(&weights, KernelKind::Portable).unwrap();
+    let (logits, values) = judge(&mut NetEvaluator::with_net(game.clone(), net));
+    let mut on_device = DeviceEvaluator::new(game.clone(), &weights, &OpenDevice::cpu());
+    let (device_logits, device_values) = judge(&mut on_device);
+    for (one, other) in logits.iter().zip(&device_logits) {
+        assert!((one - other).abs() < 1e-3, "{one} {other}");
+    }
+    for (one, other) in values.iter().zip(&device_values) {
+        let (one, other) = (one.value, other.value);
+        assert!((one.win - other.win).abs() < 1e-3 && (one.draw - other.draw).abs() < 1e-3);
+        assert!((one.score - other.score).abs() < 1e-2, "{one:?} {other:?}");
+    }
+}
+
+#[test]
+fn a_device_judges_as_the_kernels_do() {
+    both_evaluators_agree(&Jarmo::standard(), MLP);
+    both_evaluators_agree(&ConnectFour::new(0), CONV);
+}
+
+#[test]
+fn a_judgement_tells_how_well_the_batch_was_known() {
+    let game = Jarmo::standard();
+    let mut learner = learner(&game, MLP);
+    let batch = batch(&game, 256, 3);
+    let first = learner.step(&batch).unwrap().judgement;
+    for _ in 0..150 {
+        learner.step(&batch).unwrap();
+    }
+    let last = learner.step(&batch).unwrap().judgement;
+    assert_eq!((first.rows, last.rows), (256, 256));
+    // The targets are certain, and the network comes to be.
+    assert!(first.target_entropy.abs() < 1e-6);
+    assert!(last.policy_entropy < 0.5 * first.policy_entropy);
+    assert!(
+        last.agreed > 230 && last.agreed > first.agreed,
+        "{}",
+        last.agreed
+    );
+    let gap = |judgement: &Judgement| -> f64 {
+        judgement
+            .bins
+            .iter()
+            .map(|bin| bin.rows * bin.gap().abs())
+            .sum::<f64>()
+            / 256.0
+    };
+    assert!(gap(&last) < 0.1, "{}", gap(&last));
+    assert_eq!(last.bins.iter().map(|bin| bin.rows).sum::<f64>(), 256.0);
 }
 
 #[test]

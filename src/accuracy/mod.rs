@@ -11,13 +11,13 @@
 mod exam;
 mod policy;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use exam::{Accuracy, Blunder, Exam, Group};
 pub use policy::PolicyExam;
 
 /// How many decisions were asked for, and how many kept the best result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Decisions.
     pub decisions: u64,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
-use crate::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Weights};
+use crate::net::{AgentFile, FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
 use crate::search::{Policy, PuctSettings};
 use crate::tables::Endgames;
@@ -96,7 +96,15 @@ fn network<G: CatalogGame>(
         return Err(AgentError::new(spec, missing_file(path)));
     }
     let file = AgentFile::load_for(path, game).map_err(|error| AgentError::new(spec, error))?;
-    Ok(NetEvaluator::from_file(game.clone(), &file))
+    let kernels = || KernelKind::ALL.map(KernelKind::name).join(", ");
+    let net = match spec.read::<KernelKind>("kernel", &kernels())? {
+        None => FrozenNet::new(file.weights()),
+        Some(kind) => FrozenNet::with_kernel(file.weights(), kind).ok_or_else(|| {
+            let problem = format!("setting kernel={kind}: this processor has no such instructions");
+            AgentError::new(spec, problem)
+        })?,
+    };
+    Ok(NetEvaluator::with_net(game.clone(), net))
 }
 
 /// An agent with a network that has learned nothing, to measure how fast it is.

@@ -51,6 +51,18 @@ const TREE_SETTINGS: &[&str] = &[
     "tables",
 ];
 
+/// Settings of an agent file.
+const FILE_SETTINGS: &[&str] = &[
+    "sims",
+    "root",
+    "considered",
+    "noise",
+    "cpuct",
+    "mb",
+    "tables",
+    "kernel",
+];
+
 /// Settings of a tree agent that has its tables already.
 const TABLES_SETTINGS: &[&str] = &["sims", "root", "considered", "noise", "cpuct", "mb"];
 
@@ -111,7 +123,8 @@ impl AgentKind {
     pub fn settings(&self) -> &'static [&'static str] {
         match self {
             AgentKind::Random | AgentKind::Greedy => &[],
-            AgentKind::Uniform | AgentKind::Rollout | AgentKind::File(_) => TREE_SETTINGS,
+            AgentKind::Uniform | AgentKind::Rollout => TREE_SETTINGS,
+            AgentKind::File(_) => FILE_SETTINGS,
             AgentKind::AlphaBeta => &["nodes", "lines", "mb"],
             AgentKind::Tables(_) => TABLES_SETTINGS,
         }

@@ -1,7 +1,5 @@
 //! How a game of a tournament begins, and how it is written down and found again.
 
-use std::fmt;
-
 use super::opening::Openings;
 use super::runner::{Finished, Setup};
 use super::schedule::GameId;
@@ -74,12 +72,18 @@ impl<G: Game> Plan<'_, G> {
     /// The game of this tournament that a record holds; nothing for a game that did not end.
     pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Finished>, String> {
         let mark = record.arena.ok_or("it was not played by `arena`")?;
-        let same = |what: &str, there: &dyn fmt::Debug, here: &dyn fmt::Debug| {
-            let (there, here) = (format!("{there:?}"), format!("{here:?}"));
+        let same = |what: &str, there: Option<u64>, here: Option<u64>| {
             if there == here {
                 return Ok(());
             }
-            Err(format!("{what} is {there} there and {here} here"))
+            let told = |number: Option<u64>| {
+                number.map_or("not set".to_owned(), |number| number.to_string())
+            };
+            Err(format!(
+                "{what} is {} there and {} here",
+                told(there),
+                told(here)
+            ))
         };
         if mark.pair >= self.settings.pairs {
             return Err(format!(
@@ -89,18 +93,15 @@ impl<G: Game> Plan<'_, G> {
             ));
         }
         let expected = self.mark(mark.pair);
-        same("the seed", &mark.seed, &expected.seed)?;
-        same("nodes a move", &mark.nodes, &expected.nodes)?;
+        same("the seed", Some(mark.seed), Some(expected.seed))?;
+        same("the number of nodes a move", mark.nodes, expected.nodes)?;
         same(
-            "milliseconds a move",
-            &mark.movetime_ms,
-            &expected.movetime_ms,
+            "the time for a move in milliseconds",
+            mark.movetime_ms,
+            expected.movetime_ms,
         )?;
-        same(
-            "the limit of plies",
-            &record.max_plies,
-            &Some(self.game.max_plies()),
-        )?;
+        let limit = Some(self.game.max_plies().into());
+        same("the limit of plies", record.max_plies.map(u64::from), limit)?;
         let agent = |name: &Option<String>| {
             let name = name.as_deref().ok_or("a player is not named")?;
             self.names

@@ -14,7 +14,7 @@ use super::rating::expected_score;
 /// How often each result of a pair was seen, by half points of the first agent.
 pub type PairCounts = [u32; 5];
 
-/// The chance of either wrong answer that the test allows.
+/// The chance of either wrong answer that the test aims at.
 pub const ERROR_RATE: f64 = 0.05;
 
 /// Two hypotheses about how much stronger the first agent is.

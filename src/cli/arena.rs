@@ -14,8 +14,8 @@ use console::Term;
 use super::{CommandResult, Failure, GameArgs};
 use crate::agent::{AgentError, AgentSpec, build};
 use crate::arena::{
-    Anchor, Budget, Entrant, Observer, Openings, Pairing, Report, Settings, Sprt, Standings, Team,
-    Tournament,
+    Anchor, Budget, Entrant, Expanded, Observer, Openings, Pairing, Report, Settings, Sprt,
+    Standings, Team, Tournament, entrants, expand,
 };
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::record::{GameRecord, RecordError, RecordFile};
@@ -23,15 +23,20 @@ use crate::record::{GameRecord, RecordError, RecordFile};
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
 #[command(after_help = "\
+AGENT is an agent's spec (random, rollout:800, FILE.safetensors?sims=64), or a run of training: run:DIR@STEP
+is one checkpoint, run:DIR or any directory all in it (see --every). Settings after ? hold for each.
 Every opening is played twice with the sides swapped, and the two games count as one pair.
 Ctrl-C ends with the table so far; with --games-out nothing finished is lost. docs/evaluating.md
 says how to read the numbers.")]
 pub(super) struct Args {
     /// The agents: two for a match, more for a round robin
     #[arg(value_name = "AGENT", required = true)]
-    agents: Vec<AgentSpec>,
+    agents: Vec<String>,
     #[command(flatten)]
     game: GameArgs,
+    /// Of a run's checkpoints, only every K-th, counted back from the last
+    #[arg(long, value_name = "K")]
+    every: Option<NonZeroUsize>,
     /// Games of every match: an even number
     #[arg(long, value_name = "N", default_value = "200", value_parser = even_games)]
     games: u32,
@@ -65,8 +70,8 @@ pub(super) struct Args {
     /// An agent whose rating is fixed, such as random=0 [default: the mean of all is 0]
     #[arg(long, value_name = "AGENT=ELO")]
     anchor: Option<Anchor>,
-    /// Stop as soon as it is clear whether the first of two agents is ELO0 or ELO1 stronger, at 5 %
-    /// error either way
+    /// Stop as soon as it is clear whether the first of two agents is ELO0 or ELO1 stronger, with an
+    /// error of about 5 % either way
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
     /// Write the result to standard output as JSON
@@ -100,6 +105,12 @@ fn even_games(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Who takes part: names, and what the agents are made from, in the same order.
+struct Field {
+    entrants: Vec<Entrant>,
+    specs: Vec<AgentSpec>,
+}
+
 impl Args {
     fn settings(&self) -> Settings {
         Settings {
@@ -119,26 +130,45 @@ impl Args {
         }
     }
 
-    /// The agents for every thread.
-    fn teams<G: CatalogGame>(&self, game: &G) -> Result<Vec<Team<G>>, Failure> {
-        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = self.threads.map_or_else(cores, NonZeroUsize::get);
-        let team = |_| {
-            self.agents
-                .iter()
-                .map(|spec| build(game.clone(), spec))
-                .collect()
-        };
-        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
-        teams.map_err(Failure::usage)
+    /// Who takes part.
+    fn field(&self) -> Result<Field, Failure> {
+        let every = self.every.map_or(1, NonZeroUsize::get);
+        let mut agents: Vec<Expanded> = Vec::new();
+        for text in &self.agents {
+            agents.extend(expand(text, every).map_err(Failure::usage)?);
+        }
+        if self.every.is_some() && agents.iter().all(|agent| agent.checkpoint.is_none()) {
+            return Err(Failure::usage(
+                "--every counts a run's checkpoints, and no run is among the agents; name one as run:DIR",
+            ));
+        }
+        let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
+        for agent in &mut agents {
+            let spec: AgentSpec = agent.spec.parse().map_err(|error: AgentError| {
+                Failure::usage(format!(
+                    "{error}; or a run's folder, run:DIR or run:DIR@STEP"
+                ))
+            })?;
+            agent.spec = spec.to_string();
+            specs.push(spec);
+        }
+        Ok(Field {
+            entrants: entrants(&agents),
+            specs,
+        })
     }
 
-    fn entrants(&self) -> Vec<Entrant> {
-        let entrant = |spec: &AgentSpec| Entrant {
-            name: spec.to_string(),
-            checkpoint: None,
-        };
-        self.agents.iter().map(entrant).collect()
+    /// The agents for every thread.
+    fn teams<G: CatalogGame>(
+        &self,
+        game: &G,
+        specs: &[AgentSpec],
+    ) -> Result<Vec<Team<G>>, Failure> {
+        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = self.threads.map_or_else(cores, NonZeroUsize::get);
+        let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
+        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
+        teams.map_err(Failure::usage)
     }
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
@@ -191,10 +221,11 @@ impl GameTask for ArenaTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
+        let Field { entrants, specs } = args.field()?;
         let openings = args.openings(&game)?;
-        let mut tournament = Tournament::new(&game, args.entrants(), &openings, args.settings())
-            .map_err(Failure::usage)?;
-        let teams = args.teams(&game)?;
+        let mut tournament =
+            Tournament::new(&game, entrants, &openings, args.settings()).map_err(Failure::usage)?;
+        let teams = args.teams(&game, &specs)?;
         let (file, records) = args.records()?;
         tournament.restore(&records).map_err(Failure::new)?;
         ctrlc::set_handler(|| {

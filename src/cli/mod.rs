@@ -30,10 +30,11 @@ use clap::{Parser, Subcommand};
 
 use crate::catalog::{CatalogGame, GAMES, GameError, GameSettings, GameTask, with_game};
 use crate::games::Jarmo;
+use crate::program;
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
-#[command(name = "jarmo", version, max_term_width = 100)]
+#[command(name = "jarmo", version = program::version(), max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -31,6 +31,8 @@ pub struct Config {
     pub replay: ReplaySettings,
     /// How it learns.
     pub learner: LearnerConfig,
+    /// The matches that tell how strong it has become.
+    pub evaluation: EvaluationConfig,
     /// How all that is put together.
     pub run: RunConfig,
 }
@@ -56,6 +58,26 @@ impl GameConfig {
     }
 }
 
+/// The matches that tell how strong a run has become.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluationConfig {
+    /// Learning steps from one evaluation to the next, at first; later a tenth more steps. 0 for none.
+    pub every: u64,
+    /// Games against each opponent: an even number, every opening is played from both sides.
+    pub games: u32,
+    /// Simulations for each action of the run's own agents.
+    pub simulations: u32,
+    /// Random actions that a game starts with.
+    pub opening_plies: u32,
+    /// Agents that stay the same; the first has the rating 0.
+    pub opponents: Vec<String>,
+    /// Earlier checkpoints among the opponents: the best one first, then the newest.
+    pub past: usize,
+    /// The folder of exact tables that the network is held against at every checkpoint, or empty.
+    pub tables: PathBuf,
+}
+
 /// How self-play, replay and learner are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +86,8 @@ pub struct RunConfig {
     pub seed: u64,
     /// Threads of self-play; 0 for one on each core.
     pub threads: usize,
+    /// Whether learning goes on while games are played, beside them; what is learned is the same.
+    pub overlap: bool,
     /// Samples of a learning step.
     pub batch: usize,
     /// How often a sample is learned from, on average.
@@ -103,6 +127,24 @@ impl Config {
         ];
         if let Some((key, number)) = least.into_iter().find(|(_, number)| *number < 1.0) {
             return error(format!("{key} = {number}: it must be at least 1"));
+        }
+        let evaluation = &self.evaluation;
+        if evaluation.games == 0 || evaluation.games % 2 == 1 {
+            return error(format!(
+                "evaluation.games = {}: it must be even and at least 2, as every opening is played from \
+                 both sides",
+                evaluation.games
+            ));
+        }
+        if evaluation.simulations == 0 {
+            return error("evaluation.simulations = 0: it must be at least 1".to_owned());
+        }
+        if evaluation.every > 0 && evaluation.opponents.is_empty() {
+            return error(
+                "evaluation.opponents = []: name at least one, such as random, or set \
+                 evaluation.every = 0 for no matches"
+                    .to_owned(),
+            );
         }
         let learner = &self.learner;
         let positive = [

@@ -95,6 +95,17 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Reads action text. The action exists in this game but may be illegal here.
     fn parse_action(&self, position: &Self::Position, text: &str) -> Result<Action, ActionError>;
 
+    /// What else is worth counting over many games, for those who watch them: a name for each count.
+    fn events(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Adds what this legal action does here to the counts, which are in the order of
+    /// [`Game::events`].
+    fn count_events(&self, position: &Self::Position, action: Action, counts: &mut [u64]) {
+        let _ = (position, action, counts);
+    }
+
     /// Draws the position for a person.
     fn draw(&self, position: &Self::Position, out: &mut fmt::Formatter<'_>) -> fmt::Result;
 

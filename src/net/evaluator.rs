@@ -1,8 +1,12 @@
 //! A frozen network as the judge of a search.
 
-use super::{AgentFile, FeatureBatch, FrozenNet, Logits, NetShape, Weights, softmax};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use super::{AgentFile, FeatureBatch, FrozenNet, Logits, NetShape, Weights};
 use crate::encode::Encode;
-use crate::eval::{Evaluation, Evaluator, Value};
+use crate::eval::{Evaluation, Evaluator};
 
 /// Positions that fill the kernels well.
 const BATCH: usize = 256;
@@ -15,7 +19,8 @@ pub struct NetEvaluator<G> {
     net: FrozenNet,
     features: FeatureBatch,
     logits: Logits,
-    heads: Vec<f32>, // of one position, as probabilities
+    heads: Vec<f32>,                   // of one position, as probabilities
+    stopwatch: Option<Arc<AtomicU64>>, // nanoseconds spent on features
 }
 
 impl<G: Encode> NetEvaluator<G> {
@@ -44,30 +49,16 @@ impl<G: Encode> NetEvaluator<G> {
             net,
             features: FeatureBatch::new(),
             heads: Vec::new(),
+            stopwatch: None,
         }
     }
 
-    /// The value of a row of logits, for the player to move.
-    fn value(&mut self, row: usize) -> Value {
-        self.heads.clear();
-        self.heads.extend_from_slice(self.logits.result(row));
-        softmax(&mut self.heads);
-        let [win, draw, loss] = self.heads[..] else {
-            unreachable!("three results");
-        };
-        self.heads.clear();
-        self.heads.extend_from_slice(self.logits.score(row));
-        softmax(&mut self.heads);
-        let worst = -(self.net.shape().points as f32);
-        let shares = self.heads.iter().zip(0_u16..);
-        let score = shares
-            .map(|(share, place)| share * (worst + f32::from(place)))
-            .sum();
-        Value {
-            win,
-            draw,
-            loss,
-            score,
+    /// The same evaluator, adding the nanoseconds that it spends on features to this count.
+    #[must_use]
+    pub fn with_stopwatch(self, stopwatch: Arc<AtomicU64>) -> NetEvaluator<G> {
+        NetEvaluator {
+            stopwatch: Some(stopwatch),
+            ..self
         }
     }
 }
@@ -84,15 +75,20 @@ impl<G: Encode> Evaluator<G> for NetEvaluator<G> {
         logits: &mut [f32],
         evaluations: &mut [Evaluation],
     ) {
+        let start = self.stopwatch.as_ref().map(|_| Instant::now());
         self.features.clear();
         for position in positions {
             self.features.push(&self.game, position);
+        }
+        if let (Some(stopwatch), Some(start)) = (&self.stopwatch, start) {
+            let spent = start.elapsed().as_nanos() as u64;
+            stopwatch.fetch_add(spent, Ordering::Relaxed);
         }
         self.net.evaluate(&self.features, &mut self.logits);
         let actions = self.net.shape().actions;
         for (row, evaluation) in evaluations.iter_mut().enumerate() {
             logits[row * actions..][..actions].copy_from_slice(self.logits.policy(row));
-            *evaluation = Evaluation::of(self.value(row));
+            *evaluation = Evaluation::of(self.logits.value(row, &mut self.heads));
         }
     }
 }

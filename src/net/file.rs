@@ -119,6 +119,13 @@ impl AgentFile {
         AgentFile { header, weights }
     }
 
+    /// The same network with other results in its header.
+    #[must_use]
+    pub fn with_results(mut self, results: Vec<MatchResult>) -> AgentFile {
+        self.header.results = results;
+        self
+    }
+
     /// What the file says about itself.
     pub fn header(&self) -> &AgentHeader {
         &self.header
@@ -272,9 +279,4 @@ fn read_header(metadata: &Metadata) -> Result<AgentHeader, AgentFileError> {
         )));
     }
     serde_json::from_str(text).map_err(broken)
-}
-
-/// The name of this program with its version, for [`Provenance::program`].
-pub fn this_program() -> String {
-    concat!("jarmo ", env!("CARGO_PKG_VERSION")).to_owned()
 }

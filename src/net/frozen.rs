@@ -15,7 +15,9 @@ use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Kernel, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use super::softmax::softmax;
 use super::weights::Weights;
+use crate::eval::Value;
 use conv::ConvNet;
 use mlp::Mlp;
 
@@ -58,6 +60,12 @@ impl KernelKind {
             .into_iter()
             .filter(|kind| kind.runs_here())
             .collect()
+    }
+
+    /// The fastest that this processor can run.
+    pub fn best() -> KernelKind {
+        let available = KernelKind::available();
+        *available.last().expect("plain code runs everywhere")
     }
 
     fn runs_here(self) -> bool {
@@ -110,6 +118,44 @@ impl Logits {
             shape,
             stride: 0,
             numbers: Vec::new(),
+        }
+    }
+
+    /// Rows that somebody else computed: policy, result and score of each, `[rows, outputs]`.
+    ///
+    /// # Panics
+    /// Panics if these are no whole rows.
+    pub fn from_rows(shape: NetShape, numbers: Vec<f32>) -> Logits {
+        let stride = shape.outputs();
+        assert_eq!(numbers.len() % stride, 0, "whole rows");
+        Logits {
+            shape,
+            stride,
+            numbers,
+        }
+    }
+
+    /// The value of a row for the player to move. `heads` is room to work in.
+    pub fn value(&self, row: usize, heads: &mut Vec<f32>) -> Value {
+        heads.clear();
+        heads.extend_from_slice(self.result(row));
+        softmax(heads);
+        let [win, draw, loss] = heads[..] else {
+            unreachable!("three results");
+        };
+        heads.clear();
+        heads.extend_from_slice(self.score(row));
+        softmax(heads);
+        let worst = -(self.shape.points as f32);
+        let shares = heads.iter().zip(0_u16..);
+        let score = shares
+            .map(|(share, place)| share * (worst + f32::from(place)))
+            .sum();
+        Value {
+            win,
+            draw,
+            loss,
+            score,
         }
     }
 

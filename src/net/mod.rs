@@ -18,9 +18,7 @@ mod weights;
 pub use config::{NetConfig, NetConfigError, NetShape, RESULTS, TensorPlan, WIDTH_STEP};
 pub use evaluator::NetEvaluator;
 pub use features::FeatureBatch;
-pub use file::{
-    AGENT_FORMAT, AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance, this_program,
-};
+pub use file::{AGENT_FORMAT, AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance};
 pub use frozen::{FrozenNet, KernelKind, Logits};
 pub use inspect::{Inspection, Opinion};
 pub use measure::{NetSpeed, NetWork, measure};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentSpec};
 use crate::catalog::CatalogGame;
-use crate::play::specs::{self, Strength};
+use crate::play::specs::{self, Crew, Strength};
 
 /// Agents kept by one thinking thread; each may hold megabytes of search tables.
 const SHELF_SIZE: usize = 3;
@@ -68,7 +68,7 @@ pub enum Seat {
     /// An agent at one of the levels.
     Level(Level),
     /// An agent by its spec.
-    Spec(String),
+    Spec(AgentSpec),
 }
 
 impl Seat {
@@ -80,37 +80,31 @@ impl Seat {
         if let Some(level) = Level::parse(text) {
             return Ok(Seat::Level(level));
         }
-        specs::check(game, text).map_err(|error| {
+        let spec = specs::check(game, text).map_err(|error| {
             let levels: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
             format!(
                 "{error}; a player is `human`, a level ({}), or an agent's spec",
                 levels.join(", ")
             )
         })?;
-        Ok(Seat::Spec(text.to_owned()))
+        Ok(Seat::Spec(spec))
     }
 
     /// The agent that sits here, if one does, and what it may spend.
-    pub(crate) fn agent(&self, game: &str) -> Option<(Strength, Option<Duration>)> {
+    pub(crate) fn agent(&self, crew: &Crew) -> Option<(Strength, Option<Duration>)> {
         match self {
             Seat::Human => None,
-            Seat::Level(level) => Some((specs::of_level(game, *level), Some(MOVE_TIME))),
+            Seat::Level(level) => Some((crew.of_level(*level), Some(MOVE_TIME))),
             // What a spec says is all that counts.
-            Seat::Spec(spec) => {
-                let strength = Strength {
-                    spec: spec.clone(),
-                    nodes: None,
-                };
-                Some((strength, None))
-            }
+            Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
         }
     }
 
     /// Who sits here, for records: the agent's spec rather than the name of its level.
-    pub(crate) fn name(&self, game: &str) -> String {
-        match self.agent(game) {
+    pub(crate) fn name(&self, crew: &Crew) -> String {
+        match self.agent(crew) {
             None => self.to_string(),
-            Some((strength, _)) => strength.spec,
+            Some((strength, _)) => strength.spec.to_string(),
         }
     }
 }
@@ -120,7 +114,7 @@ impl fmt::Display for Seat {
         match self {
             Seat::Human => out.write_str("human"),
             Seat::Level(level) => out.write_str(level.name()),
-            Seat::Spec(spec) => out.write_str(spec),
+            Seat::Spec(spec) => spec.fmt(out),
         }
     }
 }
@@ -137,20 +131,21 @@ impl Shelf {
         Shelf::default()
     }
 
-    /// The agent of this spec for this game, made if it is not there. `variant` tells rules of the same
-    /// name apart.
+    /// The agent of this strength for this game, made if it is not there. `variant` tells rules of the
+    /// same name apart.
     pub(crate) fn agent<G: CatalogGame>(
         &mut self,
         game: &G,
         variant: &str,
-        spec: &str,
+        strength: &Strength,
     ) -> Result<&mut dyn Agent<G>, String> {
-        let key = format!("{}/{variant}/{spec}", game.id());
+        let (spec, tables) = (&strength.spec, &strength.tables);
+        let key = format!("{}/{variant}/{spec}/{tables:?}", game.id());
         let place = self.agents.iter().position(|(other, _)| *other == key);
         let entry = match place {
             Some(place) => self.agents.remove(place),
             None => {
-                let agent: Box<dyn Agent<G>> = specs::build(game, spec)?;
+                let agent: Box<dyn Agent<G>> = specs::build(game, strength)?;
                 self.agents.truncate(SHELF_SIZE - 1);
                 (key, Box::new(agent) as Box<dyn Any + Send>)
             }

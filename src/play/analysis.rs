@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::game::Player;
 use crate::play::session::Session;
+use crate::play::thought::Proven;
 
 /// Expectation (of -1 to +1) that a move must lose to be called doubtful, a mistake, a blunder.
 const DOUBTFUL: f32 = 0.1;
@@ -24,6 +25,8 @@ pub struct Judgement {
     pub before: Option<f32>,
     /// The position's worth after it, for White.
     pub after: Option<f32>,
+    /// How the game ends under best play from before it, if that is certain.
+    pub certain: Option<Proven>,
     /// The move the analyst would have played.
     pub best: Option<String>,
     /// How much of its worth the player gave away.
@@ -35,16 +38,12 @@ pub struct Judgement {
 /// Judges every move of a session's game as far as its positions were looked at.
 pub(crate) fn judge(session: &Session) -> Vec<Judgement> {
     let table = session.table();
-    let worth = |place: usize| match table.outcome(place) {
-        Some(outcome) => Some(f32::from(outcome.verdict(Player::White).sign())),
-        None => session.thought(place).map(|thought| thought.value),
-    };
     let judged = table
         .moves()
         .into_iter()
         .enumerate()
         .map(|(place, played)| {
-            let (before, after) = (worth(place), worth(place + 1));
+            let (before, after) = (session.value(place), session.value(place + 1));
             let best = session.thought(place).map(|thought| thought.text.clone());
             let sign = match played.player {
                 Player::White => 1.0,
@@ -62,6 +61,7 @@ pub(crate) fn judge(session: &Session) -> Vec<Judgement> {
                 player: played.player,
                 before,
                 after,
+                certain: session.certain(place),
                 best,
                 lost,
                 mark: lost.map_or("", mark),
@@ -85,7 +85,7 @@ pub fn annotated(session: &Session) -> String {
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({
-        "agent": super::specs::analyst(session.table().game()).spec,
+        "agent": session.table().crew().analyst().spec.to_string(),
         "moves": session.judgements(),
     });
     record.to_string()

@@ -7,7 +7,7 @@ pub mod lang;
 pub mod options;
 pub mod plain;
 pub mod session;
-pub(crate) mod specs;
+pub mod specs;
 pub mod table;
 pub mod thought;
 pub mod tui;

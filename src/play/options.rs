@@ -11,13 +11,15 @@ use crate::play::files;
 use crate::play::lang::Language;
 use crate::play::plain::{Plain, export};
 use crate::play::session::Session;
+use crate::play::specs::Store;
 use crate::play::tui::{self, App};
 use crate::play::web::{Bounds, Server, ServerOptions};
 use crate::record::GameRecord;
+use crate::tables::EndgameError;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
-#[command(name = "play", version, about, max_term_width = 100, after_help = WHO)]
+#[command(name = "play", version = crate::program::version(), about, max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]
@@ -63,6 +65,10 @@ pub struct Options {
     /// The language: en, de, it, fi, eo [default: from the environment]
     #[arg(long, value_name = "CODE", value_parser = language)]
     lang: Option<Language>,
+    /// Exact tables, from `jarmo tables build`: results they know are announced, and the best level and the
+    /// analysis use them
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// A board file with other lines than the standard web (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
@@ -79,7 +85,10 @@ pub struct Options {
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
-random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES.";
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, tables:DIR, FILE.safetensors.
+
+The levels from medium on are played by a trained agent, GAME.safetensors, if there is one in ./checkpoints, in \
+checkpoints beside the program, or, where that is set, in the folder $JARMO_CHECKPOINTS alone.";
 
 /// The side of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -167,7 +176,9 @@ impl Options {
     }
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
-        self.session()?; // whatever is wrong with the options shows now, not in the browser
+        // Whatever is wrong with the options shows now, not in the browser; and tables stay open, whoever comes
+        // and goes.
+        let _first = self.session()?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
@@ -176,6 +187,7 @@ impl Options {
             game: self.game.clone(),
             seats: self.seats(),
             settings: self.settings(),
+            store: self.store(),
             record: self.record_line()?,
             analyse: self.analyse.is_some(),
             bounds: Bounds::default(),
@@ -229,9 +241,17 @@ impl Options {
         }
     }
 
+    fn store(&self) -> Store {
+        Store {
+            tables: self.tables.clone(),
+            ..Store::installed()
+        }
+    }
+
     fn session(&self) -> Result<Session, Failure> {
         let [white, black] = self.seats();
-        let mut session = Session::new(
+        let mut session = Session::with_store(
+            self.store(),
             &self.game,
             self.settings(),
             None,
@@ -239,6 +259,10 @@ impl Options {
             self.seed,
         )
         .map_err(Failure::usage)?;
+        if self.tables.is_some() && !session.table().has_tables() {
+            let problem = EndgameError::NoTables(session.table().game());
+            return Err(Failure::usage(format!("--tables: {problem}")));
+        }
         if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
             let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;

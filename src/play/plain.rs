@@ -13,7 +13,7 @@ use crate::play::agents::{Seat, Shelf};
 use crate::play::lang::Texts;
 use crate::play::session::{Job, Refusal, Session};
 use crate::play::thought::Thought;
-use crate::play::{analysis, files, specs, tui, words};
+use crate::play::{analysis, files, tui, words};
 use crate::record::GameRecord;
 
 /// A game in lines of text.
@@ -50,9 +50,7 @@ impl<'a, W: Write> Plain<'a, W> {
 
     /// Reads lines until the input ends or somebody leaves.
     pub fn run(&mut self, input: impl BufRead) -> io::Result<()> {
-        if !specs::is_trained(self.session.table().game()) {
-            let agent = specs::analyst(self.session.table().game()).spec;
-            let line = self.texts.fill("untrained", &[("agent", &agent)]);
+        if let Some(line) = words::crew(self.texts, self.session) {
             self.say(&line)?;
         }
         self.let_agents_move()?;
@@ -93,6 +91,9 @@ impl<'a, W: Write> Plain<'a, W> {
             );
             if let (false, Some(best)) = (one.mark.is_empty(), &one.best) {
                 line += &format!("  ({best})");
+            }
+            if let Some(certain) = one.certain {
+                line += &format!("  {}", words::proven(self.texts, certain));
             }
             self.say(&line)?;
         }
@@ -208,7 +209,10 @@ impl<'a, W: Write> Plain<'a, W> {
         }
         for idea in &thought.candidates {
             let value = words::mine(self.session.table().scene().to_move, idea.value);
-            let line = idea.line.join(" ");
+            let line = match idea.proven {
+                Some(proven) => words::proven(self.texts, proven),
+                None => idea.line.join(" "),
+            };
             self.say(&format!(
                 "  {:<6} {:>5} {:>8} {line}",
                 idea.text,
@@ -285,6 +289,10 @@ impl<'a, W: Write> Plain<'a, W> {
         self.say(&line)?;
         for note in words::notes(self.texts, self.session) {
             self.say(&note)?;
+        }
+        // Asking the tables takes no time, as an evaluation would.
+        if let Some(known) = words::known(self.texts, self.session) {
+            self.say(&known)?;
         }
         if let Some(games) = self.session.games() {
             let [first, second] = games.points.map(|points| points.to_string());

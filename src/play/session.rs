@@ -15,9 +15,9 @@ use crate::catalog::GameSettings;
 use crate::game::{ActionError, Player};
 use crate::play::agents::{Level, MOVE_TIME, Seat, Shelf};
 use crate::play::analysis::{self, Judgement};
-use crate::play::specs::{self, Strength};
+use crate::play::specs::{Store, Strength};
 use crate::play::table::{self, Table};
-use crate::play::thought::{Thinking, Thought};
+use crate::play::thought::{Proven, Thinking, Thought};
 use crate::record::GameRecord;
 
 /// The time the evaluation of a position gets while a game goes on.
@@ -30,6 +30,7 @@ const STUDY: Duration = Duration::from_millis(400);
 pub struct Session {
     table: Box<dyn Table>,
     settings: GameSettings,
+    store: Store,
     seats: [Seat; 2],
     seed: u64,
     thoughts: BTreeMap<usize, (Care, Thought)>, // by moves played before
@@ -106,7 +107,7 @@ pub enum Refusal {
 }
 
 impl Session {
-    /// A session with a game by name, from its start or from a position.
+    /// A session with a game by name, from its start or from a position, with the agents that are built in.
     pub fn new(
         game: &str,
         settings: GameSettings,
@@ -114,11 +115,24 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let table = table::open(game, &settings, position)?;
+        Session::with_store(Store::default(), game, settings, position, seats, seed)
+    }
+
+    /// A session with the trained agents and the tables of a store, too.
+    pub fn with_store(
+        store: Store,
+        game: &str,
+        settings: GameSettings,
+        position: Option<&str>,
+        seats: [&str; 2],
+        seed: u64,
+    ) -> Result<Session, String> {
+        let table = table::open(game, &settings, &store, position)?;
         let seats = [table.seat(seats[0])?, table.seat(seats[1])?];
         Ok(Session {
             table,
             settings,
+            store,
             seats,
             seed,
             thoughts: BTreeMap::new(),
@@ -132,13 +146,11 @@ impl Session {
 
     /// A session with the same settings for another game, as far as that has them.
     pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
-        let mut settings = self.settings.clone();
+        let mut settings = self.settings.fitting(game);
         if game != self.table.game() {
             settings.max_plies = None;
         }
-        settings.web = settings.web.filter(|_| matches!(game, "jarmo" | "guard"));
-        settings.quiet_limit = settings.quiet_limit.filter(|_| game == "tammi");
-        Session::new(game, settings, None, seats, seed)
+        Session::with_store(self.store.clone(), game, settings, None, seats, seed)
     }
 
     /// The game and where in it the board is.
@@ -159,6 +171,32 @@ impl Session {
     /// What is known about a place of the game.
     pub fn thought(&self, place: usize) -> Option<&Thought> {
         self.thoughts.get(&place).map(|(_, thought)| thought)
+    }
+
+    /// How the game ends under best play from a place, where exact tables know it.
+    pub fn known(&self, place: usize) -> Option<Proven> {
+        self.table.known(place)
+    }
+
+    /// How the game ends under best play from a place, where it is certain: by the tables, or by an agent's
+    /// search.
+    pub fn certain(&self, place: usize) -> Option<Proven> {
+        let found = || self.thought(place).and_then(|thought| thought.proven);
+        self.known(place).or_else(found)
+    }
+
+    /// What a place of the game is worth to White, -1 to +1, as far as it is known.
+    pub fn value(&self, place: usize) -> Option<f32> {
+        let sign = |winner| match winner {
+            Some(Player::White) => 1.0,
+            Some(Player::Black) => -1.0,
+            None => 0.0,
+        };
+        match (self.table.outcome(place), self.known(place)) {
+            (Some(outcome), _) => Some(sign(outcome.winner)),
+            (None, Some(known)) => Some(sign(known.winner)),
+            (None, None) => self.thought(place).map(|thought| thought.value),
+        }
     }
 
     /// What is known about the place the board shows, if somebody asked for a hint there.
@@ -332,15 +370,15 @@ impl Session {
     /// The record of the game with its players.
     pub fn record(&self) -> GameRecord {
         GameRecord {
-            white: Some(self.seats[0].name(self.table.game())),
-            black: Some(self.seats[1].name(self.table.game())),
+            white: Some(self.seats[0].name(self.table.crew())),
+            black: Some(self.seats[1].name(self.table.crew())),
             ..self.table.record()
         }
     }
 
     /// Puts the game of a record on the table. People sit at both sides.
     pub fn load(&mut self, record: &GameRecord) -> Result<(), String> {
-        self.table = table::open_record(record, &self.settings)?;
+        self.table = table::open_record(record, &self.settings, &self.store)?;
         self.table.go_to(usize::MAX);
         self.seats = [Seat::Human, Seat::Human];
         self.games = None;
@@ -354,11 +392,11 @@ impl Session {
         let mover = self.table.mover(here);
         if self.agent_to_move() {
             let seat = &self.seats[mover?.index()];
-            let (strength, time) = seat.agent(self.table.game())?;
+            let (strength, time) = seat.agent(self.table.crew())?;
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
         let look = |place, care, time| {
-            let analyst = specs::analyst(self.table.game());
+            let analyst = self.table.crew().analyst();
             Some(self.make_job(place, Purpose::Look(care), analyst, Some(time)))
         };
         if self.hint == Some(here) && self.lacks(here, Care::Hint) {
@@ -403,8 +441,7 @@ impl Session {
             self.count_match();
         }
         // The strongest level judges as well as the analyst; weaker agents are no judges.
-        let game = self.table.game();
-        let best = specs::of_level(game, Level::Best);
+        let best = self.table.crew().of_level(Level::Best);
         let judges = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
         if judges && self.lacks(job.place, care) {
             self.thoughts.insert(job.place, (care, thought));

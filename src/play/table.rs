@@ -1,14 +1,18 @@
 //! A game on the table, whichever it is: the moves so far, the one being looked at, and what the
 //! board shows there.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::board::{Gesture, Layout, Note, Piece, Tally};
 use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use crate::game::{Action, ActionError, Mask, Outcome, Player};
 use crate::play::agents::Seat;
-use crate::play::thought::{Question, Thinking};
-use crate::record::{FORMAT, GameRecord};
+use crate::play::specs::{self, Crew, Store};
+use crate::play::thought::{Proven, Question, Thinking, proven};
+use crate::record::GameRecord;
+use crate::tables::Endgames;
 
 /// A game under way. The moves beyond the place that is being looked at are kept until another one
 /// is played there.
@@ -42,6 +46,15 @@ pub trait Table: Send {
 
     /// How the game ended, if it is over after so many moves.
     fn outcome(&self, place: usize) -> Option<Outcome>;
+
+    /// How the game ends under best play after so many moves, where exact tables know it.
+    fn known(&self, place: usize) -> Option<Proven>;
+
+    /// Whether there are exact tables.
+    fn has_tables(&self) -> bool;
+
+    /// Who there is to play this game.
+    fn crew(&self) -> &Crew;
 
     /// The position after so many moves, to be thought about.
     fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking>;
@@ -102,23 +115,32 @@ pub struct Played {
     pub player: Player,
 }
 
-/// Sets up a game by name, from its start or from a position.
+/// Sets up a game by name, from its start or from a position, with the agents and tables of a store.
 pub fn open(
     name: &str,
     settings: &GameSettings,
+    store: &Store,
     position: Option<&str>,
 ) -> Result<Box<dyn Table>, String> {
-    let task = Open { settings, position };
+    let task = Open {
+        settings,
+        store,
+        position,
+    };
     with_game(name, settings, task).map_err(|error| error.to_string())?
 }
 
 /// Sets up the game of a record and plays its moves.
-pub fn open_record(record: &GameRecord, settings: &GameSettings) -> Result<Box<dyn Table>, String> {
+pub fn open_record(
+    record: &GameRecord,
+    settings: &GameSettings,
+    store: &Store,
+) -> Result<Box<dyn Table>, String> {
     let settings = GameSettings {
         max_plies: record.max_plies.or(settings.max_plies),
-        ..settings.clone()
+        ..settings.fitting(&record.game)
     };
-    let mut table = open(&record.game, &settings, record.position.as_deref())?;
+    let mut table = open(&record.game, &settings, store, record.position.as_deref())?;
     for (index, text) in record.moves.iter().enumerate() {
         table
             .play(text)
@@ -130,6 +152,7 @@ pub fn open_record(record: &GameRecord, settings: &GameSettings) -> Result<Box<d
 
 struct Open<'a> {
     settings: &'a GameSettings,
+    store: &'a Store,
     position: Option<&'a str>,
 }
 
@@ -143,8 +166,11 @@ impl GameTask for Open<'_> {
                 .parse_position(text)
                 .map_err(|error| format!("illegal position: {error}"))?,
         };
+        let endgames = specs::endgames(&game, self.store)?;
         Ok(Box::new(Line {
             variant: format!("{:?}", self.settings),
+            crew: Crew::of(&game, self.store, endgames.is_some()),
+            endgames,
             game,
             actions: Vec::new(),
             positions: vec![start],
@@ -156,6 +182,8 @@ impl GameTask for Open<'_> {
 /// A line of play of one game.
 struct Line<G: CatalogGame> {
     game: G,
+    crew: Crew,
+    endgames: Option<Arc<dyn Endgames<G>>>,
     variant: String,      // tells agents for other settings of the same game apart
     actions: Vec<Action>, // [n]
     positions: Vec<G::Position>, // [n + 1]
@@ -249,6 +277,21 @@ impl<G: CatalogGame> Table for Line<G> {
         self.game.outcome(&self.positions[place])
     }
 
+    fn known(&self, place: usize) -> Option<Proven> {
+        let mover = self.mover(place)?;
+        let known = self.endgames.as_ref()?;
+        let result = known.known(&self.game, &self.positions[place])?;
+        Some(proven(mover, result))
+    }
+
+    fn has_tables(&self) -> bool {
+        self.endgames.is_some()
+    }
+
+    fn crew(&self) -> &Crew {
+        &self.crew
+    }
+
     fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking> {
         Box::new(Question {
             game: self.game.clone(),
@@ -270,7 +313,6 @@ impl<G: CatalogGame> Table for Line<G> {
         let start = &self.positions[0];
         let texts = (0..self.actions.len()).map(|place| self.text(place));
         GameRecord {
-            format: FORMAT,
             game: self.game.id().to_owned(),
             rules: Some(self.game.rules_version()),
             outcome: self.outcome(self.actions.len()),
@@ -288,6 +330,8 @@ impl<G: CatalogGame> Table for Line<G> {
     fn fresh(&self) -> Box<dyn Table> {
         Box::new(Line {
             game: self.game.clone(),
+            crew: self.crew.clone(),
+            endgames: self.endgames.clone(),
             variant: self.variant.clone(),
             actions: Vec::new(),
             positions: vec![self.positions[0]],

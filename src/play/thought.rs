@@ -97,7 +97,7 @@ impl<G: CatalogGame> Thinking for Question<G> {
         time: Option<Duration>,
         stop: &AtomicBool,
     ) -> Result<Thought, String> {
-        let agent = shelf.agent(&self.game, &self.variant, &strength.spec)?;
+        let agent = shelf.agent(&self.game, &self.variant, strength)?;
         let began = Instant::now();
         let limit = Limit {
             nodes: strength.nodes,
@@ -164,7 +164,8 @@ fn white(mover: Player, value: &Value) -> Value {
     }
 }
 
-fn proven(mover: Player, (verdict, plies): (Verdict, Option<u32>)) -> Proven {
+/// A certain result of the player to move as everybody sees it.
+pub(crate) fn proven(mover: Player, (verdict, plies): (Verdict, Option<u32>)) -> Proven {
     let winner = match verdict {
         Verdict::Win => Some(mover),
         Verdict::Draw => None,

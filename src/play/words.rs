@@ -40,14 +40,32 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     }
     if session.analysing() {
         notes.extend(study_notes(texts, session));
-    } else if session.judging()
-        && let Some(proven) = session
-            .thought(table.cursor())
-            .and_then(|thought| thought.proven)
-    {
-        notes.push(self::proven(texts, proven));
+    }
+    if session.analysing() || session.judging() {
+        let here = table.cursor();
+        let found = session.thought(here).and_then(|thought| thought.proven);
+        let found = found.map(|found| proven(texts, found));
+        notes.extend(known(texts, session).or(found));
     }
     notes
+}
+
+/// What exact tables say about the position, if they reach it.
+pub fn known(texts: &Texts, session: &Session) -> Option<String> {
+    let known = session.known(session.table().cursor())?;
+    Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
+}
+
+/// Who the strongest agent is, unless he is as he should be: trained.
+pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
+    let crew = session.table().crew();
+    match crew.refused() {
+        Some(refused) => {
+            let problem = refused.to_string();
+            Some(texts.fill("trained_refused", &[("problem", &problem)]))
+        }
+        None => (!crew.is_trained()).then(|| texts.get("untrained").to_owned()),
+    }
 }
 
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
@@ -83,6 +101,7 @@ pub fn proven(texts: &Texts, proven: Proven) -> String {
     let player = texts.player(winner);
     match proven.plies {
         None => texts.fill("surely_wins", &[("player", player)]),
+        Some(1) => texts.fill("wins_in_one", &[("player", player)]),
         Some(plies) => texts.fill("wins_in", &[("player", player), ("n", &plies.to_string())]),
     }
 }
@@ -95,14 +114,6 @@ pub fn seat(texts: &Texts, who: &str) -> String {
         texts.get(&format!("level_{who}")).to_owned()
     } else {
         who.to_owned()
-    }
-}
-
-/// What a place of the game is worth to White, if it is known.
-pub fn value(session: &Session, place: usize) -> Option<f32> {
-    match session.table().outcome(place) {
-        Some(outcome) => Some(f32::from(outcome.verdict(Player::White).sign())),
-        None => session.thought(place).map(|thought| thought.value),
     }
 }
 

@@ -5,14 +5,17 @@ use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::metrics::Metrics;
 use super::{Counters, RunError, Saved};
 use crate::config::Config;
+use crate::encode::Encode;
 use crate::files::write_whole;
-use crate::net::{AgentFile, this_program};
+use crate::net::AgentFile;
+use crate::observe::{EventFile, Metrics};
+use crate::program::{COMMIT, TOOLCHAIN, is_changed, this_program};
 use crate::replay::{Replay, ReplaySettings, Samples, ShardOrigin};
 use crate::selfplay::GamesState;
 
@@ -20,6 +23,8 @@ const CONFIG: &str = "config.toml";
 const MANIFEST: &str = "manifest.toml";
 const METRICS: &str = "metrics.jsonl";
 const CURRENT: &str = "current.json";
+const EVENTS: &str = "tensorboard";
+const FIRST: &str = "first.safetensors";
 
 /// The folder of a run, held by this process alone.
 #[derive(Debug)]
@@ -31,14 +36,26 @@ pub struct RunFolder {
 #[derive(Serialize, Deserialize)]
 struct Manifest {
     program: String,
+    commit: String,
+    changed: bool, // whether the sources differed from that commit
+    toolchain: String,
     system: String,
     processor: String,
+    cores: usize,
+    started: u64, // seconds since 1970
     seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_weights: Option<String>, // where they come from
 }
 
 impl RunFolder {
-    /// Makes the folder of a new run and writes its settings.
-    pub fn create(path: &Path, config: &Config) -> Result<RunFolder, RunError> {
+    /// Makes the folder of a new run and writes its settings, and the agent whose weights it starts
+    /// from, if there is one.
+    pub fn create(
+        path: &Path,
+        config: &Config,
+        first: Option<&AgentFile>,
+    ) -> Result<RunFolder, RunError> {
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!(
@@ -53,11 +70,25 @@ impl RunFolder {
         let folder = RunFolder::lock(path)?;
         let manifest = Manifest {
             program: this_program(),
+            commit: COMMIT.to_owned(),
+            changed: is_changed(),
+            toolchain: TOOLCHAIN.to_owned(),
             system: std::env::consts::OS.to_owned(),
             processor: std::env::consts::ARCH.to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            started: SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |time| time.as_secs()),
             seed: config.run.seed,
+            first_weights: first.map(|agent| {
+                let provenance = &agent.header().provenance;
+                format!("{} at step {}", provenance.run, provenance.step)
+            }),
         };
         let manifest = toml::to_string(&manifest).expect("a manifest is plain data");
+        if let Some(agent) = first {
+            agent.save(&path.join(FIRST)).map_err(RunError::new)?;
+        }
         folder.write(MANIFEST, manifest.as_bytes())?;
         folder.write(CONFIG, config.to_toml().as_bytes())?;
         Ok(folder)
@@ -160,17 +191,46 @@ impl RunFolder {
         self.write(METRICS, kept.as_bytes())
     }
 
+    /// Writes the agent of its step, among the checkpoints.
+    pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, RunError> {
+        let path = self.agent_path(agent.header().provenance.step);
+        agent.save(&path).map_err(|error| self.unwritten(error))?;
+        Ok(path)
+    }
+
+    /// Reads the agent of a step.
+    pub(super) fn load_agent(&self, step: u64) -> Result<AgentFile, RunError> {
+        AgentFile::load(&self.agent_path(step)).map_err(RunError::new)
+    }
+
+    fn agent_path(&self, step: u64) -> PathBuf {
+        let name = format!("checkpoints/step-{step:08}.safetensors");
+        self.path.join(name)
+    }
+
+    /// The agent whose weights the run starts from, if it does not start from random ones.
+    pub(super) fn first_weights<G: Encode>(&self, game: &G) -> Result<Option<AgentFile>, RunError> {
+        let path = self.path.join(FIRST);
+        if !path.exists() {
+            return Ok(None);
+        }
+        AgentFile::load_for(&path, game)
+            .map(Some)
+            .map_err(RunError::new)
+    }
+
+    /// Starts a file for TensorBoard that goes on after this step.
+    pub(super) fn open_events(&self, step: u64) -> Result<EventFile, RunError> {
+        let folder = self.path.join(EVENTS);
+        EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
+    }
+
     pub(super) fn save_checkpoint(
         &self,
-        agent: &AgentFile,
         saved: &Saved,
         origin: &ShardOrigin,
-    ) -> Result<PathBuf, RunError> {
+    ) -> Result<(), RunError> {
         let step = saved.counters.step;
-        let path = self
-            .path
-            .join(format!("checkpoints/step-{step:08}.safetensors"));
-        agent.save(&path).map_err(RunError::new)?;
         let games = serde_json::to_vec(&saved.games).expect("games are plain data");
         let count = saved.counters.positions; // a stopped run may write a step twice
         let parts = [
@@ -182,8 +242,7 @@ impl RunFolder {
             self.write(&part(step, count, name), bytes)?;
         }
         let counters = serde_json::to_vec(&saved.counters).expect("counters are plain data");
-        self.write(&format!("resume/{CURRENT}"), &counters)?;
-        Ok(path)
+        self.write(&format!("resume/{CURRENT}"), &counters)
     }
 
     pub(super) fn load_checkpoint(&self, origin: &ShardOrigin) -> Result<Option<Saved>, RunError> {
@@ -212,8 +271,9 @@ impl RunFolder {
         }))
     }
 
-    /// Deletes what no checkpoint needs any more: older states, and all but the newest agents.
-    pub(super) fn tidy(&self, keep: usize) -> Result<(), RunError> {
+    /// Deletes what no checkpoint needs any more: older states, and all but the newest agents and
+    /// those that have played matches.
+    pub(super) fn tidy(&self, keep: usize, played: &[u64]) -> Result<(), RunError> {
         let resume = self.path.join("resume");
         let current = fs::read(resume.join(CURRENT)).map_err(|error| at(&resume, error))?;
         let counters: Counters =
@@ -228,7 +288,8 @@ impl RunFolder {
                 fs::remove_file(&path).map_err(|error| at(&path, error))?;
             }
         }
-        let agents = agents(&self.path);
+        let mut agents = agents(&self.path);
+        agents.retain(|(step, _)| !played.contains(step));
         let older = agents.len().saturating_sub(keep);
         for (_, path) in &agents[..older] {
             fs::remove_file(path).map_err(|error| at(path, error))?;
@@ -238,25 +299,27 @@ impl RunFolder {
 
     fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
         let path = self.path.join(name);
-        write_whole(&path, content).map_err(|error| {
-            let problem = at(&path, error);
-            RunError(format!(
-                "{problem}; what was there before is intact, {}",
-                self.how_to_resume()
-            ))
-        })
+        write_whole(&path, content).map_err(|error| self.unwritten(at(&path, error)))
+    }
+
+    /// That something could not be written, and what is left.
+    pub(super) fn unwritten(&self, error: impl Display) -> RunError {
+        RunError(format!(
+            "{error}; what was there before is intact, {}",
+            self.how_to_resume()
+        ))
     }
 }
 
-/// Copies the agent of a checkpoint, the newest or that of `step`, out of a run; answers its step.
-pub fn export(run: &Path, step: Option<u64>, out: &Path) -> Result<u64, RunError> {
+/// The agent of a checkpoint of a run, the newest or that of `step`.
+pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
     let agents = agents(run);
     let place = run.display();
     let chosen = match step {
         None => agents.last(),
         Some(step) => agents.iter().find(|agent| agent.0 == step),
     };
-    let Some((step, path)) = chosen else {
+    let Some((_, path)) = chosen else {
         let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
         return Err(RunError(if steps.is_empty() {
             format!("{place}: there is no checkpoint in this folder")
@@ -267,9 +330,7 @@ pub fn export(run: &Path, step: Option<u64>, out: &Path) -> Result<u64, RunError
             )
         }));
     };
-    let agent = AgentFile::load(path).map_err(RunError::new)?;
-    agent.save(out).map_err(RunError::new)?;
-    Ok(*step)
+    AgentFile::load(path).map_err(RunError::new)
 }
 
 /// The agent files of a run by step, oldest first.

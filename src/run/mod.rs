@@ -1,13 +1,16 @@
-//! A training run from beginning to end: self-play, replay, learning, checkpoints.
+//! A training run from beginning to end: self-play, replay, learning, matches, checkpoints.
 //!
-//! One round is one action in every game. The samples of games that ended go into the window, and
-//! for every sample the learner takes a fixed share of a step; then the averaged weights play on.
-//! Nothing here prints: whoever starts a run is told what happens.
+//! A run goes in turns. In a turn games are played until a file of samples is full; meanwhile the
+//! learner takes a fixed share of a step for every sample of the files before, and then the averaged
+//! weights play on. Nothing here prints: whoever starts a run is told what happens.
 
 mod folder;
-mod metrics;
+mod matches;
+mod turn;
+mod window;
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -16,24 +19,28 @@ use cpu_time::ProcessTime;
 use rayon::ThreadPool;
 use serde::{Deserialize, Serialize};
 
-pub use folder::{RunFolder, export};
-pub use metrics::{Metrics, Timing};
+pub use folder::{RunFolder, checkpoint};
 
+use crate::accuracy::{PolicyExam, Tally};
 use crate::catalog::{CatalogGame, GameError};
 use crate::config::Config;
-use crate::net::{AgentFile, FrozenNet, NetEvaluator, NetShape, Provenance, Weights, this_program};
+use crate::net::{AgentFile, NetShape, Provenance};
+use crate::observe::{EventFile, Metrics, Strength};
+use crate::program::this_program;
 use crate::random::stream;
-use crate::replay::{Replay, SampleView, Samples, ShardOrigin};
+use crate::replay::{Replay, Samples, ShardOrigin};
 use crate::selfplay::{GamesState, SelfPlay};
-use crate::train::{Learner, TrainBatch};
-use metrics::Window;
+use crate::train::{Learner, OpenDevice, TrainBatch};
+use matches::Matches;
+use turn::{FILE_SAMPLES, Judge, Learning, Playing, evaluators};
+use window::{Totals, Window};
 
-/// Streams of the run's seed that belong to nothing else.
+/// The stream of the run's seed that the first weights come from.
 const WEIGHTS: u64 = u64::MAX;
-const DRAWS: u64 = 1 << 63; // plus the number of the learning step
 
-/// Samples of a replay file.
-const FILE_SAMPLES: usize = 4096;
+/// Positions of exact tables that a network is asked about, the same ones in every run.
+const EXAM_POSITIONS: usize = 4000;
+const EXAM_SEED: u64 = 1;
 
 /// Learning steps from one line of metrics to the next.
 const METRICS_STEPS: u64 = 20;
@@ -67,12 +74,26 @@ impl From<GameError> for RunError {
 pub enum Event<'a> {
     /// Something went wrong that the run can do without.
     Warning(String),
-    /// Games are played, but there are too few samples to learn from: so many so far.
-    Gathering(usize, &'a Metrics),
+    /// What the run does now, told when it starts something that takes a while.
+    Doing(Activity),
+    /// Games went on by one action each: so many samples so far, and what the next line of metrics
+    /// will be like.
+    Played(usize, &'a Metrics),
     /// A line of metrics, the same that is in the file.
     Metrics(&'a Metrics),
+    /// Matches told how strong the run has become.
+    Strength(&'a Strength),
     /// A checkpoint was written: its step and its agent file.
     Checkpoint(u64, &'a Path),
+}
+
+/// What takes a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    /// Playing and learning.
+    Training,
+    /// Matches of the checkpoint of this step.
+    Matches(u64),
 }
 
 /// Why a run ended well.
@@ -96,6 +117,12 @@ struct Counters {
     #[serde(default)]
     cpu_seconds: f64, // of all threads
     window: Window,
+    #[serde(default)]
+    accuracy: Option<Tally>, // in no line of metrics yet
+    #[serde(default)]
+    strength: Option<Strength>, // in no line of metrics yet
+    #[serde(default)]
+    matches: Matches,
 }
 
 /// A run under way.
@@ -105,11 +132,14 @@ struct Run<'a, G: CatalogGame> {
     game: G,
     pool: ThreadPool,
     threads: usize,
-    play: SelfPlay<G, NetEvaluator<G>>,
+    device: OpenDevice,
+    play: SelfPlay<G, Judge<G>>,
     replay: Replay,
     pending: Samples, // in no file yet
     learner: Learner,
     batch: TrainBatch,
+    exam: Option<PolicyExam<G>>,
+    events: Option<EventFile>, // none after it could not be written
     counters: Counters,
     owed: f64,
     saved: Option<u64>, // positions searched at the last checkpoint
@@ -123,37 +153,32 @@ pub fn run<G: CatalogGame>(
     game: G,
     config: &Config,
     folder: &RunFolder,
+    device: &OpenDevice,
     stop: &AtomicBool,
     mut tell: impl FnMut(Event<'_>),
 ) -> Result<Ended, RunError> {
-    let mut run = Run::start(game, config, folder, &mut tell)?;
+    let mut run = Run::start(game, config, folder, device, &mut tell)?;
     loop {
         if stop.load(Ordering::Relaxed) {
             run.checkpoint(&mut tell)?;
             return Ok(Ended::Stopped);
         }
+        let step = run.learner.steps();
+        if run.counters.matches.are_due(&config.evaluation, step) {
+            run.evaluate(stop, &mut tell)?;
+            continue;
+        }
         if run.is_finished() {
             run.checkpoint(&mut tell)?;
             return Ok(Ended::Limit);
         }
-        run.play_round()?;
-        let before = run.learner.steps();
-        run.learn()?;
+        run.turn(stop, &mut tell)?;
         let after = run.learner.steps();
-        if after == before {
-            if run.replay.len() < config.run.first_samples {
-                let samples = run.replay.len() + run.pending.len();
-                tell(Event::Gathering(samples, &run.metrics()));
-            }
-            continue;
+        if after / METRICS_STEPS > step / METRICS_STEPS {
+            run.write_metrics(&mut tell)?;
         }
-        if after / METRICS_STEPS > before / METRICS_STEPS {
-            let metrics = run.metrics();
-            folder.append_metrics(&metrics)?;
-            tell(Event::Metrics(&metrics));
-            run.counters.window = Window::default();
-        }
-        if after / config.run.checkpoint > before / config.run.checkpoint {
+        if after / config.run.checkpoint > step / config.run.checkpoint {
+            run.examine(&mut tell);
             run.checkpoint(&mut tell)?;
         }
     }
@@ -164,8 +189,10 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         game: G,
         config: &'a Config,
         folder: &'a RunFolder,
+        device: &OpenDevice,
         tell: &mut impl FnMut(Event<'_>),
     ) -> Result<Run<'a, G>, RunError> {
+        matches::check(&game, &config.evaluation)?;
         let shape = NetShape::of(&game);
         let origin = ShardOrigin::of(&game);
         let seed = config.run.seed;
@@ -179,14 +206,29 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             Some(saved) => {
                 let learner = Learner::from_bytes(config.learner, &saved.learner)
                     .map_err(|error| folder.broken(error))?;
+                if learner.net() != config.net {
+                    return Err(RunError(format!(
+                        "{}: the run learns a network {}, its config.toml asks for {}; put the [net] of \
+                         the run back, or start another run",
+                        folder.name(),
+                        learner.net(),
+                        config.net
+                    )));
+                }
                 (learner, saved.pending, Some(saved.games), saved.counters)
             }
             None => {
-                let mut stream = stream(seed, WEIGHTS);
-                let learner = Learner::new(config.learner, config.net, shape, &mut stream);
+                let learner = match folder.first_weights(&game)? {
+                    Some(agent) => Learner::from_weights(config.learner, agent.weights()),
+                    None => {
+                        let mut stream = stream(seed, WEIGHTS);
+                        Learner::new(config.learner, config.net, shape, &mut stream)
+                    }
+                };
                 (learner, Samples::new(), None, Counters::new())
             }
         };
+        let learner = learner.on(device);
         folder.cut_metrics(counters.step)?;
         let threads = match config.run.threads {
             0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
@@ -196,7 +238,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             .num_threads(threads)
             .build()
             .map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
-        let evaluators = evaluators(&game, &learner.average(), threads);
+        let evaluators = evaluators(&game, &learner.average(), device, threads);
         let mut play =
             SelfPlay::new(&game, &config.selfplay, evaluators, seed).map_err(RunError::new)?;
         if let Some(games) = games {
@@ -206,11 +248,14 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             owed: f64::from_bits(counters.owed),
             saved: None,
             batch: TrainBatch::new(shape),
+            exam: open_exam(&game, config)?,
+            events: Some(folder.open_events(counters.step)?),
             config,
             folder,
             game,
             pool,
             threads,
+            device: device.clone(),
             play,
             replay,
             pending,
@@ -221,58 +266,126 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         })
     }
 
-    /// One action in every game; samples go into the window a file at a time.
-    fn play_round(&mut self) -> Result<(), RunError> {
-        let start = Instant::now();
-        let round = self.pool.install(|| self.play.round());
-        let counters = &mut self.counters;
-        counters.games += round.games.games;
-        counters.positions += round.positions;
-        counters.window.add_round(&round, start.elapsed());
-        self.pending.extend(&round.samples);
+    /// Plays until a file of samples is full, and takes the learning steps that the files before it
+    /// have a right to; then the averaged weights play on. What is learned does not depend on the
+    /// games of the same turn, so both may go on at the same time.
+    fn turn(
+        &mut self,
+        stop: &AtomicBool,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), RunError> {
+        let begun = Instant::now();
+        let steps = self.steps_to_take();
+        self.owed -= steps as f64;
+        let config = self.config;
+        let mut learning = Learning {
+            config,
+            replay: &self.replay,
+            learner: &mut self.learner,
+            batch: &mut self.batch,
+            steps,
+        };
+        let mut playing = Playing {
+            config,
+            pool: &self.pool,
+            play: &mut self.play,
+            pending: &mut self.pending,
+            counters: &mut self.counters,
+            events: self.game.events(),
+            samples: self.replay.len(),
+            begun,
+            spent: (self.started, self.cpu_started),
+            steps,
+            stop,
+        };
+        let learned = if config.run.overlap {
+            std::thread::scope(|scope| {
+                // One plain thread owns the learner: it must never run inside the pool.
+                let learner = scope.spawn(|| learning.go_on());
+                playing.go_on(tell);
+                learner.join().expect("the learner does not panic")
+            })
+        } else {
+            let learned = learning.go_on();
+            playing.go_on(tell);
+            learned
+        };
+        let learned = learned
+            .map_err(|error| RunError(format!("{error}\n{}", self.folder.how_to_resume())))?;
+        for progress in &learned.steps {
+            self.counters.window.add_step(progress);
+        }
+        self.counters.window.add_learning(learned.time);
+        if steps > 0 {
+            let weights = self.learner.average();
+            let evaluators = evaluators(&self.game, &weights, &self.device, self.threads);
+            self.play.replace_evaluators(evaluators);
+            self.counters.step = self.learner.steps();
+        }
         if self.pending.len() >= FILE_SAMPLES {
             let samples = std::mem::take(&mut self.pending);
-            self.owed +=
-                samples.len() as f64 * self.config.run.reuse / self.config.run.batch as f64;
-            self.replay.push(samples).map_err(RunError::new)?;
+            self.owed += samples.len() as f64 * config.run.reuse / config.run.batch as f64;
+            self.replay
+                .push(samples)
+                .map_err(|error| self.folder.unwritten(error))?;
         }
+        self.counters.window.add_time(begun.elapsed());
         Ok(())
     }
 
-    /// Takes the learning steps that the samples have a right to, and plays on with what came of it.
-    fn learn(&mut self) -> Result<(), RunError> {
-        if self.replay.len() < self.config.run.first_samples || self.owed < 1.0 {
-            return Ok(());
+    /// Whole learning steps that the samples in the window have a right to.
+    fn steps_to_take(&self) -> u64 {
+        let run = &self.config.run;
+        if self.replay.len() < run.first_samples {
+            return 0;
         }
-        let start = Instant::now();
-        while self.owed >= 1.0 && !self.has_reached_steps() {
-            self.owed -= 1.0;
-            let mut draws = stream(self.config.run.seed, DRAWS + self.learner.steps());
-            self.batch.clear();
-            for _ in 0..self.config.run.batch {
-                push(&mut self.batch, self.replay.draw(&mut draws));
-            }
-            let progress = self
-                .learner
-                .step(&self.batch)
-                .map_err(|error| RunError(format!("{error}\n{}", self.folder.how_to_resume())))?;
-            self.counters.window.add_step(&progress);
+        let left = match run.steps {
+            0 => u64::MAX,
+            limit => limit.saturating_sub(self.learner.steps()),
+        };
+        (self.owed.max(0.0) as u64).min(left)
+    }
+
+    /// Lets the newest weights play matches, unless `stop` is set meanwhile: then a later call does it.
+    fn evaluate(
+        &mut self,
+        stop: &AtomicBool,
+        tell: &mut impl FnMut(Event<'_>),
+    ) -> Result<(), RunError> {
+        let step = self.learner.steps();
+        tell(Event::Doing(Activity::Matches(step)));
+        self.folder.save_agent(&self.agent())?;
+        let from = (self.config.run.seed, step, self.threads);
+        let evaluation = &self.config.evaluation;
+        let strength =
+            self.counters
+                .matches
+                .play(&self.game, evaluation, self.folder, from, stop)?;
+        if let Some(strength) = strength {
+            tell(Event::Strength(&strength));
+            self.note(tell, |events| events.strength(&strength));
+            self.counters.strength = Some(strength);
         }
-        let evaluators = evaluators(&self.game, &self.learner.average(), self.threads);
-        self.play.replace_evaluators(evaluators);
-        self.counters.step = self.learner.steps();
-        self.counters.window.add_learning(start.elapsed());
+        tell(Event::Doing(Activity::Training));
         Ok(())
     }
 
-    fn has_reached_steps(&self) -> bool {
-        let limit = self.config.run.steps;
-        limit > 0 && self.learner.steps() >= limit
+    /// Holds the averaged weights against exact tables, if there are any.
+    fn examine(&mut self, tell: &mut impl FnMut(Event<'_>)) {
+        let Some(exam) = &self.exam else {
+            return;
+        };
+        let weights = self.learner.average();
+        let mut judges = evaluators(&self.game, &weights, &OpenDevice::cpu(), self.threads);
+        let tally = self.pool.install(|| exam.take(&mut judges));
+        let step = self.learner.steps();
+        self.note(tell, |events| events.accuracy(&tally, step));
+        self.counters.accuracy = Some(tally);
     }
 
     fn is_finished(&self) -> bool {
         let run = &self.config.run;
-        self.has_reached_steps()
+        (run.steps > 0 && self.learner.steps() >= run.steps)
             || (run.games > 0 && self.counters.games >= run.games)
             || (run.minutes > 0.0 && self.seconds() >= 60.0 * run.minutes)
             || (run.cpu_minutes > 0.0 && self.cpu_seconds() >= 60.0 * run.cpu_minutes)
@@ -288,24 +401,46 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         self.counters.cpu_seconds + self.cpu_started.elapsed().as_secs_f64()
     }
 
-    fn metrics(&self) -> Metrics {
-        let counters = &self.counters;
-        counters.window.metrics(metrics::Totals {
+    /// Writes a line of metrics and begins the next one.
+    fn write_metrics(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
+        let mut metrics = self.counters.window.metrics(Totals {
             step: self.learner.steps(),
-            games: counters.games,
-            positions: counters.positions,
+            games: self.counters.games,
+            positions: self.counters.positions,
             replay: self.replay.len(),
             capacity: self.config.replay.capacity,
             seconds: self.seconds(),
             cpu_seconds: self.cpu_seconds(),
-        })
+            events: self.game.events(),
+        });
+        metrics.accuracy = self.counters.accuracy.take();
+        metrics.strength = self.counters.strength.take();
+        self.folder.append_metrics(&metrics)?;
+        tell(Event::Metrics(&metrics));
+        self.note(tell, |events| events.metrics(&metrics));
+        self.counters.window = Window::default();
+        Ok(())
     }
 
-    /// Writes a checkpoint, unless nothing has happened since the last one.
-    fn checkpoint(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
-        if self.saved == Some(self.counters.positions) {
-            return Ok(());
+    /// Writes for TensorBoard. If that fails, the run goes on without it.
+    fn note(
+        &mut self,
+        tell: &mut impl FnMut(Event<'_>),
+        write: impl FnOnce(&mut EventFile) -> io::Result<()>,
+    ) {
+        let Some(events) = &mut self.events else {
+            return;
+        };
+        if let Err(error) = write(events) {
+            tell(Event::Warning(format!(
+                "TensorBoard's file cannot be written ({error}); the run goes on without it"
+            )));
+            self.events = None;
         }
+    }
+
+    /// The averaged weights as an agent.
+    fn agent(&self) -> AgentFile {
         let provenance = Provenance {
             program: this_program(),
             run: self.folder.name(),
@@ -313,8 +448,14 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             step: self.learner.steps(),
             games: self.counters.games,
         };
-        let weights = self.learner.average();
-        let agent = AgentFile::new(&self.game, weights, provenance, Vec::new());
+        AgentFile::new(&self.game, self.learner.average(), provenance, Vec::new())
+    }
+
+    /// Writes a checkpoint, unless nothing has happened since the last one.
+    fn checkpoint(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
+        if self.saved == Some(self.counters.positions) {
+            return Ok(());
+        }
         let counters = Counters {
             owed: self.owed.to_bits(),
             next_file: self.replay.next(),
@@ -329,13 +470,31 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             pending: self.pending.clone(),
             counters,
         };
-        let path = self.folder.save_checkpoint(&agent, &saved, &origin)?;
+        let agent = self.agent();
+        let path = self.folder.save_agent(&agent)?;
+        self.folder.save_checkpoint(&saved, &origin)?;
         self.replay.tidy().map_err(RunError::new)?;
-        self.folder.tidy(self.config.run.keep)?;
+        let keep = self.config.run.keep;
+        self.folder.tidy(keep, self.counters.matches.steps())?;
         self.saved = Some(self.counters.positions);
-        tell(Event::Checkpoint(self.learner.steps(), &path));
+        let step = self.learner.steps();
+        self.note(tell, |events| events.weights(agent.weights(), step));
+        tell(Event::Checkpoint(step, &path));
         Ok(())
     }
+}
+
+/// A fixed sample of positions of the exact tables that the settings name.
+fn open_exam<G: CatalogGame>(game: &G, config: &Config) -> Result<Option<PolicyExam<G>>, RunError> {
+    let folder = &config.evaluation.tables;
+    if folder.as_os_str().is_empty() {
+        return Ok(None);
+    }
+    let tables = game
+        .open_endgames(folder)
+        .map_err(|error| RunError(format!("evaluation.tables = {}: {error}", folder.display())))?;
+    let exam = PolicyExam::random(game, tables.as_ref(), EXAM_POSITIONS, EXAM_SEED);
+    Ok(Some(exam))
 }
 
 /// Everything that a run goes on from.
@@ -357,25 +516,9 @@ impl Counters {
             seconds: 0.0,
             cpu_seconds: 0.0,
             window: Window::default(),
+            accuracy: None,
+            strength: None,
+            matches: Matches::default(),
         }
     }
-}
-
-fn evaluators<G: CatalogGame>(game: &G, weights: &Weights, count: usize) -> Vec<NetEvaluator<G>> {
-    let net = FrozenNet::new(weights);
-    (0..count)
-        .map(|_| NetEvaluator::with_net(game.clone(), net.clone()))
-        .collect()
-}
-
-/// Adds a sample to what the learner looks at.
-fn push(batch: &mut TrainBatch, sample: SampleView<'_>) {
-    let policy = sample.actions.iter().zip(sample.policy);
-    let is = |sign| f32::from(u8::from(sample.verdict.sign() == sign));
-    batch.push(
-        sample.features.iter().map(|&feature| u32::from(feature)),
-        policy.map(|(&action, &share)| (usize::from(action), share)),
-        [is(1), is(0), is(-1)],
-        i32::from(sample.score),
-    );
 }

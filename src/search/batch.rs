@@ -14,6 +14,7 @@ pub struct Batch<G: Game> {
     evaluations: Vec<Evaluation>,
     active: Vec<usize>,
     evaluated: u64,
+    room: u64,
 }
 
 impl<G: Game> Batch<G> {
@@ -28,12 +29,19 @@ impl<G: Game> Batch<G> {
             evaluations: Vec::new(),
             active: Vec::new(),
             evaluated: 0,
+            room: 0,
         }
     }
 
     /// Positions judged so far.
     pub fn evaluated(&self) -> u64 {
         self.evaluated
+    }
+
+    /// Positions that would have been judged so far, had every batch been as large as the evaluator
+    /// likes it and the trees allow.
+    pub fn room(&self) -> u64 {
+        self.room
     }
 
     /// Grows every tree until its plan is done, or until `interrupted` says so, which is asked before
@@ -48,12 +56,14 @@ impl<G: Game> Batch<G> {
         mut interrupted: impl FnMut(&[Tree<G>]) -> bool,
     ) {
         let width = evaluator.batch().max(1);
+        let room = width.min(trees.len()) as u64;
         let mut waiting = 0..trees.len();
         self.active.clear();
         self.active.extend(waiting.by_ref().take(width));
         while !self.active.is_empty() && !interrupted(trees) {
             self.gather(trees, &mut waiting);
             self.judge(evaluator);
+            self.room += if self.leaves.is_empty() { 0 } else { room };
             for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
                 let logits = match self.logits.len() {
                     0 => &[],

@@ -5,8 +5,11 @@ use serde::{Deserialize, Serialize};
 use super::rules::{End, Rules};
 use super::state::MoveState;
 use crate::encode::Encode;
-use crate::game::{Outcome, Player};
+use crate::game::{Action, Game, Outcome, Player};
 use crate::replay::{Sample, Samples};
+
+/// The most counts that a game may ask for.
+const MOST_EVENTS: usize = 4;
 
 /// Counts over finished games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +27,10 @@ pub struct GameStats {
     pub exact: u64,
     /// Actions in all games together.
     pub plies: u64,
+    /// What the game itself counts, in the order of [`Game::events`], as it happens: in games that
+    /// are not over, too.
+    #[serde(default)]
+    pub events: [u64; MOST_EVENTS],
 }
 
 impl GameStats {
@@ -35,6 +42,19 @@ impl GameStats {
         self.truncated += other.truncated;
         self.exact += other.exact;
         self.plies += other.plies;
+        for (sum, count) in self.events.iter_mut().zip(other.events) {
+            *sum += count;
+        }
+    }
+
+    /// Counts what the game itself counts in this action.
+    pub(super) fn count_events<G: Game>(
+        &mut self,
+        game: &G,
+        position: &G::Position,
+        action: Action,
+    ) {
+        game.count_events(position, action, &mut self.events);
     }
 
     /// Counts one game of this length, and whether exact tables told a result of it.

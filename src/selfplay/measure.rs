@@ -1,6 +1,8 @@
 //! How fast self-play is with a network of random weights.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
@@ -44,7 +46,10 @@ pub struct SelfPlaySpeed {
     root_positions_per_cpu_s: f64,
     simulations_per_cpu_s: f64,
     evaluations_per_cpu_s: f64,
-    network_share: f64, // of the time, features included
+    // Shares of the time; the rest are trees, rules and samples.
+    features_share: f64,
+    network_share: f64,
+    tree_share: f64,
 }
 
 impl fmt::Display for SelfPlaySpeed {
@@ -74,10 +79,12 @@ impl fmt::Display for SelfPlaySpeed {
         write!(
             out,
             "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations; \
-             {:.0} % of the time in features and network",
+             {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
             self.root_positions_per_cpu_s,
             self.simulations_per_cpu_s,
             self.evaluations_per_cpu_s,
+            100.0 * self.tree_share,
+            100.0 * self.features_share,
             100.0 * self.network_share
         )
     }
@@ -95,11 +102,15 @@ pub fn measure<G: Encode + HasEndgames>(
     let weights = Weights::random(work.net, NetShape::of(game), &mut stream(work.seed, 0));
     let net = FrozenNet::new(&weights);
     let kernel = net.kernel();
+    let stopwatch = Arc::new(AtomicU64::new(0));
     let evaluators = (0..threads)
-        .map(|_| NetEvaluator::with_net(game.clone(), net.clone()))
+        .map(|_| {
+            NetEvaluator::with_net(game.clone(), net.clone()).with_stopwatch(stopwatch.clone())
+        })
         .collect();
     let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
     play.round(); // claims memory and warms up
+    stopwatch.store(0, Ordering::Relaxed);
     let (start, cpu_start) = (Instant::now(), ProcessTime::now());
     let mut all = Round::default();
     while start.elapsed() < work.run_time {
@@ -109,6 +120,9 @@ pub fn measure<G: Encode + HasEndgames>(
     }
     let seconds = start.elapsed().as_secs_f64();
     let cpu_seconds = cpu_start.elapsed().as_secs_f64();
+    let playing = all.playing.as_secs_f64();
+    let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
+    let evaluating_share = all.evaluating.as_secs_f64() / playing;
     let [positions, simulations, evaluations] =
         [all.positions, all.simulations, all.evaluations].map(|count| count as f64);
     Ok(SelfPlaySpeed {
@@ -128,6 +142,8 @@ pub fn measure<G: Encode + HasEndgames>(
         root_positions_per_cpu_s: positions / cpu_seconds,
         simulations_per_cpu_s: simulations / cpu_seconds,
         evaluations_per_cpu_s: evaluations / cpu_seconds,
-        network_share: all.evaluating.as_secs_f64() / all.playing.as_secs_f64(),
+        features_share,
+        network_share: evaluating_share - features_share,
+        tree_share: 1.0 - evaluating_share,
     })
 }

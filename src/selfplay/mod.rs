@@ -44,6 +44,8 @@ pub struct Round {
     pub simulations: u64,
     /// Positions that the evaluators judged.
     pub evaluations: u64,
+    /// Positions that the evaluators would have judged, had every batch been full.
+    pub room: u64,
     /// Time in evaluators, over all shards.
     pub evaluating: Duration,
     /// Time altogether, over all shards.
@@ -142,6 +144,7 @@ impl Round {
         self.positions += other.positions;
         self.simulations += other.simulations;
         self.evaluations += other.evaluations;
+        self.room += other.room;
         self.evaluating += other.evaluating;
         self.playing += other.playing;
     }

@@ -145,7 +145,8 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     /// Plays one action in every game.
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
-        let (evaluated, evaluating) = (self.batch.evaluated(), self.evaluator.spent());
+        let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
+        let evaluating = self.evaluator.spent();
         self.round += 1;
         for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
             let mut stream = slot.stream(self.seed, self.round);
@@ -167,6 +168,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             self.play(index, &mut round);
         }
         round.evaluations = self.batch.evaluated() - evaluated;
+        round.room = self.batch.room() - room;
         round.evaluating = self.evaluator.spent() - evaluating;
         round.playing = start.elapsed();
         round
@@ -190,6 +192,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         slot.record
             .push(&self.rules, &position, at, (actions, policy), surprise);
         let action = tree.best().expect("a position under way was judged");
+        round.games.count_events(game, &position, action);
         game.play(&mut position, action);
         slot.played.push(action);
         if let Some(end) = self.rules.end(&position) {

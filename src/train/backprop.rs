@@ -9,8 +9,10 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::batch::TrainBatch;
+use super::device::OpenDevice;
+use super::judge::Judgement;
 use super::learner::Numbers;
-use crate::net::{FeatureBatch, NetConfig, NetShape, TensorPlan};
+use crate::net::{FeatureBatch, NetConfig, NetShape, TensorPlan, Weights};
 
 /// One number for every weight, by the name of its tensor.
 pub type Gradients = BTreeMap<String, Vec<f32>>;
@@ -44,6 +46,13 @@ pub struct Losses {
     pub score: f32,
 }
 
+/// What one pass over a batch comes to.
+pub(super) struct Pass {
+    pub(super) losses: Losses,
+    pub(super) judgement: Judgement,
+    pub(super) gradients: Gradients,
+}
+
 /// A network in burn.
 pub struct Backprop {
     config: NetConfig,
@@ -60,31 +69,31 @@ struct Heads {
 }
 
 impl Backprop {
-    /// A network of this architecture on the processor.
-    pub fn new(config: NetConfig, shape: NetShape) -> Backprop {
+    /// A network of this architecture on a device.
+    pub fn new(config: NetConfig, shape: NetShape, device: &OpenDevice) -> Backprop {
         Backprop {
             config,
             shape,
             plans: config.tensors(&shape),
-            device: Device::flex().autodiff(),
+            device: device.device.clone().autodiff(),
         }
     }
 
-    /// The loss of a batch with these weights, and its gradients.
+    /// The loss of a batch with these weights, how well they knew it, and the gradients.
     ///
     /// # Panics
     /// Panics if the batch is empty or made for another shape.
-    pub fn gradients(
-        &self,
-        weights: &Numbers,
-        batch: &TrainBatch,
-        parts: &LossWeights,
-    ) -> (Losses, Gradients) {
+    pub(super) fn pass(&self, weights: &Numbers, batch: &TrainBatch, parts: &LossWeights) -> Pass {
         assert!(!batch.is_empty(), "something to learn from");
         assert_eq!(*batch.shape(), self.shape, "a batch of this game");
         let leaves = self.leaves(weights);
         let rows = batch.len();
-        let heads = self.forward(&leaves, rows, batch.dense_features());
+        let heads = self.trunk().heads(&leaves, rows, batch.dense_features());
+        let judgement = Judgement::of(
+            batch,
+            &numbers(heads.policy.clone().detach()),
+            &numbers(heads.result.clone().detach()),
+        );
         let illegal = batch.legal().iter().map(|legal| (1.0 - legal) * ILLEGAL);
         let masked = heads.policy + self.matrix(illegal.collect(), [rows, self.shape.actions]);
         let policy = self.cross_entropy(masked, batch.policy());
@@ -109,22 +118,25 @@ impl Backprop {
                 .expect("every weight has a share in the loss");
             (name, numbers(gradient))
         });
-        (losses, gradients.collect())
+        Pass {
+            losses,
+            judgement,
+            gradients: gradients.collect(),
+        }
     }
 
     /// The logits of all heads, `[rows, outputs]`: policy, result, score.
     pub fn logits(&self, weights: &Numbers, batch: &FeatureBatch) -> Vec<f32> {
-        let count = self.shape.features();
-        let mut dense = vec![0.0; batch.len() * count];
-        for (row, out) in dense.chunks_exact_mut(count).enumerate() {
-            for &feature in batch.row(row) {
-                out[feature as usize] = 1.0;
-            }
+        self.trunk().logits(&self.leaves(weights), batch)
+    }
+
+    fn trunk(&self) -> Trunk<'_> {
+        Trunk {
+            config: self.config,
+            shape: &self.shape,
+            plans: &self.plans,
+            device: &self.device,
         }
-        let heads = self.forward(&self.leaves(weights), batch.len(), dense);
-        let mut all = vec![heads.policy, heads.result];
-        all.extend(heads.score);
-        numbers(Tensor::cat(all, 1))
     }
 
     /// A flat leaf for every tensor.
@@ -137,15 +149,91 @@ impl Backprop {
         leaves.collect()
     }
 
-    fn forward(
+    /// The mean over rows of the cross-entropy with these targets.
+    fn cross_entropy(&self, logits: Tensor<2>, targets: &[f32]) -> Tensor<1> {
+        let [rows, columns] = logits.dims();
+        let targets = self.matrix(targets.to_vec(), [rows, columns]);
+        (log_softmax(logits, 1) * targets).sum() * (-1.0 / rows as f32)
+    }
+
+    fn matrix(&self, numbers: Vec<f32>, dims: [usize; 2]) -> Tensor<2> {
+        Tensor::from_data(TensorData::new(numbers, dims), &self.device)
+    }
+}
+
+/// Weights on a device that only answer.
+#[derive(Clone)]
+pub(super) struct Forward {
+    config: NetConfig,
+    shape: NetShape,
+    plans: Vec<TensorPlan>,
+    leaves: BTreeMap<String, Tensor<1>>,
+    device: Device,
+}
+
+impl Forward {
+    pub(super) fn new(weights: &Weights, device: &OpenDevice) -> Forward {
+        let device = &device.device;
+        let tensors = weights.tensors().iter().map(|(name, tensor)| {
+            let data = TensorData::new(tensor.data.clone(), [tensor.data.len()]);
+            (name.clone(), Tensor::<1>::from_data(data, device))
+        });
+        let (config, shape) = (weights.config(), *weights.shape());
+        Forward {
+            config,
+            shape,
+            plans: config.tensors(&shape),
+            leaves: tensors.collect(),
+            device: device.clone(),
+        }
+    }
+
+    /// The logits of all heads, `[rows, outputs]`: policy, result, score.
+    pub(super) fn logits(&self, batch: &FeatureBatch) -> Vec<f32> {
+        let trunk = Trunk {
+            config: self.config,
+            shape: &self.shape,
+            plans: &self.plans,
+            device: &self.device,
+        };
+        trunk.logits(&self.leaves, batch)
+    }
+}
+
+/// The way from features to heads, whoever has the weights.
+struct Trunk<'a> {
+    config: NetConfig,
+    shape: &'a NetShape,
+    plans: &'a [TensorPlan],
+    device: &'a Device,
+}
+
+impl Trunk<'_> {
+    /// The logits of all heads, `[rows, outputs]`: policy, result, score.
+    fn logits(&self, leaves: &BTreeMap<String, Tensor<1>>, batch: &FeatureBatch) -> Vec<f32> {
+        let count = self.shape.features();
+        let mut dense = vec![0.0; batch.len() * count];
+        for (row, out) in dense.chunks_exact_mut(count).enumerate() {
+            for &feature in batch.row(row) {
+                out[feature as usize] = 1.0;
+            }
+        }
+        let heads = self.heads(leaves, batch.len(), dense);
+        let mut all = vec![heads.policy, heads.result];
+        all.extend(heads.score);
+        numbers(Tensor::cat(all, 1))
+    }
+
+    fn heads(
         &self,
         leaves: &BTreeMap<String, Tensor<1>>,
         rows: usize,
         features: Vec<f32>,
     ) -> Heads {
-        let input = self.matrix(features, [rows, self.shape.features()]);
+        let data = TensorData::new(features, [rows, self.shape.features()]);
+        let input = Tensor::from_data(data, self.device);
         let net = Net {
-            plans: &self.plans,
+            plans: self.plans,
             leaves,
         };
         let seen = match self.config {
@@ -169,7 +257,7 @@ impl Backprop {
     /// The trunk of a convolutional network: `[rows, cells x head_channels]`.
     fn convolve(&self, net: &Net, input: Tensor<2>, width: usize, blocks: usize) -> Tensor<2> {
         let [rows, features] = input.dims();
-        let (shape, board) = (&self.shape, self.shape.board_features());
+        let (shape, board) = (self.shape, self.shape.board_features());
         let planes = input.clone().slice([0..rows, 0..board]).reshape([
             rows,
             shape.board_planes,
@@ -197,17 +285,6 @@ impl Backprop {
         let seen = relu(net.dense("head", by_cell));
         let head_channels = seen.dims()[1];
         seen.reshape([rows, cells * head_channels])
-    }
-
-    /// The mean over rows of the cross-entropy with these targets.
-    fn cross_entropy(&self, logits: Tensor<2>, targets: &[f32]) -> Tensor<1> {
-        let [rows, columns] = logits.dims();
-        let targets = self.matrix(targets.to_vec(), [rows, columns]);
-        (log_softmax(logits, 1) * targets).sum() * (-1.0 / rows as f32)
-    }
-
-    fn matrix(&self, numbers: Vec<f32>, dims: [usize; 2]) -> Tensor<2> {
-        Tensor::from_data(TensorData::new(numbers, dims), &self.device)
     }
 }
 

@@ -6,8 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::adam::{Adam, AdamConfig};
-use super::backprop::{Backprop, Gradients, LossWeights, Losses};
+use super::backprop::{Backprop, Gradients, LossWeights, Losses, Pass};
 use super::batch::TrainBatch;
+use super::device::OpenDevice;
+use super::judge::Judgement;
 use crate::net::{FeatureBatch, NetConfig, NetShape, Tensor, Weights};
 use crate::random::Stream;
 
@@ -40,12 +42,14 @@ pub struct LearnerConfig {
 }
 
 /// What one step came to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Steps taken, this one included.
     pub step: u64,
     /// The loss before the step.
     pub losses: Losses,
+    /// How well the network knew the batch before the step.
+    pub judgement: Judgement,
     /// The length of all gradients together, before they were cut.
     pub gradient_norm: f32,
     /// The learning rate of the step.
@@ -114,7 +118,16 @@ impl Learner {
             weights,
             average,
             adam,
-            backprop: Backprop::new(net, shape),
+            backprop: Backprop::new(net, shape, &OpenDevice::cpu()),
+        }
+    }
+
+    /// The same learner, computing on another device.
+    #[must_use]
+    pub fn on(self, device: &OpenDevice) -> Learner {
+        Learner {
+            backprop: Backprop::new(self.net, self.shape, device),
+            ..self
         }
     }
 
@@ -124,7 +137,11 @@ impl Learner {
     /// Panics if the batch is empty or made for another shape.
     pub fn step(&mut self, batch: &TrainBatch) -> Result<Progress, LearnError> {
         let parts = &self.config.loss;
-        let (losses, gradients) = self.backprop.gradients(&self.weights, batch, parts);
+        let Pass {
+            losses,
+            judgement,
+            gradients,
+        } = self.backprop.pass(&self.weights, batch, parts);
         let gradient_norm = norm(&gradients);
         self.check(&losses, gradient_norm)?;
         let rate = self.rate();
@@ -140,9 +157,15 @@ impl Learner {
         Ok(Progress {
             step: self.steps(),
             losses,
+            judgement,
             gradient_norm,
             rate,
         })
+    }
+
+    /// The architecture.
+    pub fn net(&self) -> NetConfig {
+        self.net
     }
 
     /// Steps taken.
@@ -176,7 +199,8 @@ impl Learner {
     /// Panics if the batch is empty or made for another shape.
     pub fn gradients(&self, batch: &TrainBatch) -> (Losses, Gradients) {
         let parts = &self.config.loss;
-        self.backprop.gradients(&self.weights, batch, parts)
+        let pass = self.backprop.pass(&self.weights, batch, parts);
+        (pass.losses, pass.gradients)
     }
 
     /// The loss that a batch would have with other weights of the same network.
@@ -185,7 +209,7 @@ impl Learner {
     /// Panics if the batch is empty or made for another shape.
     pub fn loss_of(&self, weights: &Numbers, batch: &TrainBatch) -> Losses {
         let parts = &self.config.loss;
-        self.backprop.gradients(weights, batch, parts).0
+        self.backprop.pass(weights, batch, parts).losses
     }
 
     /// The learning rate of the next step.

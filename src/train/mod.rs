@@ -7,11 +7,17 @@
 mod adam;
 mod backprop;
 mod batch;
+mod device;
+mod evaluator;
+mod judge;
 mod learner;
 mod state;
 
 pub use adam::{Adam, AdamConfig};
 pub use backprop::{Gradients, LossWeights, Losses};
 pub use batch::TrainBatch;
+pub use device::{DeviceError, DeviceKind, OpenDevice};
+pub use evaluator::DeviceEvaluator;
+pub use judge::{BINS, Bin, Judgement};
 pub use learner::{LearnError, Learner, LearnerConfig, Numbers, Progress};
 pub use state::LearnerFileError;

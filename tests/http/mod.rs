@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use jarmo::play::lang::Language;
+use jarmo::play::specs::Store;
 use jarmo::play::web::{Bounds, Server, ServerOptions};
 use serde_json::Value;
 
@@ -85,6 +86,11 @@ pub fn request(
 
 /// Starts a server for the rest of the test.
 pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+    serve_with(Store::default(), seats, bounds)
+}
+
+/// The same with trained agents and tables.
+pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
     let options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,
@@ -92,6 +98,7 @@ pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
         game: "jarmo".to_owned(),
         seats: seats.map(str::to_owned),
         settings: GameSettings::default(),
+        store,
         record: None,
         analyse: false,
         bounds,

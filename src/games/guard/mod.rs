@@ -356,6 +356,21 @@ impl Game for Guard {
         self.web.parse_action(position.to_move, enemy, text)
     }
 
+    fn events(&self) -> &'static [&'static str] {
+        &["captures", "placements"]
+    }
+
+    fn count_events(&self, position: &GuardPosition, action: Action, counts: &mut [u64]) {
+        match self.web.decode(action) {
+            WebAction::Move { to, .. } => {
+                let captured = position.pieces(!position.to_move) & Circles::from(to);
+                counts[0] += u64::from(!captured.is_empty());
+            }
+            WebAction::Deploy { .. } => counts[1] += 1,
+            WebAction::Pass => {}
+        }
+    }
+
     fn draw(&self, position: &GuardPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         draw_circles(
             &self.web,

@@ -360,6 +360,29 @@ impl Game for Jarmo {
         self.web.parse_action(position.to_move, enemy, text)
     }
 
+    fn events(&self) -> &'static [&'static str] {
+        &["captures", "redeploys", "shuttle_bans"]
+    }
+
+    fn count_events(&self, position: &JarmoPosition, action: Action, counts: &mut [u64]) {
+        let mover = position.to_move;
+        match self.web.decode(action) {
+            WebAction::Move { to, .. } => {
+                let captured = position.archers(!mover) & Circles::from(to);
+                counts[0] += u64::from(!captured.is_empty());
+            }
+            WebAction::Deploy { .. } => counts[1] += 1,
+            WebAction::Pass => {}
+        }
+        let shuttle = position.shuttle(mover);
+        if shuttle.streak == SHUTTLE_LIMIT {
+            let own = position.archers(mover);
+            let moves = self.web.moves(own & !Circles::goal(mover), own);
+            let banned = self.web.reverse(Action(u16::from(shuttle.last)));
+            counts[2] += u64::from(moves.contains(banned));
+        }
+    }
+
     fn draw(&self, position: &JarmoPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         draw_circles(
             &self.web,

@@ -311,6 +311,20 @@ impl Game for Tammi {
         text::parse_action(position, text)
     }
 
+    fn events(&self) -> &'static [&'static str] {
+        &["captures", "crownings"]
+    }
+
+    fn count_events(&self, position: &TammiPosition, action: Action, counts: &mut [u64]) {
+        let mover = position.to_move;
+        let captures = DIAGONALS.between[action.index()] & position.enemy != 0;
+        counts[0] += u64::from(captures);
+        let mut after = *position;
+        self.play(&mut after, action);
+        counts[1] +=
+            u64::from(after.kings(mover).count_ones() > position.kings(mover).count_ones());
+    }
+
     fn draw(&self, position: &TammiPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for row in (0..SIDE).rev() {
             write!(out, "{} ", row + 1)?;

@@ -8,12 +8,11 @@ use ratatui::layout::{Position, Rect};
 use super::board::Grid;
 use super::menu::Menu;
 use crate::board::Layout;
-use crate::play::analysis;
 use crate::play::lang::{Language, Texts};
 use crate::play::session::{Job, Refusal, Session};
-use crate::play::specs;
 use crate::play::table::Scene;
 use crate::play::thought::Thought;
+use crate::play::{analysis, words};
 use crate::record::GameRecord;
 
 /// Everything on the screen.
@@ -69,11 +68,13 @@ impl App {
             trouble: false,
             over: false,
         };
-        if !specs::is_trained(app.session.table().game()) {
-            let agent = specs::analyst(app.session.table().game()).spec;
-            app.message = texts.fill("untrained", &[("agent", &agent)]);
-        }
+        app.introduce();
         app
+    }
+
+    /// Says whom the player may expect.
+    fn introduce(&mut self) {
+        self.message = words::crew(self.texts, &self.session).unwrap_or_default();
     }
 
     /// Whether the player has left.
@@ -406,7 +407,7 @@ impl App {
                     self.layout = self.session.table().layout();
                     self.cursor = 0;
                     self.picked = None;
-                    self.message.clear();
+                    self.introduce();
                     self.trouble = false;
                     self.show_ideas = false;
                     return;

@@ -158,7 +158,7 @@ impl App {
     /// White's share of the bar, and a number.
     fn judgement_line(&self) -> Line<'static> {
         const WIDTH: usize = 20;
-        let Some(value) = words::value(&self.session, self.session.table().cursor()) else {
+        let Some(value) = self.session.value(self.session.table().cursor()) else {
             return Line::from("·".repeat(WIDTH)).dark_gray();
         };
         let filled = ((value + 1.0) / 2.0 * WIDTH as f32).round() as usize;

@@ -18,7 +18,7 @@ use crate::play::agents::Level;
 use crate::play::analysis;
 use crate::play::lang::Language;
 use crate::play::session::{Refusal, Session};
-use crate::play::specs;
+use crate::play::specs::{self, Refused};
 use crate::record::GameRecord;
 
 /// How long a request waits for news.
@@ -142,11 +142,11 @@ fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, S
     }
     let mut settings = options.settings.clone();
     if *game != options.game {
-        settings.web = settings.web.filter(|_| game == "jarmo" || game == "guard");
-        settings.quiet_limit = settings.quiet_limit.filter(|_| game == "tammi");
+        settings = settings.fitting(game);
         settings.max_plies = None;
     }
-    let mut session = Session::new(game, settings, None, seats, fresh_seed())?;
+    let store = options.store.clone();
+    let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
     if let (Some(line), None) = (&options.record, &opening.game) {
         let record = GameRecord::parse(line).map_err(|error| error.to_string())?;
         session.load(&record)?;
@@ -293,10 +293,6 @@ fn view(room: &Room) -> Value {
     let session = &inside.session;
     let table = session.table();
     let places = 0..=table.moves().len();
-    let value = |place| match table.outcome(place) {
-        Some(outcome) => Some(f32::from(outcome.verdict(Player::White).sign())),
-        None => session.thought(place).map(|thought| thought.value),
-    };
     json!({
         "version": version,
         "game": table.game(),
@@ -312,13 +308,14 @@ fn view(room: &Room) -> Value {
         "analysing": session.analysing(),
         "unstudied": session.analysing().then(|| session.unstudied()),
         "judgements": session.analysing().then(|| session.judgements()),
-        "values": places.map(value).collect::<Vec<_>>(),
+        "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(table.cursor()),
         "hint": session.hint(),
         "match": session.games(),
         "trouble": inside.trouble,
-        "trained": specs::is_trained(table.game()),
-        "agent": specs::analyst(table.game()).spec,
+        "known": session.known(table.cursor()),
+        "trained": table.crew().is_trained(),
+        "refused": table.crew().refused().map(Refused::without_folder),
     })
 }
 

@@ -5,6 +5,7 @@
 
 mod api;
 mod door;
+mod guests;
 mod pool;
 mod room;
 
@@ -13,7 +14,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::header;
 use axum::middleware;
 use axum::routing::{get, post};
@@ -21,11 +21,9 @@ use tokio::net::TcpListener;
 
 use crate::catalog::GameSettings;
 use crate::play::lang::Language;
+use crate::play::specs::Store;
 pub use room::Bounds;
 use room::Rooms;
-
-/// Bytes that a message may have: a record of a long game fits.
-const MOST_BYTES: usize = 64 * 1024;
 
 /// What the server is asked to do.
 #[derive(Clone, Debug)]
@@ -42,6 +40,8 @@ pub struct ServerOptions {
     pub seats: [String; 2],
     /// The rules' settings.
     pub settings: GameSettings,
+    /// Trained agents and tables.
+    pub store: Store,
     /// A game to begin with, as a line of a record file.
     pub record: Option<String>,
     /// The game to begin with is to be looked at, not played.
@@ -87,7 +87,7 @@ impl Server {
         pool::start(&rooms);
         let app = router(Arc::clone(&rooms));
         let result = tokio::select! {
-            result = axum::serve(self.listener, app).into_future() => result,
+            result = guests::serve(self.listener, app, rooms.options.bounds) => result,
             () = stop => Ok(()),
         };
         rooms.close();
@@ -96,6 +96,7 @@ impl Server {
 }
 
 fn router(rooms: Arc<Rooms>) -> Router {
+    let patience = rooms.options.bounds.patience;
     Router::new()
         .route("/", get(page))
         .route("/play.css", get(style))
@@ -106,7 +107,7 @@ fn router(rooms: Arc<Rooms>) -> Router {
         .route("/api/sessions", post(api::create))
         .route("/api/session", get(api::watch).post(api::command))
         .route("/api/record", get(api::record))
-        .layer(DefaultBodyLimit::max(MOST_BYTES))
+        .layer(middleware::from_fn_with_state(patience, guests::whole))
         .layer(middleware::from_fn(door::check))
         .with_state(rooms)
 }

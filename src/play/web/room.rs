@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::ServerOptions;
 use crate::play::session::{Job, Session};
 
-/// How many sessions there may be, and how long they are kept.
+/// How many sessions and connections there may be, and how long they are kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Sessions open at once.
@@ -22,6 +22,14 @@ pub struct Bounds {
     pub idle_if_full: Duration,
     /// Threads that think.
     pub thinkers: usize,
+    /// Connections open at once; a page that waits for news holds one.
+    pub connections: usize,
+    /// Those from one address other than this machine's own.
+    pub connections_from_one: usize,
+    /// How long the head of a request, and then its body, may take to arrive, and how long a connection may be idle.
+    pub patience: Duration,
+    /// How long a connection is kept, however busy it is.
+    pub visit: Duration,
 }
 
 impl Default for Bounds {
@@ -31,6 +39,10 @@ impl Default for Bounds {
             idle: Duration::from_secs(4 * 3600),
             idle_if_full: Duration::from_secs(15 * 60),
             thinkers: std::thread::available_parallelism().map_or(1, |count| count.get().min(8)),
+            connections: 800, // many systems give a program 1024 file handles
+            connections_from_one: 100,
+            patience: Duration::from_secs(15),
+            visit: Duration::from_secs(600),
         }
     }
 }

@@ -36,6 +36,13 @@ export function pieceShape(game, piece) {
   return group;
 }
 
+// From a point to the nearest one of a straight line between two.
+function distance([x, y], [x1, y1], [x2, y2]) {
+  const [dx, dy] = [x2 - x1, y2 - y1];
+  const part = Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy)));
+  return Math.hypot(x - x1 - part * dx, y - y1 - part * dy);
+}
+
 export class Board {
   // `play(text)` is called with a chosen move, `label(cell, state)` gives a cell's words.
   constructor(svg, play, label) {
@@ -253,28 +260,60 @@ export class Board {
     else this.light(cell, true);
   }
 
+  // Arrows first, the best on top; then their badges, each where it covers least.
   drawArrows() {
     this.arrows.replaceChildren();
-    this.ideas.slice().reverse().forEach(({ gesture, rank, text }) => {
-      if (gesture.to === null) return;
-      const [x2, y2] = this.point(gesture.to);
-      const group = make("g", { class: "arrow", opacity: rank === 0 ? 1 : .6 });
-      let [bx, by] = [x2 + 24, y2 - 34];
-      if (gesture.from === null) {
-        group.append(make("circle", { class: "place", cx: x2, cy: y2, r: 40 }));
-      } else {
-        const [x1, y1] = this.point(gesture.from);
-        const length = Math.hypot(x2 - x1, y2 - y1);
-        const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-        const [sx, sy, ex, ey] = [x1 + dx * 36, y1 + dy * 36, x2 - dx * 40, y2 - dy * 40];
-        const head = `M${ex + dx * 8} ${ey + dy * 8} L${ex - dx * 14 - dy * 15} ${ey - dy * 14 + dx * 15} L${ex - dx * 14 + dy * 15} ${ey - dy * 14 - dx * 15} Z`;
-        group.append(make("line", { x1: sx, y1: sy, x2: ex - dx * 12, y2: ey - dy * 12 }), make("path", { class: "head", d: head }));
-        [bx, by] = [(sx + ex) / 2, (sy + ey) / 2];
-      }
-      const width = 10 * text.length + 14;
-      group.append(make("rect", { class: "badge", x: bx - width / 2, y: by - 12, width, height: 24, rx: 12 }), make("text", { x: bx, y: by }, text));
-      this.arrows.append(group);
+    const arrows = this.ideas.filter(({ gesture }) => gesture.to !== null).map(({ gesture, rank, text }) => {
+      const end = this.point(gesture.to);
+      if (gesture.from === null) return { rank, text, place: end };
+      const start = this.point(gesture.from);
+      const length = Math.hypot(end[0] - start[0], end[1] - start[1]);
+      const way = [(end[0] - start[0]) / length, (end[1] - start[1]) / length];
+      const along = ([x, y], far) => [x + way[0] * far, y + way[1] * far];
+      return { rank, text, way, from: along(start, 36), to: along(end, -40) };
     });
+    for (const { rank, way, from, to, place } of arrows.toReversed()) {
+      const group = make("g", { class: "arrow", opacity: rank === 0 ? 1 : .6 });
+      if (place) {
+        group.append(make("circle", { class: "place", cx: place[0], cy: place[1], r: 40 }));
+      } else {
+        const corner = (far, aside) => `${to[0] + way[0] * far - way[1] * aside} ${to[1] + way[1] * far + way[0] * aside}`;
+        const head = `M${corner(8, 0)} L${corner(-14, 15)} L${corner(-14, -15)} Z`;
+        const [x2, y2] = [to[0] - way[0] * 12, to[1] - way[1] * 12];
+        group.append(make("line", { x1: from[0], y1: from[1], x2, y2 }), make("path", { class: "head", d: head }));
+      }
+      this.arrows.append(group);
+    }
+    const taken = [];
+    for (const arrow of arrows) {
+      const width = 10 * arrow.text.length + 14;
+      const [x, y] = this.badgePlace(arrow, width, arrows, taken);
+      taken.push({ x, y, width });
+      const badge = make("rect", { class: "badge", x: x - width / 2, y: y - 12, width, height: 24, rx: 12 });
+      this.arrows.append(make("g", { class: "arrow" }, badge, make("text", { x, y }, arrow.text)));
+    }
+  }
+
+  // Somewhere along the arrow, or beside a placement: where neither badges, nor other arrows, nor circles are.
+  badgePlace(arrow, width, arrows, taken) {
+    const { from, to, way, place } = arrow;
+    const along = (part) => [0, 1].map((axis) => from[axis] + part * (to[axis] - from[axis]));
+    const beside = (aside) => [along(.5)[0] - aside * way[1], along(.5)[1] + aside * way[0]];
+    const corners = [[24, -34], [-24, -34], [24, 34], [-24, 34]];
+    const places = place
+      ? corners.map(([x, y]) => [place[0] + x, place[1] + y])
+      : [...[.5, .42, .58, .34, .66, .26, .74, .18].map(along), ...[-46, 46].map(beside)]; // no room on a short one
+    const cost = ([x, y]) => {
+      const covers = taken.filter((other) => Math.abs(other.x - x) < (other.width + width) / 2 + 4 && Math.abs(other.y - y) < 28);
+      const parts = [-1, 0, 1].map((side) => [x + (side * width) / 3, y]);
+      const crosses = arrows.filter((other) => other !== arrow && other.from && parts.some((part) => distance(part, other.from, other.to) < 18));
+      const hides = this.cells.filter((_, cell) => {
+        const [cx, cy] = this.point(cell);
+        return Math.hypot(Math.max(0, Math.abs(cx - x) - width / 2), Math.max(0, Math.abs(cy - y) - 12)) < 37;
+      });
+      return 100 * covers.length + 10 * crosses.length + hides.length;
+    };
+    return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
   }
 
   cellOf(node) {

@@ -130,7 +130,7 @@ function show(next) {
   $("judge").setAttribute("aria-pressed", view.judging);
   $("analyse").setAttribute("aria-pressed", view.analysing);
   $("graph-box").hidden = !view.judging;
-  $("agent").textContent = view.trained ? "" : text("untrained", { agent: view.agent });
+  $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
 }
 
 function status() {
@@ -147,7 +147,8 @@ function certain(proven) {
   if (!proven) return null;
   if (!proven.winner) return text("surely_draw");
   const player = playerName(proven.winner);
-  return proven.plies === null ? text("surely_wins", { player }) : text("wins_in", { player, n: proven.plies });
+  if (proven.plies === null) return text("surely_wins", { player });
+  return proven.plies === 1 ? text("wins_in_one", { player }) : text("wins_in", { player, n: proven.plies });
 }
 
 function notes() {
@@ -156,7 +157,10 @@ function notes() {
     const [first, second] = view.match.points;
     lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
   }
-  if (view.judging && view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
+  if (view.judging || view.analysing) {
+    if (view.known) lines.push(text("by_tables", { result: certain(view.known) }));
+    else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
+  }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
     else {
@@ -169,7 +173,8 @@ function notes() {
   return lines;
 }
 
-const percent = (share) => `${Math.round(100 * share)} %`;
+const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
 // Above and below the board: who sits there, and his numbers.
@@ -244,7 +249,7 @@ function bar() {
   $("bar").hidden = !view.judging;
   $("bar").classList.toggle("flipped", board.flipped);
   if (value === null || value === undefined) return;
-  $("bar-white").style.height = chance(value).replace(" ", "");
+  $("bar-white").style.height = chance(value).replace("\u00a0", "");
   $("bar-text").textContent = Math.round(50 * (value + 1));
   $("bar").setAttribute("aria-label", `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
 }
@@ -316,11 +321,11 @@ function ideaTable() {
   if (!thought) return box.replaceChildren();
   const table = document.createElement("table");
   const caption = document.createElement("caption");
-  caption.textContent = [text("hint_best", { move: thought.text }), certain(thought.proven), `${thought.nodes} · ${thought.millis} ms`].filter(Boolean).join(" · ");
+  caption.textContent = [text("hint_best", { move: thought.text }), certain(thought.proven), `${count(thought.nodes)} ${text("positions")} · ${thought.millis}\u00a0ms`].filter(Boolean).join(" · ");
   table.append(caption);
   for (const idea of thought.candidates.slice(0, 5)) {
     const row = table.insertRow();
-    for (const cell of [idea.text, chance(mine(idea.value)), `${idea.visits}`, idea.line.slice(1, 6).join(" ")]) row.insertCell().textContent = cell;
+    for (const cell of [idea.text, chance(mine(idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 5).join(" ").replaceAll("-", "\u2011")]) row.insertCell().textContent = cell;
   }
   box.replaceChildren(table);
 }
@@ -427,6 +432,7 @@ async function begin() {
     else throw error;
   }
   document.documentElement.dataset.ready = "true";
+  performance.mark("ready");
   follow();
 }
 

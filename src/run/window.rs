@@ -4,85 +4,30 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::observe::{Metrics, Timing};
 use crate::selfplay::{GameStats, Round};
-use crate::train::Progress;
-
-/// One line of `metrics.jsonl`. All but `timing` follows from the settings alone, where one thread
-/// plays.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Metrics {
-    /// Learning steps taken.
-    pub step: u64,
-    /// Games finished.
-    pub games: u64,
-    /// Positions searched.
-    pub positions: u64,
-    /// Samples in the window.
-    pub replay: usize,
-    /// How full the window is, from 0 to 1.
-    pub replay_fill: f64,
-    /// Means over the learning steps since the last line.
-    pub loss: f64,
-    /// The part of the policy.
-    pub loss_policy: f64,
-    /// The part of win, draw and loss.
-    pub loss_result: f64,
-    /// The part of the score difference.
-    pub loss_score: f64,
-    /// The length of the gradients before they were cut.
-    pub gradient_norm: f64,
-    /// The learning rate of the last step.
-    pub rate: f64,
-    /// Games finished since the last line: how many, and the share that White won, that Black won,
-    /// and that were cut off.
-    pub new_games: u64,
-    /// See `new_games`.
-    pub white: f64,
-    /// See `new_games`.
-    pub black: f64,
-    /// See `new_games`.
-    pub truncated: f64,
-    /// The share of them that came to a position of exact tables.
-    #[serde(default)]
-    pub exact: f64,
-    /// Their mean length.
-    pub plies: f64,
-    /// How fast it went.
-    pub timing: Timing,
-}
-
-/// How fast it went since the last line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Timing {
-    /// Seconds of the whole run.
-    pub seconds: f64,
-    /// Seconds that processors worked on the whole run, all threads together.
-    #[serde(default)]
-    pub cpu_seconds: f64,
-    /// Games finished a second.
-    pub games_per_s: f64,
-    /// Positions searched a second.
-    pub positions_per_s: f64,
-    /// Evaluations a second.
-    pub evaluations_per_s: f64,
-    /// Learning steps a second of learning.
-    pub steps_per_s: f64,
-    /// The share of the time spent learning.
-    pub learning: f64,
-}
+use crate::train::{BINS, Bin, Judgement, Progress};
 
 /// Sums since the last line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Window {
     games: GameStats,
     positions: u64,
+    simulations: u64,
     evaluations: u64,
+    room: u64,
     steps: u64,
+    rows: u64,
+    agreed: u64,
     losses: [Exact; 4],
+    entropies: [Exact; 2], // of the network's policies and of search's
+    bins: [[Exact; 3]; BINS],
     gradient_norm: Exact,
     rate: Exact,
     playing: f64,  // seconds
     learning: f64, // seconds
+    passed: f64,   // seconds in which one or both went on
 }
 
 /// A number that is saved as its bits, so that reading it again rounds nothing.
@@ -99,8 +44,8 @@ impl Exact {
         f64::from_bits(self.0)
     }
 
-    fn add(&mut self, number: f32) {
-        *self = Exact::of(self.get() + f64::from(number));
+    fn add(&mut self, number: f64) {
+        *self = Exact::of(self.get() + number);
     }
 }
 
@@ -113,13 +58,16 @@ pub(super) struct Totals {
     pub(super) capacity: usize,
     pub(super) seconds: f64,
     pub(super) cpu_seconds: f64,
+    pub(super) events: &'static [&'static str], // names of what the game counts
 }
 
 impl Window {
     pub(super) fn add_round(&mut self, round: &Round, time: Duration) {
         self.games.add(&round.games);
         self.positions += round.positions;
+        self.simulations += round.simulations;
         self.evaluations += round.evaluations;
+        self.room += round.room;
         self.playing += time.as_secs_f64();
     }
 
@@ -127,24 +75,59 @@ impl Window {
         let losses = &progress.losses;
         let parts = [losses.total, losses.policy, losses.result, losses.score];
         for (sum, part) in self.losses.iter_mut().zip(parts) {
-            sum.add(part);
+            sum.add(f64::from(part));
         }
-        self.gradient_norm.add(progress.gradient_norm);
+        self.gradient_norm.add(f64::from(progress.gradient_norm));
         self.rate = Exact::of(f64::from(progress.rate));
+        self.add_judgement(&progress.judgement);
         self.steps += 1;
+    }
+
+    fn add_judgement(&mut self, judgement: &Judgement) {
+        self.rows += judgement.rows;
+        self.agreed += judgement.agreed;
+        self.entropies[0].add(judgement.policy_entropy);
+        self.entropies[1].add(judgement.target_entropy);
+        for (sums, bin) in self.bins.iter_mut().zip(&judgement.bins) {
+            for (sum, part) in sums.iter_mut().zip([bin.rows, bin.predicted, bin.happened]) {
+                sum.add(part);
+            }
+        }
     }
 
     pub(super) fn add_learning(&mut self, time: Duration) {
         self.learning += time.as_secs_f64();
     }
 
+    pub(super) fn add_time(&mut self, time: Duration) {
+        self.passed += time.as_secs_f64();
+    }
+
     pub(super) fn metrics(&self, totals: Totals) -> Metrics {
         let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
-        let steps = self.steps as f64;
+        let (steps, rows) = (self.steps as f64, self.rows as f64);
         let [loss, loss_policy, loss_result, loss_score] =
             self.losses.map(|sum| per(sum.get(), steps));
+        let [policy_entropy, target_entropy] = self.entropies.map(|sum| per(sum.get(), rows));
+        let calibration: Vec<Bin> = self
+            .bins
+            .iter()
+            .map(|sums| {
+                let [rows, predicted, happened] = sums.map(Exact::get);
+                Bin {
+                    rows,
+                    predicted,
+                    happened,
+                }
+            })
+            .collect();
+        let off: f64 = calibration
+            .iter()
+            .map(|bin| bin.rows * bin.gap().abs())
+            .sum();
         let games = self.games.games as f64;
-        let time = self.playing + self.learning;
+        let events = totals.events.iter().zip(self.games.events);
+        let drawn = self.games.games - self.games.white - self.games.black;
         Metrics {
             step: totals.step,
             games: totals.games,
@@ -157,20 +140,33 @@ impl Window {
             loss_score,
             gradient_norm: per(self.gradient_norm.get(), steps),
             rate: self.rate.get(),
+            policy_entropy,
+            target_entropy,
+            policy_accuracy: per(self.agreed as f64, rows),
+            calibration_error: per(off, rows),
+            calibration,
             new_games: self.games.games,
             white: per(self.games.white as f64, games),
             black: per(self.games.black as f64, games),
+            drawn: per(drawn as f64, games),
             truncated: per(self.games.truncated as f64, games),
             exact: per(self.games.exact as f64, games),
             plies: per(self.games.plies as f64, games),
+            events: events
+                .map(|(name, count)| ((*name).to_owned(), per(count as f64, games)))
+                .collect(),
+            batch_fill: per(self.evaluations as f64, self.room as f64),
+            accuracy: None,
+            strength: None,
             timing: Timing {
                 seconds: totals.seconds,
                 cpu_seconds: totals.cpu_seconds,
-                games_per_s: per(games, time),
-                positions_per_s: per(self.positions as f64, time),
-                evaluations_per_s: per(self.evaluations as f64, self.playing),
+                games_per_s: per(games, self.passed),
+                positions_per_s: per(self.positions as f64, self.passed),
+                simulations_per_s: per(self.simulations as f64, self.passed),
+                evaluations_per_s: per(self.evaluations as f64, self.passed),
                 steps_per_s: per(steps, self.learning),
-                learning: per(self.learning, time),
+                learning: per(self.learning, self.passed).min(1.0),
             },
         }
     }

@@ -1,20 +1,23 @@
 //! `jarmo train` and `jarmo export`
 
+mod view;
+
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
+use self::view::{Facts, View};
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure};
+use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
-use crate::run::{Ended, Event, Metrics, RunFolder, export, run as run_training};
-
-/// Between two lines while too few samples are there to learn from.
-const PATIENCE: Duration = Duration::from_secs(2);
+use crate::net::{AgentFile, KernelKind, NetShape};
+use crate::run::{Ended, RunFolder, checkpoint, run as run_training};
+use crate::train::{DeviceKind, OpenDevice};
 
 /// Learn a game from self-play alone: Ctrl-C stops it after the step under way, and it can be resumed
 #[derive(clap::Args)]
@@ -27,6 +30,12 @@ pub(super) struct Args {
     /// Go on with the run in this folder, with its own settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["config", "set"])]
     resume: Option<PathBuf>,
+    /// Start from the weights of this agent instead of random ones; the network is the agent's
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    from: Option<PathBuf>,
+    /// Where to learn and to judge positions: cpu, cuda, cuda:NUMBER or wgpu
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceKind,
     /// Stop after this many learning steps, instead of run.steps
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -45,35 +54,61 @@ pub(super) struct Args {
 /// Copy an agent out of a run, as a file that plays
 #[derive(clap::Args)]
 pub(super) struct ExportArgs {
-    /// The folder of the run
+    /// The folder of the run, or an agent file
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// The step of the checkpoint [default: the newest]
     #[arg(long, value_name = "STEP")]
     checkpoint: Option<u64>,
+    /// Write these results into the header, in place of those there: what `jarmo arena AGENT … --gauntlet
+    /// --json` said of its first agent. May be given more than once
+    #[arg(long, value_name = "FILE")]
+    results: Vec<PathBuf>,
     /// The agent file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
 pub(super) fn run_export(args: ExportArgs) -> CommandResult {
-    let step = export(&args.run, args.checkpoint, &args.out).map_err(Failure::new)?;
+    let mut agent = if args.run.is_file() {
+        if args.checkpoint.is_some() {
+            return Err(Failure::usage("an agent file has no other checkpoints"));
+        }
+        AgentFile::load(&args.run).map_err(Failure::new)?
+    } else {
+        checkpoint(&args.run, args.checkpoint).map_err(Failure::new)?
+    };
+    let mut results = Vec::new();
+    for path in &args.results {
+        let wrong = |error: &dyn Display| Failure::new(format!("{}: {error}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        results.extend(read_results(&text).map_err(|error| wrong(&error))?);
+    }
+    if !results.is_empty() {
+        agent = agent.with_results(results);
+    }
+    agent.save(&args.out).map_err(Failure::new)?;
+    let step = agent.header().provenance.step;
     writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn run(args: Args) -> CommandResult {
+    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
     let (folder, mut config) = match &args.resume {
         Some(path) => RunFolder::open(path).map_err(Failure::new)?,
         None => {
-            let config = args.config.resolve()?;
-            let check = CheckGame(&config);
+            let mut config = args.config.resolve()?;
+            let first = args.from.as_deref().map(AgentFile::load).transpose();
+            let first = first.map_err(Failure::new)?;
+            let check = CheckGame(&config, first.as_ref());
             with_game(&config.game.name, &config.game.settings(), check)??;
+            if let Some(agent) = &first {
+                config.net = agent.header().net;
+            }
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
-            (
-                RunFolder::create(&path, &config).map_err(Failure::new)?,
-                config,
-            )
+            let folder = RunFolder::create(&path, &config, first.as_ref());
+            (folder.map_err(Failure::new)?, config)
         }
     };
     config.run.steps = args.steps.unwrap_or(config.run.steps);
@@ -85,6 +120,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let task = TrainTask {
         config: &config,
         folder: &folder,
+        device: &device,
         stop: &stop,
     };
     with_game(&config.game.name, &config.game.settings(), task)?
@@ -112,21 +148,26 @@ fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// Refuses settings that do not fit the game, before anything is written.
-struct CheckGame<'a>(&'a Config);
+/// Refuses settings that do not fit the game, or an agent for another one, before anything is written.
+struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>);
 
 impl GameTask for CheckGame<'_> {
     type Output = Result<(), Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let tables = self.0.selfplay.open_tables(&game);
-        tables.map(|_| ()).map_err(Failure::usage)
+        tables.map_err(Failure::usage)?;
+        let checked = self.1.map(|agent| agent.check(&game)).transpose();
+        checked
+            .map(drop)
+            .map_err(|error| Failure::usage(format!("--from: {error}")))
     }
 }
 
 struct TrainTask<'a> {
     config: &'a Config,
     folder: &'a RunFolder,
+    device: &'a OpenDevice,
     stop: &'a AtomicBool,
 }
 
@@ -134,38 +175,19 @@ impl GameTask for TrainTask<'_> {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let mut out = io::stdout().lock();
-        let folder = self.folder.name();
         let config = self.config;
-        writeln!(
-            out,
-            "{}: {} in {folder}, on {} core(s); Ctrl-C stops, --resume {folder} goes on",
-            config.game.name,
-            config.net,
-            std::thread::available_parallelism().map_or(1, |cores| cores.get()),
-        )?;
-        // A reader that went away must not end the run: nothing is lost but its lines.
-        let mut told = Instant::now();
-        let ended = run_training(game, config, self.folder, self.stop, |event| {
-            let _ = match event {
-                Event::Warning(warning) => writeln!(out, "warning: {warning}"),
-                Event::Gathering(..) if told.elapsed() < PATIENCE => Ok(()),
-                Event::Gathering(samples, metrics) => {
-                    told = Instant::now();
-                    let first = config.run.first_samples;
-                    writeln!(
-                        out,
-                        "gathering: {samples} of {first} samples, {}",
-                        speed(metrics)
-                    )
-                }
-                Event::Metrics(metrics) => writeln!(out, "{}", line(metrics)),
-                Event::Checkpoint(step, path) => {
-                    writeln!(out, "step {step}: checkpoint {}", path.display())
-                }
-            };
-        })
-        .map_err(Failure::new)?;
+        let mut view = View::new(
+            config,
+            facts(&game, config, self.folder, self.device),
+            self.stop,
+        );
+        let _ = view.begin();
+        let ended = run_training(game, config, self.folder, self.device, self.stop, |event| {
+            view.event(event)
+        });
+        view.end();
+        let ended = ended.map_err(Failure::new)?;
+        let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
             writeln!(out, "stopped; {}", self.folder.how_to_resume())?;
         }
@@ -176,35 +198,46 @@ impl GameTask for TrainTask<'_> {
                 out,
                 "evaluate it: jarmo arena '{agent}?sims=64' rollout:1000 --game {game}"
             )?;
+            writeln!(
+                out,
+                "play against it: play --game {game} --opponent {agent}"
+            )?;
             writeln!(out, "look into it: jarmo inspect {agent} --position start")?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn speed(metrics: &Metrics) -> String {
-    let timing = &metrics.timing;
-    format!(
-        "{:.0} games/s, {:.0} positions/s, {:.0} evaluations/s",
-        timing.games_per_s, timing.positions_per_s, timing.evaluations_per_s
-    )
-}
-
-fn line(metrics: &Metrics) -> String {
-    format!(
-        "step {}: loss {:.3} (policy {:.3}, result {:.3}, score {:.3}), {} games, white {:.0} %, \
-         black {:.0} %, {:.1} plies, replay {:.0} %, {}, {:.0} s",
-        metrics.step,
-        metrics.loss,
-        metrics.loss_policy,
-        metrics.loss_result,
-        metrics.loss_score,
-        metrics.games,
-        100.0 * metrics.white,
-        100.0 * metrics.black,
-        metrics.plies,
-        100.0 * metrics.replay_fill,
-        speed(metrics),
-        metrics.timing.seconds
-    )
+/// What is said about a run before it begins.
+fn facts<G: CatalogGame>(
+    game: &G,
+    config: &Config,
+    folder: &RunFolder,
+    device: &OpenDevice,
+) -> Facts {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = match config.run.threads {
+        0 => cores,
+        threads => threads,
+    };
+    let shape = NetShape::of(game);
+    let weights: usize = config
+        .net
+        .tensors(&shape)
+        .iter()
+        .map(|plan| plan.dims.iter().product::<usize>())
+        .sum();
+    let what = format!(
+        "{}, {} with {weights} weights, {} games at a time, {} simulations",
+        config.game.name, config.net, config.selfplay.games, config.selfplay.simulations
+    );
+    let evaluates = match device.kind() {
+        DeviceKind::Cpu => KernelKind::best().to_string(),
+        other => other.to_string(),
+    };
+    Facts {
+        what,
+        device: format!("{threads} thread(s) on {cores} core(s), {evaluates}"),
+        folder: folder.name(),
+    }
 }

@@ -1,0 +1,210 @@
+//! Metrics for TensorBoard, as an event file in the folder of a run.
+//!
+//! The records and their checksums are tensorboard-rs's. Its own file writer is a thread that
+//! panics when the disk is full; here every record is written, and fails, where it is asked for.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use protobuf::Message;
+use tensorboard_proto::event::{Event, SessionLog, SessionLog_SessionStatus};
+use tensorboard_proto::summary::Summary;
+use tensorboard_rs::record_writer::RecordWriter;
+use tensorboard_rs::summary::{histogram_raw, scalar};
+
+use super::metrics::{Metrics, Strength};
+use crate::accuracy::Tally;
+use crate::net::Weights;
+
+/// Bars of a histogram.
+const BARS: usize = 30;
+
+/// An event file that grows.
+pub struct EventFile {
+    writer: RecordWriter<File>,
+}
+
+impl EventFile {
+    /// Starts a file in this folder. What other files in it say of steps from `step` on is void: the
+    /// run went on from there.
+    pub fn create(folder: &Path, step: u64) -> io::Result<EventFile> {
+        fs::create_dir_all(folder)?;
+        let mut file = EventFile {
+            writer: RecordWriter::new(new_file(folder)?),
+        };
+        let mut version = Event::new();
+        version.set_file_version("brain.Event:2".to_owned());
+        file.write(version, 0)?;
+        let mut log = SessionLog::new();
+        log.set_status(SessionLog_SessionStatus::START);
+        let mut start = Event::new();
+        start.set_session_log(log);
+        file.write(start, step)?;
+        Ok(file)
+    }
+
+    /// Adds everything that a line of metrics says.
+    pub fn metrics(&mut self, metrics: &Metrics) -> io::Result<()> {
+        let timing = &metrics.timing;
+        let mut tags = vec![
+            ("loss/total".to_owned(), metrics.loss),
+            ("loss/policy".to_owned(), metrics.loss_policy),
+            ("loss/result".to_owned(), metrics.loss_result),
+            ("loss/score".to_owned(), metrics.loss_score),
+            ("policy/accuracy".to_owned(), metrics.policy_accuracy),
+            ("policy/entropy".to_owned(), metrics.policy_entropy),
+            ("policy/target_entropy".to_owned(), metrics.target_entropy),
+            (
+                "value/calibration_error".to_owned(),
+                metrics.calibration_error,
+            ),
+            ("learner/gradient_norm".to_owned(), metrics.gradient_norm),
+            ("learner/rate".to_owned(), metrics.rate),
+            ("replay/fill".to_owned(), metrics.replay_fill),
+            ("replay/samples".to_owned(), metrics.replay as f64),
+            ("run/games".to_owned(), metrics.games as f64),
+            ("run/positions".to_owned(), metrics.positions as f64),
+            ("speed/batch_fill".to_owned(), metrics.batch_fill),
+            ("speed/games_per_s".to_owned(), timing.games_per_s),
+            ("speed/positions_per_s".to_owned(), timing.positions_per_s),
+            (
+                "speed/simulations_per_s".to_owned(),
+                timing.simulations_per_s,
+            ),
+            (
+                "speed/evaluations_per_s".to_owned(),
+                timing.evaluations_per_s,
+            ),
+            ("speed/steps_per_s".to_owned(), timing.steps_per_s),
+            ("speed/share_learning".to_owned(), timing.learning),
+            ("speed/cpu_hours".to_owned(), timing.cpu_seconds / 3600.0),
+        ];
+        if metrics.new_games > 0 {
+            tags.extend([
+                ("games/length".to_owned(), metrics.plies),
+                ("games/white_wins".to_owned(), metrics.white),
+                ("games/black_wins".to_owned(), metrics.black),
+                ("games/drawn".to_owned(), metrics.drawn),
+                ("games/cut_off".to_owned(), metrics.truncated),
+                ("games/came_to_tables".to_owned(), metrics.exact),
+            ]);
+            let events = metrics.events.iter();
+            tags.extend(events.map(|(name, count)| (format!("games/{name}"), *count)));
+        }
+        for (bin, tenth) in metrics.calibration.iter().zip(0..) {
+            if bin.rows > 0.0 {
+                let tag = format!("value/gap_predicted_{}_to_{}", 10 * tenth, 10 * (tenth + 1));
+                tags.push((tag, bin.gap()));
+            }
+        }
+        self.scalars(&tags, metrics.step)
+    }
+
+    /// Adds how a network did in positions of exact tables.
+    pub fn accuracy(&mut self, tally: &Tally, step: u64) -> io::Result<()> {
+        let tags = [
+            ("exact/right".to_owned(), tally.share()),
+            (
+                "exact/right_where_it_matters".to_owned(),
+                tally.critical_share(),
+            ),
+        ];
+        self.scalars(&tags, step)
+    }
+
+    /// Adds what matches told about a checkpoint.
+    pub fn strength(&mut self, strength: &Strength) -> io::Result<()> {
+        let mut tags = vec![
+            ("strength/elo".to_owned(), strength.elo),
+            ("strength/elo_low".to_owned(), strength.elo_low),
+            ("strength/elo_high".to_owned(), strength.elo_high),
+        ];
+        for played in &strength.matches {
+            // Which earlier step it is changes from match to match.
+            let opponent = match played.opponent.strip_prefix("step-") {
+                Some(_) => "an_earlier_checkpoint",
+                None => &played.opponent,
+            };
+            let tag = format!("strength/score_against_{opponent}");
+            if !tags.iter().any(|(known, _)| *known == tag) {
+                tags.push((tag, played.score));
+            }
+        }
+        self.scalars(&tags, strength.step)
+    }
+
+    /// Adds single numbers.
+    pub fn scalars(&mut self, tags: &[(String, f64)], step: u64) -> io::Result<()> {
+        let mut all = Summary::new();
+        for (tag, number) in tags {
+            let mut one = scalar(tag, *number as f32);
+            all.mut_value().extend(one.take_value());
+        }
+        self.summary(all, step)
+    }
+
+    /// Adds a histogram of every weight tensor.
+    pub fn weights(&mut self, weights: &Weights, step: u64) -> io::Result<()> {
+        let mut all = Summary::new();
+        for (name, tensor) in weights.tensors() {
+            let mut one = histogram(&format!("weights/{name}"), &tensor.data);
+            all.mut_value().extend(one.take_value());
+        }
+        self.summary(all, step)
+    }
+
+    fn summary(&mut self, summary: Summary, step: u64) -> io::Result<()> {
+        let mut event = Event::new();
+        event.set_summary(summary);
+        self.write(event, step)
+    }
+
+    fn write(&mut self, mut event: Event, step: u64) -> io::Result<()> {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        event.set_wall_time(since.map_or(0.0, |time| time.as_secs_f64()));
+        event.set_step(i64::try_from(step).unwrap_or(i64::MAX));
+        let bytes = event.write_to_bytes().map_err(io::Error::other)?;
+        self.writer.write(&bytes)
+    }
+}
+
+/// A file that was not there before, named as TensorBoard expects it.
+fn new_file(folder: &Path) -> io::Result<File> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = since.map_or(0, |time| time.as_secs());
+    let mut number = 0;
+    loop {
+        let name = format!(
+            "events.out.tfevents.{seconds:010}.jarmo.{}.{number}",
+            std::process::id()
+        );
+        let mut options = OpenOptions::new();
+        match options.write(true).create_new(true).open(folder.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            opened => return opened,
+        }
+    }
+}
+
+/// Bars of equal width from the smallest number to the largest.
+fn histogram(tag: &str, numbers: &[f32]) -> Summary {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for &number in numbers {
+        let number = f64::from(number);
+        (low, high) = (low.min(number), high.max(number));
+        sum += number;
+        squares += number * number;
+    }
+    let width = ((high - low) / BARS as f64).max(f64::MIN_POSITIVE);
+    let limits: Vec<f64> = (1..=BARS).map(|bar| low + width * bar as f64).collect();
+    let mut counts = vec![0.0; BARS];
+    for &number in numbers {
+        let bar = ((f64::from(number) - low) / width) as usize;
+        counts[bar.min(BARS - 1)] += 1.0;
+    }
+    let count = numbers.len() as f64;
+    histogram_raw(tag, low, high, count, sum, squares, &limits, &counts)
+}

@@ -1,0 +1,142 @@
+//! The two halves of a turn, which share nothing: games are played, and samples are learned from.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+use rayon::ThreadPool;
+
+use super::window::Totals;
+use super::{Counters, Event};
+use crate::catalog::CatalogGame;
+use crate::config::Config;
+use crate::eval::Evaluator;
+use crate::net::{FrozenNet, NetEvaluator, Weights};
+use crate::random::stream;
+use crate::replay::{Replay, SampleView, Samples};
+use crate::selfplay::SelfPlay;
+use crate::train::{
+    DeviceEvaluator, DeviceKind, LearnError, Learner, OpenDevice, Progress, TrainBatch,
+};
+
+/// The stream of the run's seed that samples are drawn with, plus the number of the learning step.
+const DRAWS: u64 = 1 << 63;
+
+/// Samples of a replay file.
+pub(super) const FILE_SAMPLES: usize = 4096;
+
+/// The half of a turn that learns.
+pub(super) struct Learning<'a> {
+    pub(super) config: &'a Config,
+    pub(super) replay: &'a Replay,
+    pub(super) learner: &'a mut Learner,
+    pub(super) batch: &'a mut TrainBatch,
+    pub(super) steps: u64,
+}
+
+/// What learning came to.
+pub(super) struct Learned {
+    pub(super) steps: Vec<Progress>,
+    pub(super) time: Duration,
+}
+
+impl Learning<'_> {
+    pub(super) fn go_on(&mut self) -> Result<Learned, LearnError> {
+        let begun = Instant::now();
+        let mut steps = Vec::new();
+        for _ in 0..self.steps {
+            let mut draws = stream(self.config.run.seed, DRAWS + self.learner.steps());
+            self.batch.clear();
+            for _ in 0..self.config.run.batch {
+                push(self.batch, self.replay.draw(&mut draws));
+            }
+            steps.push(self.learner.step(self.batch)?);
+        }
+        Ok(Learned {
+            steps,
+            time: begun.elapsed(),
+        })
+    }
+}
+
+/// The half of a turn that plays.
+pub(super) struct Playing<'a, G: CatalogGame> {
+    pub(super) config: &'a Config,
+    pub(super) pool: &'a ThreadPool,
+    pub(super) play: &'a mut SelfPlay<G, Judge<G>>,
+    pub(super) pending: &'a mut Samples,
+    pub(super) counters: &'a mut Counters,
+    pub(super) events: &'static [&'static str],
+    pub(super) samples: usize, // in the window
+    pub(super) begun: Instant,
+    pub(super) spent: (Instant, ProcessTime), // since when this process trains
+    pub(super) steps: u64,                    // that are taken meanwhile
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl<G: CatalogGame> Playing<'_, G> {
+    /// One action in every game, until a file of samples is full. Who asks to stop must wait for that
+    /// if something is learned meanwhile: the turn is what a run can go on after.
+    pub(super) fn go_on(&mut self, tell: &mut impl FnMut(Event<'_>)) {
+        while self.pending.len() < FILE_SAMPLES {
+            if self.steps == 0 && self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let start = Instant::now();
+            let round = self.pool.install(|| self.play.round());
+            let counters = &mut *self.counters;
+            counters.games += round.games.games;
+            counters.positions += round.positions;
+            counters.window.add_round(&round, start.elapsed());
+            self.pending.extend(&round.samples);
+            let mut window = counters.window.clone();
+            window.add_time(self.begun.elapsed());
+            let metrics = window.metrics(Totals {
+                step: counters.step,
+                games: counters.games,
+                positions: counters.positions,
+                replay: self.samples,
+                capacity: self.config.replay.capacity,
+                seconds: counters.seconds + self.spent.0.elapsed().as_secs_f64(),
+                cpu_seconds: counters.cpu_seconds + self.spent.1.elapsed().as_secs_f64(),
+                events: self.events,
+            });
+            tell(Event::Played(self.samples + self.pending.len(), &metrics));
+        }
+    }
+}
+
+/// Whoever judges positions in self-play.
+pub(super) type Judge<G> = Box<dyn Evaluator<G>>;
+
+/// One for each thread: the processor's kernels, or burn on another device.
+pub(super) fn evaluators<G: CatalogGame>(
+    game: &G,
+    weights: &Weights,
+    device: &OpenDevice,
+    count: usize,
+) -> Vec<Judge<G>> {
+    let judge: Box<dyn Fn() -> Judge<G>> = match device.kind() {
+        DeviceKind::Cpu => {
+            let net = FrozenNet::new(weights);
+            Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
+        }
+        DeviceKind::Cuda(_) | DeviceKind::Wgpu => {
+            let evaluator = DeviceEvaluator::new(game.clone(), weights, device);
+            Box::new(move || Box::new(evaluator.clone()))
+        }
+    };
+    (0..count).map(|_| judge()).collect()
+}
+
+/// Adds a sample to what the learner looks at.
+fn push(batch: &mut TrainBatch, sample: SampleView<'_>) {
+    let policy = sample.actions.iter().zip(sample.policy);
+    let is = |sign| f32::from(u8::from(sample.verdict.sign() == sign));
+    batch.push(
+        sample.features.iter().map(|&feature| u32::from(feature)),
+        policy.map(|(&action, &share)| (usize::from(action), share)),
+        [is(1), is(0), is(-1)],
+        i32::from(sample.score),
+    );
+}

@@ -1,0 +1,199 @@
+//! What TensorBoard gets: whole records with right checksums, and everything that a line of metrics
+//! says.
+#![cfg(feature = "net")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use jarmo::config::Config;
+use jarmo::games::Jarmo;
+use jarmo::observe::{EventFile, Metrics};
+use jarmo::run::{RunFolder, run};
+use jarmo::tables::BuildSettings;
+use jarmo::train::OpenDevice;
+use protobuf::Message;
+use tensorboard_proto::event::Event;
+
+/// CRC-32C, bit by bit, masked as in TensorFlow's records.
+fn checksum(bytes: &[u8]) -> u32 {
+    let mut crc = !0_u32;
+    for &byte in bytes {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0x82f6_3b78 & (crc & 1).wrapping_neg());
+        }
+    }
+    (!crc).rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+/// Every event in the files of a folder, file by file.
+fn events(folder: &Path) -> Vec<Event> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let mut events = Vec::new();
+    for file in files {
+        assert!(file.to_str().unwrap().contains("tfevents"), "{file:?}");
+        let bytes = fs::read(file).unwrap();
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            let (length, tail) = rest.split_at(8);
+            let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
+            let size = u64::from_le_bytes(length.try_into().unwrap()) as usize;
+            assert_eq!(number(&tail[..4]), checksum(length));
+            let data = &tail[4..][..size];
+            assert_eq!(number(&tail[4 + size..][..4]), checksum(data));
+            events.push(Event::parse_from_bytes(data).unwrap());
+            rest = &tail[8 + size..];
+        }
+    }
+    events
+}
+
+/// The single numbers by tag, step by step.
+fn scalars(events: &[Event]) -> BTreeMap<String, Vec<(i64, f32)>> {
+    let mut found: BTreeMap<String, Vec<(i64, f32)>> = BTreeMap::new();
+    for event in events {
+        for value in event.get_summary().get_value() {
+            if value.has_simple_value() {
+                let list = found.entry(value.get_tag().to_owned()).or_default();
+                list.push((event.get_step(), value.get_simple_value()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_run_tells_tensorboard_what_its_metrics_say() {
+    let home = tempfile::tempdir().unwrap();
+    let settings = [
+        "net.width=32",
+        "net.blocks=1",
+        "selfplay.games=128",
+        "selfplay.simulations=2",
+        "selfplay.considered=2",
+        "run.threads=1",
+        "run.batch=128",
+        "run.first_samples=4096",
+        "run.reuse=1",
+        "run.steps=64",
+        "run.checkpoint=16",
+        "evaluation.every=32",
+        "evaluation.games=2",
+        "evaluation.simulations=2",
+        "evaluation.opponents=['random']",
+    ];
+    let mut settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+    let tables = home.path().join("tables");
+    let build = BuildSettings {
+        force: 3,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), &tables, build, &mut |_| {}).unwrap();
+    settings.push(format!("evaluation.tables={}", tables.display()));
+    let config = Config::layered(&[], &settings).unwrap();
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
+    let stop = AtomicBool::new(false);
+    run(
+        Jarmo::standard(),
+        &config,
+        &folder,
+        &OpenDevice::cpu(),
+        &stop,
+        |_| (),
+    )
+    .unwrap();
+
+    let text = fs::read_to_string(home.path().join("metrics.jsonl")).unwrap();
+    let lines: Vec<Metrics> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(lines.len() >= 2);
+    let events = events(&home.path().join("tensorboard"));
+    assert_eq!(events[0].get_file_version(), "brain.Event:2");
+    let scalars = scalars(&events);
+    type Of = fn(&Metrics) -> f64;
+    let expected: [(&str, Of); 14] = [
+        ("loss/total", |line| line.loss),
+        ("loss/policy", |line| line.loss_policy),
+        ("loss/result", |line| line.loss_result),
+        ("loss/score", |line| line.loss_score),
+        ("policy/entropy", |line| line.policy_entropy),
+        ("policy/accuracy", |line| line.policy_accuracy),
+        ("value/calibration_error", |line| line.calibration_error),
+        ("learner/rate", |line| line.rate),
+        ("learner/gradient_norm", |line| line.gradient_norm),
+        ("speed/positions_per_s", |line| line.timing.positions_per_s),
+        ("games/length", |line| line.plies),
+        ("games/cut_off", |line| line.truncated),
+        ("games/redeploys", |line| line.events["redeploys"]),
+        ("games/shuttle_bans", |line| line.events["shuttle_bans"]),
+    ];
+    for (tag, of) in expected {
+        let wanted: Vec<(i64, f32)> = lines
+            .iter()
+            .filter(|line| line.new_games > 0 || !tag.starts_with("games/"))
+            .map(|line| (line.step as i64, of(line) as f32))
+            .collect();
+        assert_eq!(scalars.get(tag), Some(&wanted), "{tag}");
+    }
+    let played = |line: &Metrics| line.events["captures"] > 0.5 && line.events["redeploys"] > 0.0;
+    assert!(lines.iter().any(played), "{:?}", lines[0].events);
+    assert!(!scalars["strength/elo"].is_empty());
+    assert!(scalars.contains_key("strength/score_against_random"));
+
+    let told: Vec<f64> = lines
+        .iter()
+        .filter_map(|line| Some(line.accuracy?.share()))
+        .collect();
+    let shown: Vec<f64> = scalars["exact/right"]
+        .iter()
+        .map(|&(_, share)| share.into())
+        .collect();
+    assert!(
+        !told.is_empty() && told.iter().all(|share| (0.3..1.0).contains(share)),
+        "{told:?}"
+    );
+    for (told, shown) in told.iter().zip(&shown) {
+        assert!((told - shown).abs() < 1e-6);
+    }
+
+    let histograms: Vec<_> = events
+        .iter()
+        .flat_map(|event| event.get_summary().get_value())
+        .filter(|value| value.has_histo())
+        .collect();
+    let stem = histograms
+        .iter()
+        .find(|value| value.get_tag() == "weights/stem.weight")
+        .expect("weights of the first layer");
+    let histogram = stem.get_histo();
+    let counted: f64 = histogram.get_bucket().iter().sum();
+    assert_eq!(counted, histogram.get_num());
+    assert_eq!(counted % 32.0, 0.0); // a row of 32 for every feature
+    assert!(histogram.get_min() < 0.0 && histogram.get_max() > 0.0);
+}
+
+#[test]
+fn what_was_said_of_later_steps_is_void_after_going_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = EventFile::create(home.path(), 1).unwrap();
+    first.scalars(&[("loss".to_owned(), 1.0)], 50).unwrap();
+    drop(first);
+    let mut second = EventFile::create(home.path(), 41).unwrap();
+    second.scalars(&[("loss".to_owned(), 2.0)], 50).unwrap();
+    drop(second);
+    let starts: Vec<i64> = events(home.path())
+        .iter()
+        .filter(|event| event.has_session_log())
+        .map(Event::get_step)
+        .collect();
+    assert_eq!(starts, [1, 41]);
+}
