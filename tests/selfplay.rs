@@ -24,6 +24,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     considered: 4,
     opening_plies: 3,
     tables: PathBuf::new(),
+    tables_end: true,
 };
 
 const NET: NetConfig = NetConfig::Mlp {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jarmo::eval::Uniform;
-use jarmo::game::{Action, Game, Mask, Outcome, Player};
+use jarmo::game::{Action, Game, Mask, Outcome, Player, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::replay::SampleView;
 use jarmo::selfplay::{GamesState, Round, SelfPlay, SelfPlaySettings};
@@ -25,6 +25,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         considered: 2,
         opening_plies: 4,
         tables: tables.to_owned(),
+        tables_end: true,
     }
 }
 
@@ -36,6 +37,15 @@ fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
         5,
     )
     .unwrap()
+}
+
+/// The same, with games that are played to their end.
+fn playing_on(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
+    let settings = SelfPlaySettings {
+        tables_end: false,
+        ..settings(tables)
+    };
+    SelfPlay::new(&Jarmo::standard(), &settings, vec![Uniform; shards], 5).unwrap()
 }
 
 /// A game under way: its actions, and how many of its positions were searched.
@@ -136,27 +146,100 @@ fn games_that_reach_the_tables_end_there_with_the_exact_result() {
 }
 
 #[test]
+fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 5);
+    let game = Jarmo::standard();
+    let tables = Tables::open(&game, folder.path()).unwrap();
+    let mut play = playing_on(folder.path(), 1);
+    let (mut games, mut inside, mut corrected) = (0, 0, 0);
+    for _ in 0..200 {
+        let before = under_way(&play.save());
+        let round = play.round();
+        let after = under_way(&play.save());
+        let mut samples = round.samples.iter();
+        let mut told = 0;
+        for (old, new) in before.iter().zip(&after) {
+            if new.actions.len() == old.actions.len() + 1 && new.actions.starts_with(&old.actions) {
+                continue;
+            }
+            // The searched positions of the game that ended, the first of them after the opening.
+            let opening = old.actions.len() - old.searched;
+            let mut position = game.start();
+            let mut positions = Vec::new();
+            for (at, &action) in old.actions.iter().enumerate() {
+                if at >= opening {
+                    positions.push(position);
+                }
+                game.play(&mut position, action);
+            }
+            positions.push(position);
+            let of_game: Vec<_> = samples.by_ref().take(positions.len()).collect();
+            // Where the tables say nothing, what the last position says of the end.
+            let last = of_game.last().unwrap();
+            let winner = match last.verdict {
+                Verdict::Win => Some(game.to_move(&position)),
+                Verdict::Draw => None,
+                Verdict::Loss => Some(!game.to_move(&position)),
+            };
+            let mut end = (winner, game.ply(&position) + u32::from(last.plies_left));
+            let mut known = false;
+            for (at, sample) in positions.iter().zip(&of_game).rev() {
+                if let Some(ending) = tables.ending(&game, at) {
+                    let left = game.max_plies() - game.ply(at);
+                    let ply = game.ply(at) + ending.plies.unwrap_or(left);
+                    corrected += u64::from(known && end.0 != ending.outcome.winner);
+                    end = (ending.outcome.winner, ply);
+                    known = true;
+                    inside += 1;
+                }
+                let mover = game.to_move(at);
+                let verdict = match end.0 {
+                    None => Verdict::Draw,
+                    Some(winner) if winner == mover => Verdict::Win,
+                    Some(_) => Verdict::Loss,
+                };
+                assert_eq!(sample.verdict, verdict);
+                assert_eq!(u32::from(sample.plies_left), end.1 - game.ply(at));
+            }
+            told += u64::from(known);
+        }
+        assert!(samples.next().is_none());
+        assert_eq!(round.games.exact, told);
+        games += told;
+    }
+    assert!(games > 10, "{games}");
+    assert!(inside > 3 * games, "{inside} in {games} games");
+    assert!(
+        corrected > 5,
+        "{corrected}: what was given away inside is seen"
+    );
+}
+
+#[test]
 fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
-    let mut play = self_play(folder.path(), 1);
-    for _ in 0..100 {
-        play.round();
+    for start in [self_play, playing_on] {
+        let mut play = start(folder.path(), 1);
+        for _ in 0..100 {
+            play.round();
+        }
+        let text = serde_json::to_string(&play.save()).unwrap();
+        let mut resumed = start(folder.path(), 3);
+        resumed
+            .restore(&serde_json::from_str(&text).unwrap())
+            .unwrap();
+        let mut exact = 0;
+        for _ in 0..100 {
+            let (expected, round) = (play.round(), resumed.round());
+            assert_eq!(round.samples, expected.samples);
+            assert_eq!(round.games, expected.games);
+            exact += round.games.exact;
+        }
+        assert!(exact > 5, "{exact}");
+        assert_eq!(resumed.save(), play.save());
     }
-    let text = serde_json::to_string(&play.save()).unwrap();
-    let mut resumed = self_play(folder.path(), 3);
-    resumed
-        .restore(&serde_json::from_str(&text).unwrap())
-        .unwrap();
-    let mut exact = 0;
-    for _ in 0..100 {
-        let (expected, round) = (play.round(), resumed.round());
-        assert_eq!(round.samples, expected.samples);
-        assert_eq!(round.games, expected.games);
-        exact += round.games.exact;
-    }
-    assert!(exact > 10, "{exact}");
-    assert_eq!(resumed.save(), play.save());
 }
 
 #[test]

@@ -29,9 +29,12 @@ pub(super) struct Args {
     /// The most random actions that a game starts with
     #[arg(long, value_name = "N", default_value = "4")]
     opening_plies: u32,
-    /// A directory of exact tables, at whose positions games end
+    /// A directory of exact tables, which tell games their results
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
+    /// End games at the positions of the tables
+    #[arg(long, requires = "tables")]
+    tables_end: bool,
     /// Threads, each with games of its own
     #[arg(long, value_name = "T", default_value = "1")]
     threads: NonZeroUsize,
@@ -67,6 +70,7 @@ impl GameTask for SelfPlayTask<'_> {
             considered: args.considered,
             opening_plies: args.opening_plies,
             tables: args.tables.clone().unwrap_or_default(),
+            tables_end: args.tables_end,
         };
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {

@@ -55,7 +55,7 @@ pub struct Metrics {
     pub drawn: f64,
     /// See `new_games`.
     pub truncated: f64,
-    /// The share of them that ended at a position of exact tables.
+    /// The share of them that came to a position of exact tables.
     pub exact: f64,
     /// Their mean length.
     pub plies: f64,

@@ -88,7 +88,7 @@ impl EventFile {
                 ("games/black_wins".to_owned(), metrics.black),
                 ("games/drawn".to_owned(), metrics.drawn),
                 ("games/cut_off".to_owned(), metrics.truncated),
-                ("games/ended_in_tables".to_owned(), metrics.exact),
+                ("games/came_to_tables".to_owned(), metrics.exact),
             ]);
             let events = metrics.events.iter();
             tags.extend(events.map(|(name, count)| (format!("games/{name}"), *count)));

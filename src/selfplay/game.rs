@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::End;
+use super::rules::{End, Rules};
 use super::state::MoveState;
 use crate::encode::Encode;
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Outcome, Player};
 use crate::replay::{Sample, Samples};
 
 /// The most counts that a game may ask for.
@@ -22,7 +22,7 @@ pub struct GameStats {
     pub black: u64,
     /// Games cut off by the limit on their length.
     pub truncated: u64,
-    /// Games that ended at a position of exact tables.
+    /// Games that came to a position of exact tables.
     #[serde(default)]
     pub exact: u64,
     /// Actions in all games together.
@@ -57,14 +57,13 @@ impl GameStats {
         game.count_events(position, action, &mut self.events);
     }
 
-    /// Counts one game that ended like this after so many plies.
-    pub(super) fn count(&mut self, end: &End, plies: u32) {
-        let outcome = &end.outcome;
+    /// Counts one game of this length, and whether exact tables told a result of it.
+    pub(super) fn count(&mut self, outcome: &Outcome, plies: u32, exact: bool) {
         self.games += 1;
         self.white += u64::from(outcome.winner == Some(Player::White));
         self.black += u64::from(outcome.winner == Some(Player::Black));
         self.truncated += u64::from(outcome.truncated);
-        self.exact += u64::from(end.exact);
+        self.exact += u64::from(exact);
         self.plies += u64::from(plies);
     }
 }
@@ -84,6 +83,7 @@ struct Move {
     actions: Vec<u16>,
     policy: Vec<f32>,
     surprise: f32,
+    told: Option<End>, // by exact tables
 }
 
 impl Record {
@@ -91,12 +91,13 @@ impl Record {
     /// to over its legal actions.
     pub(super) fn push<G: Encode>(
         &mut self,
-        game: &G,
+        rules: &Rules<G>,
         position: &G::Position,
         at: usize,
         (actions, policy): (Vec<u16>, Vec<f32>),
         surprise: f32,
     ) {
+        let game = &rules.game;
         let mut features = Vec::new();
         game.features(position, |index| features.push(index as u16));
         self.moves.push(Move {
@@ -107,7 +108,13 @@ impl Record {
             actions,
             policy,
             surprise,
+            told: rules.told(position),
         });
+    }
+
+    /// Whether exact tables told the end of one of the positions.
+    pub(super) fn is_told(&self) -> bool {
+        self.moves.iter().any(|made| made.told.is_some())
     }
 
     /// What has to be kept of the positions so far; the rest follows from the game's actions.
@@ -124,19 +131,24 @@ impl Record {
     /// Adds a saved position again.
     pub(super) fn restore<G: Encode>(
         &mut self,
-        game: &G,
+        rules: &Rules<G>,
         position: &G::Position,
         made: &MoveState,
     ) {
         let policy = made.policy.iter().map(|&bits| f32::from_bits(bits));
         let policy = (made.actions.clone(), policy.collect());
         let surprise = f32::from_bits(made.surprise);
-        self.push(game, position, made.at, policy, surprise);
+        self.push(rules, position, made.at, policy, surprise);
     }
 
-    /// Turns the game into samples, now that its end is known, and forgets it.
-    pub(super) fn finish(&mut self, end: &End, samples: &mut Samples) {
+    /// Turns the game into samples, now that its end is known, and forgets it. What the tables told
+    /// of a position goes for those before it, up to the one that they told something of.
+    pub(super) fn finish(&mut self, mut end: End, samples: &mut Samples) {
+        for made in self.moves.iter_mut().rev() {
+            end = *made.told.get_or_insert(end);
+        }
         for made in self.moves.drain(..) {
+            let end = made.told.unwrap_or(end);
             samples.push(&Sample {
                 features: made.features,
                 actions: made.actions,

@@ -39,7 +39,7 @@ pub struct SelfPlaySpeed {
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
-    exact: f64, // the share of games that ended at a position of exact tables
+    exact: f64, // the share of games that came to a position of exact tables
     root_positions_per_s: f64,
     simulations_per_s: f64,
     evaluations_per_s: f64,

@@ -79,6 +79,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
                 let rules = Rules {
                     game: game.clone(),
                     tables: tables.clone(),
+                    tables_end: settings.tables_end,
                 };
                 Shard::new(rules, settings, evaluator, slots, seed)
             });

@@ -1,4 +1,4 @@
-//! When a game of self-play is over: by the rules, or where exact tables know the rest.
+//! When a game of self-play is over and how: by the rules, or by what exact tables know.
 
 use std::sync::Arc;
 
@@ -8,13 +8,16 @@ use crate::game::{Action, Game, Mask, Outcome};
 use crate::random::{Stream, below};
 use crate::tables::Endgames;
 
-/// A game, and the tables that shorten it.
+/// A game, and the tables that tell how it ends.
 pub(super) struct Rules<G: Game> {
     pub(super) game: G,
     pub(super) tables: Option<Arc<dyn Endgames<G>>>,
+    /// Whether a game ends where the tables know the rest.
+    pub(super) tables_end: bool,
 }
 
 /// How a game ended.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub(super) outcome: Outcome,
     /// The ply of the end, which lies ahead where it is exact.
@@ -24,17 +27,26 @@ pub(super) struct End {
 }
 
 impl<G: Game> Rules<G> {
-    /// The end of a game that has come to this position, if it goes no further. A draw told by the
-    /// tables lasts to the limit on the length.
+    /// The end of a game that has come to this position, if it goes no further.
     pub(super) fn end(&self, position: &G::Position) -> Option<End> {
-        let ply = self.game.ply(position);
         if let Some(outcome) = self.game.outcome(position) {
             return Some(End {
                 outcome,
-                ply,
+                ply: self.game.ply(position),
                 exact: false,
             });
         }
+        self.tables_end.then(|| self.exact(position)).flatten()
+    }
+
+    /// The end that the tables tell of a position at which the game goes on.
+    pub(super) fn told(&self, position: &G::Position) -> Option<End> {
+        (!self.tables_end).then(|| self.exact(position)).flatten()
+    }
+
+    /// The end of the game by the tables. A draw lasts to the limit on the length.
+    fn exact(&self, position: &G::Position) -> Option<End> {
+        let ply = self.game.ply(position);
         let ending = self.tables.as_ref()?.ending(&self.game, position)?;
         let limit = match self.game.max_plies() {
             0 => u32::MAX,

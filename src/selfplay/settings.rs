@@ -20,9 +20,11 @@ pub struct SelfPlaySettings {
     pub considered: u32,
     /// The most random actions that a game starts with; how many is drawn for each game.
     pub opening_plies: u32,
-    /// A directory of exact tables, at whose positions games end with the exact result; empty for
-    /// none.
+    /// A directory of exact tables, from which games have their results; empty for none.
     pub tables: PathBuf,
+    /// Whether a game ends where it reaches the tables. Else it is played to its end, and every
+    /// position learns the exact result of the next one, itself included, that they know.
+    pub tables_end: bool,
 }
 
 /// Settings that make no sense, and what would.

@@ -119,7 +119,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             let mut position = self.rules.game.start();
             for &action in &state.actions {
                 while let Some(made) = moves.next_if(|made| made.at == slot.played.len()) {
-                    slot.record.restore(&self.rules.game, &position, made);
+                    slot.record.restore(&self.rules, &position, made);
                 }
                 let action = Action(action);
                 self.rules
@@ -190,14 +190,15 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let surprise = divergence(tree, &policy);
         let at = slot.played.len();
         slot.record
-            .push(game, &position, at, (actions, policy), surprise);
+            .push(&self.rules, &position, at, (actions, policy), surprise);
         let action = tree.best().expect("a position under way was judged");
         round.games.count_events(game, &position, action);
         game.play(&mut position, action);
         slot.played.push(action);
         if let Some(end) = self.rules.end(&position) {
-            round.games.count(&end, game.ply(&position));
-            slot.record.finish(&end, &mut round.samples);
+            let exact = end.exact || slot.record.is_told();
+            round.games.count(&end.outcome, game.ply(&position), exact);
+            slot.record.finish(end, &mut round.samples);
             // The search of this round drew from the front of the slot's stream; this one is another.
             let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
             slot.played.clear();

@@ -145,29 +145,40 @@ impl Tables {
     /// over.
     pub fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
         self.exact(position)?;
-        let mut values: Vec<ActionValue> = game
-            .legal(position)
+        let legal = game.legal(position);
+        let nexts: Vec<JarmoPosition> = legal
             .iter()
             .map(|action| {
                 let mut next = *position;
                 game.play(&mut next, action);
-                let exact = self.after(&next).expect("force never grows").before();
+                next
+            })
+            .collect();
+        let mut found = vec![None; nexts.len()];
+        self.exact_all(&nexts, &mut found);
+        let after = nexts.iter().zip(found);
+        let mut values: Vec<ActionValue> = legal
+            .iter()
+            .zip(after)
+            .map(|(action, (next, found))| {
+                let after = found.or_else(|| without_archers(next));
+                let exact = after.expect("force never grows").before();
                 ActionValue { action, exact }
             })
             .collect();
         values.sort_by_key(|value| -value.exact.preference());
         Some(values)
     }
+}
 
-    /// Like [`Tables::exact`], and certain also where a player has lost all archers.
-    fn after(&self, position: &JarmoPosition) -> Option<Exact> {
-        let mover = position.to_move();
-        if position.archers(mover).is_empty() {
-            Some(Exact::Loss(0))
-        } else if position.archers(!mover).is_empty() {
-            Some(Exact::Win(0))
-        } else {
-            self.exact(position)
-        }
+/// What a position is worth in which a player has lost all archers.
+fn without_archers(position: &JarmoPosition) -> Option<Exact> {
+    let mover = position.to_move();
+    if position.archers(mover).is_empty() {
+        Some(Exact::Loss(0))
+    } else if position.archers(!mover).is_empty() {
+        Some(Exact::Win(0))
+    } else {
+        None
     }
 }
