@@ -10,7 +10,9 @@ use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
     TammiPosition,
 };
+use jarmo::random::{below, stream};
 use ndarray::Array3;
+use rand::Rng;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new()
@@ -379,4 +381,55 @@ impl GameTask for Allocations {
 #[test]
 fn stepping_allocates_nothing_once_warm() {
     for_every_game(Allocations);
+}
+
+/// Plays random games beside their mirror images: whatever is seen in one is where the mirror says in
+/// the other. Answers whether the game has a mirror.
+fn check_mirror<G: Encode>(game: &G) -> bool {
+    let Some(mirror) = game.mirror() else {
+        return false;
+    };
+    assert_eq!(mirror.features.len(), game.feature_count());
+    assert_eq!(mirror.actions.len(), game.actions());
+    let (mut position, mut image) = (game.start(), game.start());
+    let mut stream = stream(11, 0);
+    let seen = |position: &G::Position| {
+        let mut features = Vec::new();
+        game.features(position, |index| features.push(index as u16));
+        features.sort_unstable();
+        features
+    };
+    let through = |map: &[u16], indices: &[u16]| {
+        let mut image: Vec<u16> = indices
+            .iter()
+            .map(|&index| map[usize::from(index)])
+            .collect();
+        image.sort_unstable();
+        image
+    };
+    let mut games = 0;
+    while games < 30 {
+        assert_eq!(through(&mirror.features, &seen(&position)), seen(&image));
+        let legal = game.legal(&position);
+        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
+        let images: Vec<u16> = game.legal(&image).iter().map(|action| action.0).collect();
+        assert_eq!(through(&mirror.actions, &actions), images);
+        assert_eq!(game.outcome(&position), game.outcome(&image));
+        if actions.is_empty() {
+            (position, image) = (game.start(), game.start());
+            games += 1;
+            continue;
+        }
+        let action = actions[below(stream.next_u64(), legal.count()) as usize];
+        game.play(&mut position, Action(action));
+        game.play(&mut image, Action(mirror.actions[usize::from(action)]));
+    }
+    true
+}
+
+#[test]
+fn a_mirror_shows_the_same_game() {
+    assert!(check_mirror(&ConnectFour::new(0)));
+    assert!(check_mirror(&ConnectFour::new(20)));
+    assert!(!check_mirror(&Jarmo::standard()), "its web has no symmetry");
 }

@@ -1,7 +1,7 @@
 //! Connect four's features: 2 board planes of 42 cells, the mover's stones and the opponent's. Where
 //! a limit on the length is set, a third plane tells the plies left.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_plies_left};
+use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
 use crate::game::Game;
 use crate::games::connect_four::{COLUMNS, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -21,6 +21,20 @@ impl Encode for ConnectFour {
 
     fn grid(&self) -> (usize, usize) {
         (ROWS, COLUMNS)
+    }
+
+    fn mirror(&self) -> Option<Mirror> {
+        let column = |column: usize| COLUMNS - 1 - column;
+        let feature = |feature: usize| match feature / CELLS {
+            0..BOARD_PLANES => feature - feature % COLUMNS + column(feature % COLUMNS),
+            _ => feature, // a number is the same in a mirror
+        };
+        Some(Mirror {
+            features: (0..self.feature_count())
+                .map(|place| feature(place) as u16)
+                .collect(),
+            actions: (0..COLUMNS).map(|place| column(place) as u16).collect(),
+        })
     }
 
     #[inline]

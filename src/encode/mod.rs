@@ -34,6 +34,11 @@ pub trait Encode: Game {
     /// Calls `set` with the index of every feature that is 1.
     fn features(&self, position: &Self::Position, set: impl FnMut(usize));
 
+    /// The same game seen in a mirror, where the rules do not tell the two apart.
+    fn mirror(&self) -> Option<Mirror> {
+        None
+    }
+
     /// Cells of a plane.
     fn cells(&self) -> usize {
         let (rows, columns) = self.grid();
@@ -55,6 +60,15 @@ pub trait Encode: Game {
         out.fill(0.0);
         self.features(position, |index| out[index] = 1.0);
     }
+}
+
+/// Where everything is in a mirror. Looking twice shows what was there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mirror {
+    /// Where each feature goes.
+    pub features: Vec<u16>,
+    /// Where each action goes.
+    pub actions: Vec<u16>,
 }
 
 /// Sets the bits of `cells` in a plane.

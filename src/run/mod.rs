@@ -24,6 +24,7 @@ pub use folder::{RunFolder, checkpoint};
 use crate::accuracy::{PolicyExam, Tally};
 use crate::catalog::{CatalogGame, GameError};
 use crate::config::Config;
+use crate::encode::Mirror;
 use crate::net::{AgentFile, NetShape, Provenance};
 use crate::observe::{EventFile, Metrics, Strength};
 use crate::program::this_program;
@@ -138,6 +139,7 @@ struct Run<'a, G: CatalogGame> {
     pending: Samples, // in no file yet
     learner: Learner,
     batch: TrainBatch,
+    mirror: Option<Mirror>,
     exam: Option<PolicyExam<G>>,
     events: Option<EventFile>, // none after it could not be written
     counters: Counters,
@@ -248,6 +250,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             owed: f64::from_bits(counters.owed),
             saved: None,
             batch: TrainBatch::new(shape),
+            mirror: game.mirror(),
             exam: open_exam(&game, config)?,
             events: Some(folder.open_events(counters.step)?),
             config,
@@ -283,6 +286,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             replay: &self.replay,
             learner: &mut self.learner,
             batch: &mut self.batch,
+            mirror: self.mirror.as_ref(),
             steps,
         };
         let mut playing = Playing {

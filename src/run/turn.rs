@@ -4,12 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
+use rand::Rng;
 use rayon::ThreadPool;
 
 use super::window::Totals;
 use super::{Counters, Event};
 use crate::catalog::CatalogGame;
 use crate::config::Config;
+use crate::encode::Mirror;
 use crate::eval::Evaluator;
 use crate::net::{FrozenNet, NetEvaluator, Weights};
 use crate::random::stream;
@@ -31,6 +33,7 @@ pub(super) struct Learning<'a> {
     pub(super) replay: &'a Replay,
     pub(super) learner: &'a mut Learner,
     pub(super) batch: &'a mut TrainBatch,
+    pub(super) mirror: Option<&'a Mirror>, // in which every other sample is seen
     pub(super) steps: u64,
 }
 
@@ -48,7 +51,9 @@ impl Learning<'_> {
             let mut draws = stream(self.config.run.seed, DRAWS + self.learner.steps());
             self.batch.clear();
             for _ in 0..self.config.run.batch {
-                push(self.batch, self.replay.draw(&mut draws));
+                let sample = self.replay.draw(&mut draws);
+                let mirror = self.mirror.filter(|_| draws.next_u64() & 1 == 1);
+                push(self.batch, sample, mirror);
             }
             steps.push(self.learner.step(self.batch)?);
         }
@@ -129,13 +134,21 @@ pub(super) fn evaluators<G: CatalogGame>(
     (0..count).map(|_| judge()).collect()
 }
 
-/// Adds a sample to what the learner looks at.
-fn push(batch: &mut TrainBatch, sample: SampleView<'_>) {
+/// Adds a sample to what the learner looks at, as it is or in a mirror.
+fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
     let policy = sample.actions.iter().zip(sample.policy);
     let is = |sign| f32::from(u8::from(sample.verdict.sign() == sign));
+    let feature = |feature: u16| match mirror {
+        Some(mirror) => mirror.features[usize::from(feature)],
+        None => feature,
+    };
+    let action = |action: u16| match mirror {
+        Some(mirror) => mirror.actions[usize::from(action)],
+        None => action,
+    };
     batch.push(
-        sample.features.iter().map(|&feature| u32::from(feature)),
-        policy.map(|(&action, &share)| (usize::from(action), share)),
+        sample.features.iter().map(|&set| u32::from(feature(set))),
+        policy.map(|(&legal, &share)| (usize::from(action(legal)), share)),
         [is(1), is(0), is(-1)],
         i32::from(sample.score),
     );
