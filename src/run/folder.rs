@@ -167,7 +167,7 @@ impl RunFolder {
         line.push('\n');
         let file = OpenOptions::new().create(true).append(true).open(&path);
         file.and_then(|mut file| file.write_all(line.as_bytes()))
-            .map_err(|error| at(&path, error))
+            .map_err(|error| self.unwritten(at(&path, error)))
     }
 
     /// Takes lines after this step out of the metrics: the run will write them again.
