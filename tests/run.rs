@@ -345,14 +345,8 @@ fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
     let run = path.to_str().unwrap();
-    let settings = [
-        "--config",
-        "configs/smoke.toml",
-        "--set",
-        "selfplay.simulations=2",
-    ];
     program(&["train", "--run", run, "--steps", "40"])
-        .args(settings)
+        .args(QUICK)
         .assert()
         .success();
     let (folder, _) = RunFolder::open(&path).unwrap();
@@ -406,6 +400,14 @@ fn a_place_that_cannot_be_written_is_named() {
         .stderr(contains("every opening is played from both sides"));
 }
 
+/// The shortest run there is on the command line.
+const QUICK: [&str; 4] = [
+    "--config",
+    "configs/smoke.toml",
+    "--set",
+    "selfplay.simulations=2",
+];
+
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("jarmo").unwrap();
     command.args(arguments);
@@ -417,19 +419,13 @@ fn train_resume_and_export_on_the_command_line() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
     let run = path.to_str().unwrap();
-    let settings = [
-        "--config",
-        "configs/smoke.toml",
-        "--set",
-        "selfplay.simulations=2",
-    ];
     program(&["train", "--run", run, "--steps", "40"])
-        .args(settings)
+        .args(QUICK)
         .assert()
         .success()
         .stdout(contains("step 40: checkpoint").and(contains("evaluate it: jarmo arena")));
     program(&["train", "--run", run])
-        .args(settings)
+        .args(QUICK)
         .assert()
         .code(1)
         .stderr(contains("already holds a run").and(contains("jarmo train --resume")));

@@ -40,18 +40,7 @@ pub enum AgentKind {
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
                           alphabeta:NODES, tables:DIR, or an agent file FILE.safetensors?sims=SIMULATIONS";
 
-/// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = &[
-    "sims",
-    "root",
-    "considered",
-    "noise",
-    "cpuct",
-    "mb",
-    "tables",
-];
-
-/// Settings of an agent file.
+/// Settings of an agent file: those of every search, then the tables, then its own.
 const FILE_SETTINGS: &[&str] = &[
     "sims",
     "root",
@@ -63,8 +52,11 @@ const FILE_SETTINGS: &[&str] = &[
     "kernel",
 ];
 
+/// Settings of all agents that grow a tree.
+const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(7).0;
+
 /// Settings of a tree agent that has its tables already.
-const TABLES_SETTINGS: &[&str] = &["sims", "root", "considered", "noise", "cpuct", "mb"];
+const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(6).0;
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 
+use super::block::Block;
 use super::{CommandResult, Failure, GameArgs};
 use crate::agent::{AgentError, AgentSpec, build};
 use crate::arena::{
@@ -247,7 +248,9 @@ impl GameTask for ArenaTask<'_> {
         }
         let mut watch = Watch::new(file, tournament.standings());
         let played = tournament.play(teams, &STOP, &mut watch);
-        watch.draw("")?;
+        if let Some(block) = &mut watch.block {
+            block.draw([], [], "")?;
+        }
         let report = Report::new(tournament.standings());
         write_report(args, &report)?;
         played.map_err(Failure::new)?;
@@ -303,8 +306,7 @@ fn interrupted(args: &Args, report: &Report) -> String {
 /// Keeps the records and shows how things stand: a table that is drawn over on a terminal, lines elsewhere.
 struct Watch {
     file: Option<RecordFile>,
-    terminal: Option<Term>,
-    drawn: usize, // lines of the table on the terminal
+    block: Option<Block>,
     begun: Instant,
     games_before: u32,
     shown: Instant,
@@ -314,8 +316,7 @@ impl Watch {
     fn new(file: Option<RecordFile>, standings: &Standings) -> Watch {
         Watch {
             file,
-            terminal: Some(Term::buffered_stderr()).filter(Term::is_term),
-            drawn: 0,
+            block: Block::on(Term::buffered_stderr()),
             begun: Instant::now(),
             games_before: standings.games(),
             shown: Instant::now(),
@@ -336,27 +337,6 @@ impl Watch {
         };
         format!("{games} of {planned} games, {pace}")
     }
-
-    /// Draws a table in place of the last one.
-    fn draw(&mut self, text: &str) -> io::Result<()> {
-        let Some(terminal) = &self.terminal else {
-            return Ok(());
-        };
-        let (rows, columns) = terminal.size();
-        terminal.clear_line()?; // there may be the echo of Ctrl-C
-        terminal.clear_last_lines(self.drawn)?;
-        self.drawn = 0;
-        // A line as wide as the terminal, or more lines than it has, would scroll.
-        for line in text.lines().take(usize::from(rows).saturating_sub(1)) {
-            let line: String = line
-                .chars()
-                .take(usize::from(columns).saturating_sub(1))
-                .collect();
-            terminal.write_line(&line)?;
-            self.drawn += 1;
-        }
-        terminal.flush()
-    }
 }
 
 impl Observer for Watch {
@@ -370,7 +350,7 @@ impl Observer for Watch {
     fn standings(&mut self, standings: &Standings) {
         const TABLE_EVERY: Duration = Duration::from_millis(500);
         const LINE_EVERY: Duration = Duration::from_secs(10);
-        let every = match self.terminal {
+        let every = match self.block {
             Some(_) => TABLE_EVERY,
             None => LINE_EVERY,
         };
@@ -380,12 +360,12 @@ impl Observer for Watch {
         self.shown = Instant::now();
         let pace = self.pace(standings);
         // Whoever closed standard error does not want to know.
-        let _ = match &self.terminal {
+        let _ = match &mut self.block {
             None => writeln!(stderr(), "{pace}"),
-            Some(terminal) => {
-                let width = usize::from(terminal.size().1).saturating_sub(1);
-                let table = Report::new(standings).agents_table(width);
-                self.draw(&format!("{pace}\n\n{table}"))
+            Some(block) => {
+                let table = Report::new(standings).agents_table(block.width());
+                let text = format!("{pace}\n\n{table}");
+                block.draw([], text.lines(), "")
             }
         };
     }

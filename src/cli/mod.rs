@@ -3,6 +3,7 @@
 mod accuracy;
 mod arena;
 mod bench;
+mod block;
 mod bench_env;
 mod bench_search;
 mod bench_signature;

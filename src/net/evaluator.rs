@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::{AgentFile, FeatureBatch, FrozenNet, Logits, NetShape, Weights};
+use super::{FeatureBatch, FrozenNet, Logits, NetShape, Weights};
 use crate::encode::Encode;
 use crate::eval::{Evaluation, Evaluator};
 
@@ -24,11 +24,6 @@ pub struct NetEvaluator<G> {
 }
 
 impl<G: Encode> NetEvaluator<G> {
-    /// The network of a file that was checked for this game.
-    pub fn from_file(game: G, file: &AgentFile) -> NetEvaluator<G> {
-        NetEvaluator::new(game, file.weights())
-    }
-
     /// A network for this game, on the fastest kernel of this processor.
     ///
     /// # Panics

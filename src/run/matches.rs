@@ -16,7 +16,7 @@ use crate::arena::{
 };
 use crate::catalog::CatalogGame;
 use crate::config::EvaluationConfig;
-use crate::net::{AgentFile, FrozenNet, NetEvaluator};
+use crate::net::{FrozenNet, NetEvaluator};
 use crate::observe::{MatchScore, Strength};
 use crate::random::stream;
 
@@ -64,7 +64,11 @@ impl Matches {
         entrants.extend(past.iter().map(|&step| entrant(folder, step)));
         let nets: Vec<FrozenNet> = std::iter::once(&step)
             .chain(&past)
-            .map(|&step| folder.load_agent(step).map(|file| frozen(&file)))
+            .map(|&step| {
+                folder
+                    .load_agent(step)
+                    .map(|file| FrozenNet::new(file.weights()))
+            })
             .collect::<Result<_, _>>()?;
         let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
@@ -166,10 +170,6 @@ fn entrant(folder: &RunFolder, step: u64) -> Entrant {
             cpu_seconds: None,
         }),
     }
-}
-
-fn frozen(file: &AgentFile) -> FrozenNet {
-    FrozenNet::new(file.weights())
 }
 
 /// The agents of one thread: the checkpoint, the fixed opponents, the past. `nets` are those of the

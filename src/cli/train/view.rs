@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use console::{Term, style, truncate_str};
+use console::{Term, style};
 
 use crate::accuracy::Tally;
+use crate::cli::block::Block;
 use crate::config::Config;
 use crate::observe::{Metrics, Strength};
 use crate::run::{Activity, Event};
@@ -40,8 +41,7 @@ pub(super) struct View<'a> {
     config: &'a Config,
     facts: Facts,
     stop: &'a AtomicBool,
-    terminal: Option<Term>,
-    drawn: usize, // lines of the block on the terminal
+    block: Option<Block>,
     shown: Option<Instant>,
     begun: Instant,
     seconds_before: Option<f64>, // of the run, when this process took over
@@ -65,14 +65,12 @@ struct State {
 
 impl<'a> View<'a> {
     pub(super) fn new(config: &'a Config, facts: Facts, stop: &'a AtomicBool) -> View<'a> {
-        let terminal = Some(Term::buffered_stdout()).filter(Term::is_term);
-        let terminal = terminal.filter(|_| !console::is_dumb());
+        let block = Block::on(Term::buffered_stdout()).filter(|_| !console::is_dumb());
         View {
             config,
             facts,
             stop,
-            terminal,
-            drawn: 0,
+            block,
             shown: None,
             begun: Instant::now(),
             seconds_before: None,
@@ -82,7 +80,7 @@ impl<'a> View<'a> {
 
     /// Shows the first lines, before anything has happened.
     pub(super) fn begin(&mut self) -> io::Result<()> {
-        if self.terminal.is_some() {
+        if self.block.is_some() {
             return self.draw();
         }
         let Facts {
@@ -98,7 +96,7 @@ impl<'a> View<'a> {
     /// Takes in what happened and shows it. A reader that went away must not end the run: nothing is
     /// lost but its lines.
     pub(super) fn event(&mut self, event: Event<'_>) {
-        let _ = match self.terminal {
+        let _ = match self.block {
             Some(_) => {
                 let at_once = !matches!(event, Event::Played(..));
                 self.note(event);
@@ -178,28 +176,16 @@ impl<'a> View<'a> {
 
     /// Draws the block in place of the last one.
     fn draw(&mut self) -> io::Result<()> {
-        let Some(terminal) = &self.terminal else {
+        let Some(drawing) = &mut self.block else {
             return Ok(());
         };
         self.shown = Some(Instant::now());
-        let (rows, columns) = terminal.size();
-        let width = usize::from(columns).saturating_sub(1).max(1);
-        terminal.clear_line()?; // there may be the echo of Ctrl-C
-        terminal.clear_last_lines(self.drawn)?;
-        // What stays above the block.
-        for warning in self.state.warnings.drain(..) {
-            terminal.write_line(&format!("warning: {warning}"))?;
-        }
         let stopping = self.stop.load(Ordering::Relaxed);
         let progress = progress(self.config, &self.state.now, self.seconds_before);
         let lines = block(&self.state, self.config, &self.facts, progress, stopping);
-        // A line as wide as the terminal, or more lines than it has, would scroll.
-        self.drawn = 0;
-        for line in lines.iter().take(usize::from(rows).saturating_sub(1)) {
-            terminal.write_line(&truncate_str(line, width, "…"))?;
-            self.drawn += 1;
-        }
-        terminal.flush()
+        let warnings = self.state.warnings.drain(..);
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        drawing.draw(warnings, lines.iter().map(String::as_str), "…")
     }
 }
 
