@@ -62,7 +62,8 @@ def main():
     opinion = json.load(sys.stdin)["opinion"]
     shape = header["shape"]
     features = np.zeros(shape["planes"] * shape["rows"] * shape["columns"])
-    features[opinion["features"]] = 1.0
+    # A network from before the threats (encoder version 1) knows only the first of the set inputs.
+    features[[index for index in opinion["features"] if index < len(features)]] = 1.0
     seen = trunk(header, weights, features)
     computed, expected = [], []
     for head in ["policy", "result", "score"]:

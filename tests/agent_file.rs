@@ -2,18 +2,24 @@
 
 mod nets;
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use assert_cmd::Command;
+use jarmo::encode::Encode;
 use jarmo::game::Game;
 use jarmo::games::web::Web;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
-use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
+use jarmo::net::{
+    AgentFile, FeatureBatch, FrozenNet, KernelKind, Logits, MatchResult, NetConfig, NetShape,
+    Provenance, Weights,
+};
 use jarmo::program::this_program;
 use jarmo::random::stream;
 use nets::{tiny, with_header};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
+use safetensors::tensor::TensorView;
 
 fn jarmo_agent() -> AgentFile {
     let game = Jarmo::standard();
@@ -57,12 +63,12 @@ fn what_is_saved_is_loaded_bit_by_bit() {
 fn a_file_for_something_else_is_refused_with_both_named() {
     let file = jarmo_agent();
     let jarmo = Jarmo::standard();
-    let error = |file: &AgentFile| file.check(&jarmo).unwrap_err().to_string();
+    let error = |file: &AgentFile| file.clone().for_game(&jarmo).unwrap_err().to_string();
     for (from, to, message) in [
         (
-            r#""encoder_version":1"#,
+            r#""encoder_version":2"#,
             r#""encoder_version":7"#,
-            "encoder version 7, this program needs 1; export it again",
+            "encoder version 7, this program needs 2; export it again",
         ),
         (
             r#""rules_version":1"#,
@@ -78,14 +84,100 @@ fn a_file_for_something_else_is_refused_with_both_named() {
         let changed = AgentFile::from_bytes(&with_header(&file, from, to)).unwrap();
         assert!(error(&changed).contains(message), "{}", error(&changed));
     }
-    let wrong = |error: Result<(), _>| error.map_err(|e: jarmo::net::AgentFileError| e.to_string());
+    let other = file.clone().for_game(&ConnectFour::new(0));
     assert_eq!(
-        wrong(file.check(&ConnectFour::new(0))).unwrap_err(),
+        other.unwrap_err().to_string(),
         "it plays jarmo, and connect_four is wanted; choose a file for connect_four"
     );
-    assert!(file.check(&Guard::standard()).is_err());
-    assert!(file.check(&Jarmo::new(Web::standard(), 50)).is_ok());
-    assert!(file.check(&jarmo.with_max_plies(0)).is_ok());
+    assert!(file.clone().for_game(&Guard::standard()).is_err());
+    let short = Jarmo::new(Web::standard(), 50);
+    assert_eq!(file.clone().for_game(&short).unwrap(), file);
+    assert_eq!(
+        file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(),
+        file
+    );
+}
+
+/// The file that a program of before the threats would have written: fewer planes, and no weights for
+/// the others.
+fn before_threats<G: Encode>(game: &G, file: &AgentFile) -> Vec<u8> {
+    let tensors: Vec<_> = file.weights().tensors().iter().collect();
+    let threats = game.threat_planes() * game.cells();
+    let planes = format!(r#""planes":{}"#, file.weights().shape().planes);
+    let fewer = format!(r#""planes":{}"#, game.planes());
+    let header = serde_json::to_string(file.header()).unwrap();
+    let header = header
+        .replace(r#""encoder_version":2"#, r#""encoder_version":1"#)
+        .replace(&planes, &fewer);
+    let cut: Vec<(String, Vec<usize>, Vec<u8>)> = tensors
+        .into_iter()
+        .map(|(name, tensor)| {
+            let (mut dims, mut data) = (tensor.dims.clone(), tensor.data.clone());
+            if name == "stem.weight" || name == "stem.numbers.weight" {
+                dims[0] -= threats;
+                data.truncate(dims.iter().product());
+            }
+            let bytes = data.iter().flat_map(|number| number.to_le_bytes());
+            (name.clone(), dims, bytes.collect())
+        })
+        .collect();
+    let views = cut.iter().map(|(name, dims, bytes)| {
+        let view = TensorView::new(safetensors::Dtype::F32, dims.clone(), bytes);
+        (name, view.unwrap())
+    });
+    let metadata = HashMap::from([("jarmo".to_owned(), header)]);
+    safetensors::serialize(views, Some(metadata)).unwrap()
+}
+
+#[test]
+fn an_agent_from_before_the_threats_plays_as_it_did() {
+    let game = Jarmo::standard();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.safetensors");
+    for net in [
+        NetConfig::Mlp {
+            width: 32,
+            blocks: 1,
+        },
+        NetConfig::Conv {
+            width: 32,
+            blocks: 1,
+            head_channels: 32,
+        },
+    ] {
+        let weights = Weights::random(net, NetShape::of(&game), &mut stream(4, 0));
+        let file = AgentFile::new(
+            &game,
+            weights,
+            jarmo_agent().header().provenance.clone(),
+            vec![],
+        );
+        std::fs::write(&path, before_threats(&game, &file)).unwrap();
+        let old = AgentFile::load(&path).unwrap();
+        assert_eq!(old.header().encoder_version, 1);
+        let new = AgentFile::load_for(&path, &game).unwrap();
+        assert_eq!(new.weights().shape(), file.weights().shape());
+        assert_eq!(new.header().encoder_version, 2);
+        let mut position = game.start();
+        for action in ["C1-E2", "C5-A4", "E2-D4"] {
+            game.play_text(&mut position, action).unwrap();
+        }
+        // The old network, asked about the features it knows, and the new one about all inputs.
+        let ask = |file: &AgentFile, set: Vec<u32>| {
+            let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable).unwrap();
+            let mut batch = FeatureBatch::new();
+            batch.push_indices(set);
+            let mut logits = Logits::new(*file.weights().shape());
+            net.evaluate(&batch, &mut logits);
+            [logits.policy(0), logits.result(0), logits.score(0)].concat()
+        };
+        let (mut features, mut inputs) = (Vec::new(), Vec::new());
+        game.features(&position, |index| features.push(index as u32));
+        game.inputs(&position, |index| inputs.push(index as u32));
+        assert!(inputs.len() > features.len());
+        assert_eq!(ask(&new, inputs.clone()), ask(&old, features));
+        assert_ne!(ask(&new, inputs.clone()), ask(&file, inputs));
+    }
 }
 
 #[test]
@@ -127,7 +219,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
             "a network mlp 64x1 needs",
         ),
         (
-            with_header(&file, r#""planes":10"#, r#""planes":99999999999"#),
+            with_header(&file, r#""planes":21"#, r#""planes":99999999999"#),
             "shape.planes = 99999999999",
         ),
         (
@@ -164,7 +256,7 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
         .assert()
         .success()
         .stdout(
-            contains("jarmo, rules version 1, encoder version 1")
+            contains("jarmo, rules version 1, encoder version 2")
                 .and(contains("mlp 32x1"))
                 .and(contains("step 1000, 250 games"))
                 .and(contains("against rollout:1000: 180 won, 22 drawn, 40 lost"))

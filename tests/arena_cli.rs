@@ -247,7 +247,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
         ("rules", r#""rules_version":1"#, r#""rules_version":9"#),
         (
             "encoder",
-            r#""encoder_version":1"#,
+            r#""encoder_version":2"#,
             r#""encoder_version":7"#,
         ),
     ] {
@@ -268,7 +268,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
         ),
         (
             "encoder.safetensors",
-            "encoder version 7, this program needs 1; export it again",
+            "encoder version 7, this program needs 2; export it again",
         ),
         ("torn.safetensors", "not a whole safetensors file"),
         ("missing.safetensors", "no such file; there are "),

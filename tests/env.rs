@@ -389,7 +389,7 @@ fn check_mirror<G: Encode>(game: &G) -> bool {
     let Some(mirror) = game.mirror() else {
         return false;
     };
-    assert_eq!(mirror.features.len(), game.feature_count());
+    assert_eq!(mirror.inputs.len(), game.input_count());
     assert_eq!(mirror.actions.len(), game.actions());
     let (mut position, mut image) = (game.start(), game.start());
     let mut stream = stream(11, 0);
@@ -409,7 +409,7 @@ fn check_mirror<G: Encode>(game: &G) -> bool {
     };
     let mut games = 0;
     while games < 30 {
-        assert_eq!(through(&mirror.features, &seen(&position)), seen(&image));
+        assert_eq!(through(&mirror.inputs, &seen(&position)), seen(&image));
         let legal = game.legal(&position);
         let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
         let images: Vec<u16> = game.legal(&image).iter().map(|action| action.0).collect();

@@ -98,8 +98,8 @@ fn a_trained_file_that_does_not_fit_is_named_and_the_built_in_agent_plays() {
     let file = tiny(&Jarmo::standard(), 1);
     let cases = [
         (
-            with_header(&file, r#""encoder_version":1"#, r#""encoder_version":7"#),
-            "encoder version 7, this program needs 1",
+            with_header(&file, r#""encoder_version":2"#, r#""encoder_version":7"#),
+            "encoder version 7, this program needs 2",
         ),
         (
             tiny(&Guard::standard(), 1).to_bytes(),

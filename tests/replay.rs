@@ -97,7 +97,7 @@ fn samples_of_something_else_are_refused() {
             .starts_with("samples of jarmo (rules version 1")
     );
     let newer = ShardOrigin {
-        encoder_version: 2,
+        encoder_version: 7,
         ..origin()
     };
     assert!(Samples::from_bytes(&bytes, &newer).is_err());

@@ -58,7 +58,7 @@ fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> TrainBatch {
             continue;
         }
         let mut features = Vec::new();
-        game.features(&position, |index| features.push(index as u32));
+        game.inputs(&position, |index| features.push(index as u32));
         let lowest = legal.nth(0);
         let policy = legal
             .iter()

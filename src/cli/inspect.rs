@@ -61,8 +61,10 @@ impl GameTask for OpinionTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> Result<Opinion, Failure> {
         let path = self.args.file.display();
-        self.file
-            .check(&game)
+        let file = self
+            .file
+            .clone()
+            .for_game(&game)
             .map_err(|error| Failure::new(format!("{path}: {error}")))?;
         let position = match self.position {
             "start" => game.start(),
@@ -70,6 +72,6 @@ impl GameTask for OpinionTask<'_> {
                 .parse_position(text)
                 .map_err(|error| Failure::usage(format!("--position: {error}")))?,
         };
-        Ok(Opinion::new(self.file, &game, &position))
+        Ok(Opinion::new(&file, &game, &position))
     }
 }

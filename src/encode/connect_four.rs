@@ -1,5 +1,8 @@
 //! Connect four's features: 2 board planes of 42 cells, the mover's stones and the opponent's. Where
 //! a limit on the length is set, a third plane tells the plies left.
+//!
+//! The threats, of the mover and of the opponent: the empty circles that would complete four, and the
+//! lines of four that hold two stones of his and nothing else.
 
 use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
 use crate::game::Game;
@@ -9,6 +12,14 @@ use crate::games::{ConnectFour, ConnectFourPosition};
 const BOARD_PLANES: usize = 2;
 const CELLS: usize = ROWS * COLUMNS;
 const _: () = assert!(PLIES_LEFT_CELLS <= CELLS);
+
+/// Lines of four.
+const LINES: usize = 69;
+
+/// Behind the two planes of circles that complete four.
+const PAIRS: usize = 2 * CELLS;
+
+const THREAT_PLANES: usize = 2 + (2 * LINES).div_ceil(CELLS);
 
 impl Encode for ConnectFour {
     fn planes(&self) -> usize {
@@ -25,13 +36,22 @@ impl Encode for ConnectFour {
 
     fn mirror(&self) -> Option<Mirror> {
         let column = |column: usize| COLUMNS - 1 - column;
-        let feature = |feature: usize| match feature / CELLS {
-            0..BOARD_PLANES => feature - feature % COLUMNS + column(feature % COLUMNS),
-            _ => feature, // a number is the same in a mirror
+        let cell = |index: usize| index - index % COLUMNS + column(index % COLUMNS);
+        let threats = self.feature_count();
+        let input = |index: usize| match index.checked_sub(threats) {
+            None if index < BOARD_PLANES * CELLS => cell(index),
+            None => index, // a number is the same in a mirror
+            Some(threat) if threat < PAIRS => threats + cell(threat),
+            Some(threat) => match threat - PAIRS {
+                pair if pair < 2 * LINES => {
+                    threats + PAIRS + pair - pair % LINES + mirrored_line(pair % LINES)
+                }
+                _ => index, // no line
+            },
         };
         Some(Mirror {
-            features: (0..self.feature_count())
-                .map(|place| feature(place) as u16)
+            inputs: (0..self.input_count())
+                .map(|index| input(index) as u16)
                 .collect(),
             actions: (0..COLUMNS).map(|place| column(place) as u16).collect(),
         })
@@ -41,24 +61,143 @@ impl Encode for ConnectFour {
     fn features(&self, position: &ConnectFourPosition, mut set: impl FnMut(usize)) {
         let mover = position.to_move();
         for (plane, player) in [mover, !mover].into_iter().enumerate() {
-            let mut left = position.stones(player);
-            while left != 0 {
-                // A column of the set has one bit more than it has circles.
-                let (column, row) = COLUMN_AND_ROW[left.trailing_zeros() as usize];
-                set(plane * CELLS + usize::from(row) * COLUMNS + usize::from(column));
-                left &= left - 1;
-            }
+            set_circles(plane * CELLS, position.stones(player), &mut set);
         }
         set_plies_left(self, position, BOARD_PLANES * CELLS, &mut set);
     }
+
+    fn threat_planes(&self) -> usize {
+        THREAT_PLANES
+    }
+
+    #[inline]
+    fn threats(&self, position: &ConnectFourPosition, mut set: impl FnMut(usize)) {
+        let mover = position.to_move();
+        for (plane, player) in [mover, !mover].into_iter().enumerate() {
+            let (own, other) = (position.stones(player), position.stones(!player));
+            let mut completing = 0;
+            for (step, starts) in STEPS.into_iter().zip(STARTS) {
+                let [first, second, third, fourth] = line_of_four(own, step);
+                completing |= (second & third & fourth)
+                    | (first & third & fourth) << step
+                    | (first & second & fourth) << (2 * step)
+                    | (first & second & third) << (3 * step);
+                let mixed = line_of_four(other, step).into_iter().fold(0, |a, b| a | b);
+                let odd = first ^ second ^ third ^ fourth;
+                let (some, all) = (
+                    first | second | third | fourth,
+                    first & second & third & fourth,
+                );
+                let mut pairs = starts & some & !odd & !all & !mixed;
+                while pairs != 0 {
+                    let line = LINE_AT[step][pairs.trailing_zeros() as usize];
+                    set(PAIRS + plane * LINES + usize::from(line));
+                    pairs &= pairs - 1;
+                }
+            }
+            let empty = CIRCLES & !(own | other);
+            set_circles(plane * CELLS, completing & empty, &mut set);
+        }
+    }
+}
+
+/// Sets the circles of a set of stones in a plane.
+#[inline]
+fn set_circles(plane_start: usize, circles: u64, set: &mut impl FnMut(usize)) {
+    let mut left = circles;
+    while left != 0 {
+        // A column of the set has one bit more than it has circles.
+        let (column, row) = COLUMN_AND_ROW[left.trailing_zeros() as usize];
+        set(plane_start + usize::from(row) * COLUMNS + usize::from(column));
+        left &= left - 1;
+    }
+}
+
+/// By the lowest circle of a line: whether a stone stands on its first, second, third, fourth one.
+#[inline]
+fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
+    [
+        stones,
+        stones >> step,
+        stones >> (2 * step),
+        stones >> (3 * step),
+    ]
+}
+
+/// Bits of a column.
+const HEIGHT: usize = ROWS + 1;
+
+/// From a circle to the next one of a line: up, right and down, right, right and up.
+const STEPS: [usize; 4] = [1, HEIGHT - 1, HEIGHT, HEIGHT + 1];
+
+/// All circles.
+const CIRCLES: u64 = {
+    let mut all = 0;
+    let mut column = 0;
+    while column < COLUMNS {
+        all |= ((1 << ROWS) - 1) << (HEIGHT * column);
+        column += 1;
+    }
+    all
+};
+
+/// By direction: the circles that a line starts at.
+const STARTS: [u64; 4] = {
+    let mut starts = [0; 4];
+    let mut direction = 0;
+    while direction < 4 {
+        let step = STEPS[direction];
+        starts[direction] =
+            CIRCLES & CIRCLES >> step & CIRCLES >> (2 * step) & CIRCLES >> (3 * step);
+        direction += 1;
+    }
+    starts
+};
+
+/// By step and first circle: the number of the line.
+const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
+    let mut numbers = [[0; COLUMNS * HEIGHT]; HEIGHT + 2];
+    let mut number = 0;
+    let mut direction = 0;
+    while direction < 4 {
+        let mut bit = 0;
+        while bit < COLUMNS * HEIGHT {
+            if STARTS[direction] >> bit & 1 == 1 {
+                numbers[STEPS[direction]][bit] = number;
+                number += 1;
+            }
+            bit += 1;
+        }
+        direction += 1;
+    }
+    assert!(number as usize == LINES);
+    numbers
+};
+
+/// The number of a line in the mirror.
+fn mirrored_line(line: usize) -> usize {
+    let circles = |step: usize, start: usize| [0, 1, 2, 3].map(|place| start + place * step);
+    let mirror = |bit: usize| HEIGHT * (COLUMNS - 1 - bit / HEIGHT) + bit % HEIGHT;
+    let lines = || {
+        STEPS.into_iter().zip(STARTS).flat_map(|(step, starts)| {
+            (0..COLUMNS * HEIGHT)
+                .filter(move |&bit| starts >> bit & 1 == 1)
+                .map(move |start| circles(step, start))
+        })
+    };
+    let mut image = lines().nth(line).expect("a line").map(mirror);
+    image.sort_unstable();
+    lines()
+        .position(|line| line == image)
+        .expect("a mirror shows lines as lines")
 }
 
 /// Column and row of each bit of a set of stones.
-const COLUMN_AND_ROW: [(u8, u8); COLUMNS * (ROWS + 1)] = {
-    let mut table = [(0, 0); COLUMNS * (ROWS + 1)];
+const COLUMN_AND_ROW: [(u8, u8); COLUMNS * HEIGHT] = {
+    let mut table = [(0, 0); COLUMNS * HEIGHT];
     let mut bit = 0;
     while bit < table.len() {
-        table[bit] = ((bit / (ROWS + 1)) as u8, (bit % (ROWS + 1)) as u8);
+        table[bit] = ((bit / HEIGHT) as u8, (bit % HEIGHT) as u8);
         bit += 1;
     }
     table

@@ -1,7 +1,7 @@
 //! Guard's features: 4 board planes and 3 planes of numbers, 25 cells each, in White's and Black's
-//! terms as for jarmo.
+//! terms as for jarmo; and the threats of pieces on a web.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left};
+use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left, web};
 use crate::game::Player;
 use crate::games::guard::PIECES;
 use crate::games::web::{CIRCLES, SIDE};
@@ -55,5 +55,15 @@ impl Encode for Guard {
         }
         set_count(PASSED, position.passes(), &mut set);
         set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+
+    fn threat_planes(&self) -> usize {
+        web::threat_planes(self.web())
+    }
+
+    #[inline]
+    fn threats(&self, position: &GuardPosition, set: impl FnMut(usize)) {
+        let pieces = Player::BOTH.map(|player| position.pieces(player));
+        web::threats(self.web(), pieces, set);
     }
 }

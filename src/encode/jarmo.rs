@@ -1,9 +1,10 @@
-//! Jarmo's features: 8 board planes and 2 planes of numbers, 25 cells each.
+//! Jarmo's features: 8 board planes and 2 planes of numbers, 25 cells each; and the threats of
+//! pieces on a web.
 //!
 //! The web has no symmetry, so nothing is turned for Black: planes are White's and Black's, and a
 //! feature says who is to move.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left};
+use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left, web};
 use crate::game::Player;
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
 use crate::games::web::{CIRCLES, SIDE, WebAction};
@@ -62,5 +63,15 @@ impl Encode for Jarmo {
             set(WHITE_MOVES);
         }
         set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+
+    fn threat_planes(&self) -> usize {
+        web::threat_planes(self.web())
+    }
+
+    #[inline]
+    fn threats(&self, position: &JarmoPosition, set: impl FnMut(usize)) {
+        let pieces = Player::BOTH.map(|player| position.archers(player));
+        web::threats(self.web(), pieces, set);
     }
 }

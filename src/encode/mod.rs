@@ -4,16 +4,25 @@
 //! features of a position lie in `planes x cells`, plane by plane. The first
 //! [`Encode::board_planes`] planes say something about each cell; in the others a number stands as
 //! one set cell.
+//!
+//! Networks see more than the environment shows: behind the features come the
+//! [threats](Encode::threats), which follow from them and save a small network from working them out.
 
 mod connect_four;
 mod guard;
 mod jarmo;
 mod tammi;
+mod web;
 
 use crate::game::Game;
 
-/// Goes up whenever any game's features change their meaning. A network belongs to one version.
-pub const ENCODER_VERSION: u32 = 1;
+/// Goes up whenever any game's inputs change their meaning. A network belongs to one version.
+///
+/// Version 2 added the threats behind the features of version 1, whose meaning stayed.
+pub const ENCODER_VERSION: u32 = 2;
+
+/// The version before the threats.
+pub(crate) const WITHOUT_THREATS: u32 = 1;
 
 /// A game whose positions can be written as features.
 ///
@@ -33,6 +42,27 @@ pub trait Encode: Game {
 
     /// Calls `set` with the index of every feature that is 1.
     fn features(&self, position: &Self::Position, set: impl FnMut(usize));
+
+    /// Planes of threats.
+    fn threat_planes(&self) -> usize;
+
+    /// Calls `set` with the index, from 0 on, of every threat that is 1: what is attacked, what can
+    /// be captured, where a line is nearly full.
+    fn threats(&self, position: &Self::Position, set: impl FnMut(usize));
+
+    /// Calls `set` with the index of everything that is 1 in what a network sees: the features, and
+    /// behind them the threats.
+    #[inline]
+    fn inputs(&self, position: &Self::Position, mut set: impl FnMut(usize)) {
+        self.features(position, &mut set);
+        let first = self.feature_count();
+        self.threats(position, |index| set(first + index));
+    }
+
+    /// How many numbers a network sees: features and threats.
+    fn input_count(&self) -> usize {
+        self.feature_count() + self.threat_planes() * self.cells()
+    }
 
     /// The same game seen in a mirror, where the rules do not tell the two apart.
     fn mirror(&self) -> Option<Mirror> {
@@ -65,8 +95,8 @@ pub trait Encode: Game {
 /// Where everything is in a mirror. Looking twice shows what was there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// Where each feature goes.
-    pub features: Vec<u16>,
+    /// Where each input goes.
+    pub inputs: Vec<u16>,
     /// Where each action goes.
     pub actions: Vec<u16>,
 }

@@ -1,7 +1,9 @@
 //! Tammi's features: 6 board planes and 2 planes of numbers, 64 cells each, as the mover sees the
-//! board. Actions are in the mover's terms too, so colours need no feature.
+//! board. Actions are in the mover's terms too, so colours need no feature. The threats are what he
+//! can do, and what the opponent could do if it were his turn, each in his own terms.
 
 use super::{Encode, PLIES_LEFT_CELLS, set_count, set_plies_left};
+use crate::game::{Game, Mask};
 use crate::games::tammi::{MOST_QUIET_LIMIT, SIDE, Square};
 use crate::games::{Tammi, TammiPosition};
 
@@ -54,5 +56,18 @@ impl Encode for Tammi {
         let quiet_left = self.quiet_limit().saturating_sub(position.quiet_plies());
         set_count(QUIET_LEFT, quiet_left, &mut set);
         set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+
+    fn threat_planes(&self) -> usize {
+        (2 * self.actions()).div_ceil(CELLS)
+    }
+
+    #[inline]
+    fn threats(&self, position: &TammiPosition, mut set: impl FnMut(usize)) {
+        for (player, actions) in position.possible_moves().into_iter().enumerate() {
+            for action in actions.iter() {
+                set(player * self.actions() + action.index());
+            }
+        }
     }
 }

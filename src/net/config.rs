@@ -83,7 +83,7 @@ impl NetShape {
     pub fn of<G: Encode>(game: &G) -> NetShape {
         let (rows, columns) = game.grid();
         NetShape {
-            planes: game.planes(),
+            planes: game.planes() + game.threat_planes(),
             board_planes: game.board_planes(),
             rows,
             columns,

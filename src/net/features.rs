@@ -24,7 +24,7 @@ impl FeatureBatch {
     /// Adds a position.
     #[inline]
     pub fn push<G: Encode>(&mut self, game: &G, position: &G::Position) {
-        game.features(position, |index| self.indices.push(index as u32));
+        game.inputs(position, |index| self.indices.push(index as u32));
         self.ends.push(self.indices.len());
     }
 

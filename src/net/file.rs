@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{NetConfig, NetShape};
 use super::weights::{Tensor, Weights};
-use crate::encode::{ENCODER_VERSION, Encode};
+use crate::encode::{ENCODER_VERSION, Encode, WITHOUT_THREATS};
 use crate::files::write_whole;
 
 /// The version of the header. Goes up when an older program would misread it.
@@ -146,15 +146,22 @@ impl AgentFile {
 
     /// Reads a file and makes sure that it plays this game as this program knows it.
     pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, AgentFileError> {
-        let file = AgentFile::load(path)?;
-        file.check(game).map_err(|AgentFileError(what)| {
-            AgentFileError(format!("{}: {what}", path.display()))
-        })?;
-        Ok(file)
+        AgentFile::load(path)?
+            .for_game(game)
+            .map_err(|AgentFileError(what)| AgentFileError(format!("{}: {what}", path.display())))
     }
 
-    /// Refuses a game, rules, features or a board that the network was not made for.
-    pub fn check<G: Encode>(&self, game: &G) -> Result<(), AgentFileError> {
+    /// The agent as it plays this game; refuses a game, rules, features or a board that the network
+    /// was not made for. A network from before the threats gets no weight for them.
+    pub fn for_game<G: Encode>(mut self, game: &G) -> Result<AgentFile, AgentFileError> {
+        let shape = NetShape::of(game);
+        if self.header.encoder_version == WITHOUT_THREATS
+            && self.header.shape.planes == game.planes()
+        {
+            self.weights = self.weights.with_planes(shape.planes);
+            self.header.shape = *self.weights.shape();
+            self.header.encoder_version = ENCODER_VERSION;
+        }
         let header = &self.header;
         let again = "export it again from a run of this version";
         let problem = if header.game != game.id() {
@@ -180,15 +187,14 @@ impl AgentFile {
                 "it was trained on another board, with the lines {}; give that board with --web",
                 header.board
             )
-        } else if header.shape != NetShape::of(game) {
+        } else if header.shape != shape {
             format!(
-                "its network is {:?}, this program's {} needs {:?}; {again}",
+                "its network is {:?}, this program's {} needs {shape:?}; {again}",
                 header.shape,
                 game.id(),
-                NetShape::of(game)
             )
         } else {
-            return Ok(());
+            return Ok(self);
         };
         Err(AgentFileError(problem))
     }

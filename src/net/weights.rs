@@ -115,6 +115,26 @@ impl Weights {
         Weights::new(config, shape, tensors).expect("random weights fit the architecture")
     }
 
+    /// The same network with more planes to look at, behind those it has; it makes nothing of them.
+    ///
+    /// # Panics
+    /// Panics if it has more planes already.
+    #[must_use]
+    pub(crate) fn with_planes(mut self, planes: usize) -> Weights {
+        assert!(planes >= self.shape.planes, "planes are added, never taken");
+        self.shape.planes = planes;
+        for plan in self.config.tensors(&self.shape) {
+            let tensor = self
+                .tensors
+                .get_mut(&plan.name)
+                .expect("a tensor of the plan");
+            // Inputs come first, so what is new comes last.
+            tensor.data.resize(plan.dims.iter().product(), 0.0);
+            tensor.dims = plan.dims;
+        }
+        self
+    }
+
     /// The architecture.
     pub fn config(&self) -> NetConfig {
         self.config

@@ -41,7 +41,7 @@ impl ShardOrigin {
             rules_version: game.rules_version(),
             encoder_version: ENCODER_VERSION,
             board: game.board_text(),
-            features: game.feature_count(),
+            features: game.input_count(),
             actions: game.actions(),
             points: usize::from(game.most_points()),
         }

@@ -139,7 +139,7 @@ fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>)
     let policy = sample.actions.iter().zip(sample.policy);
     let is = |sign| f32::from(u8::from(sample.verdict.sign() == sign));
     let feature = |feature: u16| match mirror {
-        Some(mirror) => mirror.features[usize::from(feature)],
+        Some(mirror) => mirror.inputs[usize::from(feature)],
         None => feature,
     };
     let action = |action: u16| match mirror {

@@ -99,7 +99,7 @@ impl Record {
     ) {
         let game = &rules.game;
         let mut features = Vec::new();
-        game.features(position, |index| features.push(index as u16));
+        game.inputs(position, |index| features.push(index as u16));
         self.moves.push(Move {
             at,
             mover: game.to_move(position),

@@ -157,7 +157,10 @@ impl GameTask for CheckGame<'_> {
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let tables = self.0.selfplay.open_tables(&game);
         tables.map_err(Failure::usage)?;
-        let checked = self.1.map(|agent| agent.check(&game)).transpose();
+        let checked = self
+            .1
+            .map(|agent| agent.clone().for_game(&game))
+            .transpose();
         checked
             .map(drop)
             .map_err(|error| Failure::usage(format!("--from: {error}")))

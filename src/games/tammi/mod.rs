@@ -124,6 +124,21 @@ impl TammiPosition {
         }
     }
 
+    /// What the mover's pieces can do, and what the opponent's could do if it were his turn, each as
+    /// its owner sees it. Within a capture the opponent's are those against the board as it stands.
+    #[inline]
+    pub(crate) fn possible_moves(&self) -> [TammiMask; 2] {
+        let opponent = TammiPosition {
+            own: self.enemy.reverse_bits(),
+            enemy: self.own.reverse_bits(),
+            kings: self.kings.reverse_bits(),
+            jumped: 0,
+            jumper: NOBODY,
+            ..*self
+        };
+        [self, &opponent].map(moves::legal)
+    }
+
     /// Hands the turn over: the board as the other player sees it.
     #[inline]
     fn end_turn(&mut self) {

@@ -1,0 +1,158 @@
+//! Threats, the inputs that networks see behind the features, against slow and simple countings.
+
+use std::collections::BTreeSet;
+
+use jarmo::encode::Encode;
+use jarmo::game::{Action, Game, Mask, Player};
+use jarmo::games::web::{CIRCLES, Circle, Circles};
+use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo::random::{below, stream};
+use rand::Rng;
+
+/// Positions of 40 random games, each with its threats, which are checked to fit the planes.
+fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
+    let mut seen = Vec::new();
+    let mut stream = stream(5, 0);
+    for _ in 0..40 {
+        let mut position = game.start();
+        loop {
+            let mut set = Vec::new();
+            game.threats(&position, |index| set.push(index));
+            let threats: BTreeSet<usize> = set.iter().copied().collect();
+            assert_eq!(threats.len(), set.len(), "a threat is set once");
+            assert!(
+                threats
+                    .iter()
+                    .all(|&index| index < game.threat_planes() * game.cells())
+            );
+            let mut features = Vec::new();
+            game.features(&position, |index| features.push(index));
+            features.extend(set.iter().map(|index| game.feature_count() + index));
+            let mut inputs = Vec::new();
+            game.inputs(&position, |index| inputs.push(index));
+            assert_eq!(inputs, features, "threats come behind the features");
+            seen.push((position, threats));
+            let legal = game.legal(&position);
+            if legal.is_empty() {
+                break;
+            }
+            game.play(
+                &mut position,
+                legal.nth(below(stream.next_u64(), legal.count())),
+            );
+        }
+    }
+    seen
+}
+
+fn check_web(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSet<usize>) {
+    let mut directed: Vec<(Circle, Circle)> =
+        lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+    directed.sort_unstable();
+    let mut expected = BTreeSet::new();
+    for player in Player::BOTH {
+        let index = player.index();
+        let moves =
+            |from: Circle| pieces[index].contains(from) && !Circles::goal(player).contains(from);
+        for circle in 0..CIRCLES {
+            let reached = directed
+                .iter()
+                .filter(|&&(from, to)| to.index() == circle && moves(from))
+                .count();
+            if reached >= 1 {
+                expected.insert(index * 50 + circle);
+            }
+            if reached >= 2 {
+                expected.insert(index * 50 + 25 + circle);
+            }
+        }
+        for (line, &(from, to)) in directed.iter().enumerate() {
+            if moves(from) && pieces[(!player).index()].contains(to) {
+                expected.insert(100 + index * directed.len() + line);
+            }
+        }
+    }
+    assert_eq!(*threats, expected);
+}
+
+#[test]
+fn on_a_web_threats_are_circles_in_reach_and_captures() {
+    let jarmo = Jarmo::standard();
+    for (position, threats) in positions(&jarmo) {
+        let pieces = Player::BOTH.map(|player| position.archers(player));
+        check_web(jarmo.web().lines(), pieces, &threats);
+    }
+    let guard = Guard::standard();
+    for (position, threats) in positions(&guard) {
+        let pieces = Player::BOTH.map(|player| position.pieces(player));
+        check_web(guard.web().lines(), pieces, &threats);
+    }
+}
+
+#[test]
+fn in_tammi_threats_are_the_moves_of_both_sides() {
+    let game = Tammi::standard();
+    let mut compared = 0;
+    for (position, threats) in positions(&game) {
+        let moves = |side: usize| -> Vec<Action> {
+            let ours = threats.iter().filter(|&&index| index / 280 == side);
+            ours.map(|&index| Action((index % 280) as u16)).collect()
+        };
+        if game.outcome(&position).is_none() {
+            assert_eq!(moves(0), game.legal(&position).iter().collect::<Vec<_>>());
+        }
+        // The same board with the other side to move.
+        let text = game.position_text(&position);
+        let other = match text.split(' ').collect::<Vec<_>>()[..] {
+            [board, "w", "-", ..] => format!("{board} b - 0 0"),
+            [board, "b", "-", ..] => format!("{board} w - 0 0"),
+            _ => continue, // within a capture
+        };
+        let other = game.parse_position(&other).unwrap();
+        assert_eq!(moves(1), game.legal(&other).iter().collect::<Vec<_>>());
+        compared += 1;
+    }
+    assert!(compared > 500, "{compared} positions");
+}
+
+#[test]
+fn in_connect_four_threats_are_circles_that_complete_four_and_open_pairs() {
+    let game = ConnectFour::new(0);
+    let mut lines = Vec::new();
+    for (columns, rows) in [(0, 1), (1, -1), (1, 0), (1, 1)] {
+        for column in 0..7_i32 {
+            for row in 0..6_i32 {
+                let line = [0, 1, 2, 3].map(|step| (column + step * columns, row + step * rows));
+                if line
+                    .iter()
+                    .all(|&(c, r)| (0..7).contains(&c) && (0..6).contains(&r))
+                {
+                    lines.push(line.map(|(c, r)| (c as usize, r as usize)));
+                }
+            }
+        }
+    }
+    assert_eq!(lines.len(), 69);
+    for (position, threats) in positions(&game) {
+        let mut expected = BTreeSet::new();
+        let mover = position.to_move();
+        for (side, player) in [mover, !mover].into_iter().enumerate() {
+            for (number, line) in lines.iter().enumerate() {
+                let held = line.map(|(column, row)| position.at(column, row));
+                let count = |who| held.iter().filter(|&&at| at == who).count();
+                match (count(Some(player)), count(None)) {
+                    (2, 2) => {
+                        expected.insert(84 + side * 69 + number);
+                    }
+                    (3, 1) => {
+                        let empty = held.iter().position(|at| at.is_none()).unwrap();
+                        let (column, row) = line[empty];
+                        expected.insert(side * 42 + row * 7 + column);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert_eq!(threats, expected);
+    }
+}
