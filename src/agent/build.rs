@@ -12,7 +12,6 @@ use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
 use crate::net::{AgentFile, FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
-use crate::search::{Policy, PuctSettings};
 use crate::tables::Endgames;
 
 /// Simulations of a rollout agent that names no number.
@@ -46,10 +45,13 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
         AgentKind::File(path) => {
-            let settings = TreeSettings::default().with_spec(spec)?;
-            let evaluator = network(&game, spec, path)?;
-            if settings.simulations == 0 {
+            let alone = spec.number.or(spec.read("sims", "a whole number")?) == Some(0);
+            if alone {
                 refuse_search_settings(spec)?;
+            }
+            let settings = TreeSettings::puct().with_spec(spec)?;
+            let evaluator = network(&game, spec, path)?;
+            if alone {
                 let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
                 return behind_tables(game, spec, Box::new(agent));
             }
@@ -124,8 +126,7 @@ pub fn random_net_agent<G: CatalogGame>(
 fn rollout_settings() -> TreeSettings {
     TreeSettings {
         simulations: ROLLOUT_SIMULATIONS,
-        policy: Policy::Puct(PuctSettings::default()),
-        ..TreeSettings::default()
+        ..TreeSettings::puct()
     }
 }
 

@@ -45,6 +45,14 @@ impl Default for TreeSettings {
 }
 
 impl TreeSettings {
+    /// With a PUCT root: how networks and rollouts play.
+    pub fn puct() -> TreeSettings {
+        TreeSettings {
+            policy: Policy::Puct(PuctSettings::default()),
+            ..TreeSettings::default()
+        }
+    }
+
     /// These settings as far as the spec says nothing else.
     pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
         let number = "a whole number";
