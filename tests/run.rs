@@ -218,6 +218,10 @@ fn a_folder_in_use_or_of_another_game_is_refused() {
         message(other.clone()).contains("samples of connect_four"),
         "{other}"
     );
+    assert!(
+        message(other.clone()).contains("step-00000020.safetensors starts a new run"),
+        "{other}"
+    );
     let nothing = message(RunFolder::open(&home.path().join("nothing")).unwrap_err());
     assert!(nothing.contains("no run was started here"), "{nothing}");
 }

@@ -145,8 +145,14 @@ impl RunFolder {
         agents(&self.path).pop().map(|(_, path)| path)
     }
 
+    /// That the state of the run cannot be read, or is another version's; its agents stand alone.
     pub(super) fn broken(&self, error: impl Display) -> RunError {
-        RunError(format!("{}: {error}", self.path.join("resume").display()))
+        let place = self.path.join("resume");
+        let way_out = self.newest_agent().map_or_else(String::new, |agent| {
+            let agent = agent.display();
+            format!("; jarmo train --from {agent} starts a new run from its newest agent")
+        });
+        RunError(format!("{}: {error}{way_out}", place.display()))
     }
 
     pub(super) fn open_replay(
