@@ -92,10 +92,9 @@ fn burn_and_the_frozen_network_agree<G: Encode>(game: &G, net: NetConfig) {
     assert!(largest > 0.01);
     for kind in KernelKind::available() {
         let tolerance = largest
-            * if kind == KernelKind::Avx512Bf16 {
-                0.02
-            } else {
-                1e-5
+            * match kind {
+                KernelKind::Avx512Bf16 | KernelKind::AmxBf16 => 0.02,
+                _ => 1e-5,
             };
         let mut frozen = FrozenNet::with_kernel(&weights, kind).unwrap();
         let mut logits = Logits::new(*weights.shape());

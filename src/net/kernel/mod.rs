@@ -7,6 +7,8 @@
 //! twin that tests hold every other one against.
 
 #[cfg(target_arch = "x86_64")]
+pub(super) mod amx;
+#[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
@@ -16,6 +18,8 @@ mod memory;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod simd;
+#[cfg(target_arch = "x86_64")]
+mod tiles;
 
 pub(super) use memory::Aligned;
 
@@ -75,6 +79,7 @@ pub(super) struct Table<E> {
 
 /// One part of a product: which matrix, and where the first row of its input starts.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // read by the tile unit's loop
 pub(super) struct Term {
     pub(super) tap: usize,
     pub(super) input: usize,

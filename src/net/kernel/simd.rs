@@ -2,7 +2,8 @@
 //! sums that stay in registers while the inputs pass by.
 //!
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
-//! [`avx512`](super::avx512) and [`bf16`](super::bf16), where the processor's abilities are on.
+//! [`avx512`](super::avx512), [`bf16`](super::bf16) and [`amx`](super::amx), where the processor's
+//! abilities are on.
 
 use super::{Batch, Dense, Finish, Table};
 
@@ -207,11 +208,13 @@ unsafe fn add_up<S: Simd, const V: usize>(
     }
 }
 
+/// Adds the bias to a sum and finishes it.
+///
 /// # Safety
 /// The processor has the unit; `bias` has `LANES` numbers; output and residual have
 /// `place + LANES`.
 #[inline(always)]
-unsafe fn complete<S: Simd>(
+pub(super) unsafe fn complete<S: Simd>(
     sum: S::Sums,
     bias: *const f32,
     place: usize,

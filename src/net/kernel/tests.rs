@@ -125,7 +125,7 @@ fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
 #[cfg(target_arch = "x86_64")]
 fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error: f32) {
     let same = |number| number;
-    for rows in [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 97] {
+    for rows in [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 15, 16, 17, 32, 33, 97] {
         for (inputs, outputs) in [(2, 1), (16, 16), (32, 33), (64, 64), (48, 7), (96, 176)] {
             let shape = (rows, inputs, outputs);
             let computed = dense(kernel, number, shape);
@@ -145,6 +145,44 @@ fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error:
                 &expected,
                 tolerance,
             );
+        }
+    }
+    for (inputs, outputs) in [(34, 16), (64, 48), (96, 80)] {
+        rows_are_the_same_bits_in_every_batch(kernel, inputs, outputs);
+    }
+}
+
+/// Computes all rows together, and then parts of them.
+fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, outputs: usize) {
+    const ROWS: usize = 70;
+    let mut numbers = Numbers(stream(7, (inputs * 1000 + outputs) as u64));
+    let weights = numbers.some(2 * inputs * outputs);
+    let bias = numbers.some(outputs);
+    let input = elements::<K>(&numbers.some(2 * ROWS * inputs));
+    let layer = Dense::pack::<K>(
+        (2, inputs, outputs),
+        |tap, input, output| weights[(tap * inputs + input) * outputs + output],
+        &bias,
+    );
+    let sums = |first: usize, rows: usize| {
+        let terms = [0, 1].map(|tap| Term {
+            tap,
+            input: (tap * ROWS + first) * inputs,
+        });
+        let batch = Batch {
+            rows,
+            input: &input,
+            terms: &terms,
+        };
+        let mut sums = vec![0.0; rows * layer.outputs()];
+        kernel.dense(&layer, batch, Finish::Sums { out: &mut sums });
+        sums.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+    };
+    let together = sums(0, ROWS);
+    for rows in [0, 1, 2, 15, 16, 17, 31, 32, 33, 47, 65] {
+        for first in [0, 1, ROWS - rows] {
+            let expected = &together[first * layer.outputs()..][..rows * layer.outputs()];
+            assert_eq!(sums(first, rows), expected, "{rows} rows from {first}");
         }
     }
 }
@@ -170,6 +208,41 @@ fn the_avx512_kernel_answers_like_its_portable_twin() {
 fn the_bf16_kernel_answers_like_its_portable_twin() {
     if let Some(kernel) = super::bf16::Avx512Bf16::detect() {
         check(kernel, super::bf16::Bf16::to_f32, 4e-3);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_amx_kernel_is_there_wherever_its_parts_are() {
+    let parts =
+        super::bf16::Avx512Bf16::detect().is_some() && super::tiles::Unit::detect().is_some();
+    assert_eq!(super::amx::AmxBf16::detect().is_some(), parts);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_amx_kernel_answers_like_its_portable_twin() {
+    if let Some(kernel) = super::amx::AmxBf16::detect() {
+        check(kernel, super::bf16::Bf16::to_f32, 4e-3);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_amx_kernel_computes_on_many_threads_at_once() {
+    if let Some(kernel) = super::amx::AmxBf16::detect() {
+        let number = super::bf16::Bf16::to_f32;
+        let shape = (33, 64, 48);
+        let alone = dense(kernel, number, shape);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        assert_eq!(dense(kernel, number, shape), alone);
+                    }
+                });
+            }
+        });
     }
 }
 
