@@ -60,6 +60,23 @@ fn a_match_ends_with_a_table() {
 }
 
 #[test]
+fn a_match_says_how_its_openings_came_out() {
+    let args = "greedy rollout:100 --games 40 --seed 5";
+    let report = json(arena(args));
+    let pairs: Vec<u64> = report["matches"][0]["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|count| count.as_u64().unwrap())
+        .collect();
+    assert_eq!(pairs.iter().sum::<u64>(), 20);
+    let (lost, even, won) = (pairs[0] + pairs[1], pairs[2], pairs[3] + pairs[4]);
+    assert!(lost > 0 && even > 0 && won > 0, "{pairs:?}");
+    let line = format!("greedy won {won}, lost {lost} and came out even in {even}.");
+    arena(args).assert().success().stdout(contains(line));
+}
+
+#[test]
 fn json_tells_everything_and_csv_the_ratings() {
     let args = "random greedy rollout:20 --games 10 --seed 5 --nodes 10 --game guard";
     let report = json(arena(args));

@@ -90,6 +90,15 @@ impl Report {
         notes.push(
             "± is half the 95 % interval, from pairs of games with the sides swapped.".into(),
         );
+        if let [row] = &self.matches[..] {
+            let [worst, bad, even, good, best] = row.pairs;
+            notes.push(format!(
+                "Of the openings, each played from both sides, {} won {}, lost {} and came out even in {even}.",
+                row.first,
+                good + best,
+                worst + bad,
+            ));
+        }
         if self.games > 0 {
             notes.push(format!(
                 "White scored {}; equals would draw {} of their games.",
