@@ -51,7 +51,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     let id = game.id();
     assert!(all.games.games > 0, "{id}: games end");
     assert_eq!(all.positions, (SETTINGS.games * rounds) as u64);
-    assert!(all.evaluations <= all.simulations + all.positions);
+    assert!(all.judged <= all.simulations + all.positions && all.remembered < all.judged);
     assert!(all.games.white + all.games.black + all.games.truncated <= all.games.games);
     let mut last = 0;
     let mut ends = 0;
@@ -257,12 +257,12 @@ fn bench_selfplay_counts_what_happened() {
         Command::cargo_bin("jarmo")
             .unwrap()
             .args(["bench", "selfplay", "--json", "--seconds", "0.2"])
-            .args(["--game", "connect_four", "--width", "32"])
+            .args(["--game", "connect_four"])
             .args(arguments)
             .output()
             .unwrap()
     };
-    let output = run(&["--games", "64", "--sims", "8"]);
+    let output = run(&["--games", "64", "--sims", "8", "--width", "32"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let number = |key: &str| json[key].as_f64().unwrap();
     assert!(number("root_positions_per_s") > 0.0);
@@ -276,6 +276,13 @@ fn bench_selfplay_counts_what_happened() {
         (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6,
         "{shares:?}"
     );
+    assert!((0.01..1.0).contains(&number("remembered")), "{json}");
+    let trained = "checkpoints/connect_four.safetensors";
+    let output = run(&["--games", "64", "--sims", "8", "--agent", trained]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["net"]["width"], 256);
+    let refused = run(&["--agent", trained, "--width", "64"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be used with"));
     let refused = run(&["--games", "0"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("selfplay.games = 0"));

@@ -8,15 +8,23 @@ use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
 use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::net::{AgentFile, NetShape, Weights};
+use crate::random::stream;
 use crate::selfplay::{SelfPlaySettings, SelfPlayWork, measure};
 
-/// Self-play with a network of random weights: games, positions, simulations, evaluations a second
+/// Self-play: games, positions, simulations, evaluations a second
+///
+/// With a network of random weights, or with one that has learned: its searches are narrower, and more of
+/// what they ask for is remembered.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     #[command(flatten)]
     net: NetArgs,
+    /// Play with this agent's network in place of one with random weights
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["net", "width", "blocks", "head_channels"])]
+    agent: Option<PathBuf>,
     /// Games under way at the same time, over all threads
     #[arg(long, value_name = "N", default_value = "1024")]
     games: usize,
@@ -59,6 +67,24 @@ pub(super) fn run(args: Args) -> CommandResult {
 
 struct SelfPlayTask<'a>(&'a Args);
 
+impl SelfPlayTask<'_> {
+    fn weights<G: CatalogGame>(&self, game: &G) -> Result<Weights, Failure> {
+        let Args {
+            agent, net, seed, ..
+        } = self.0;
+        match agent {
+            Some(file) => {
+                let file = AgentFile::load_for(file, game).map_err(Failure::new)?;
+                Ok(file.weights().clone())
+            }
+            None => {
+                let shape = NetShape::of(game);
+                Ok(Weights::random(net.config()?, shape, &mut stream(*seed, 0)))
+            }
+        }
+    }
+}
+
 impl GameTask for SelfPlayTask<'_> {
     type Output = CommandResult;
 
@@ -75,7 +101,7 @@ impl GameTask for SelfPlayTask<'_> {
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {
             settings,
-            net: args.net.config()?,
+            weights: self.weights(&game)?,
             seed: args.seed,
             run_time: args.seconds,
         };

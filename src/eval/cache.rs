@@ -1,13 +1,14 @@
 //! A memory in front of another evaluator.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
 
 use super::{Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Positions that share a place; the one not asked for the longest makes room.
+/// Positions that share a set; the one not asked for the longest makes room.
 const WAYS: usize = 4;
 
 /// Remembers what another evaluator said, so that no position is judged twice while it is remembered.
@@ -17,25 +18,27 @@ const WAYS: usize = 4;
 pub struct Cache<G: Game, E> {
     inner: E,
     actions: usize, // per row of `logits`, 0 without a policy
-    hasher: RandomState,
-    entries: Vec<Option<Entry<G::Position>>>, // WAYS per set
-    logits: Vec<f32>,                         // [entries, actions]
-    clock: u32,
+    sets: Vec<Set>,
+    entries: Vec<Option<(G::Position, Evaluation)>>, // WAYS per set
+    logits: Vec<f32>,                                // [entries, actions]
+    clock: u32,                                      // batches so far, from 1 on
     hits: u64,
     misses: u64,
     missing: Missing<G>,
 }
 
-struct Entry<P> {
-    position: P,
-    evaluation: Evaluation,
-    used: u32,
+/// What tells whether a position may be in a set, close together.
+#[derive(Clone, Copy, Default)]
+struct Set {
+    tags: [u32; WAYS], // the upper half of the position's hash
+    used: [u32; WAYS], // when it was asked for last; 0: nothing is there
 }
 
 /// The positions of a batch that have to be judged, each once.
 struct Missing<G: Game> {
-    first_at: HashMap<G::Position, usize>,
+    first_at: HashMap<G::Position, usize, FixedState>,
     positions: Vec<G::Position>,
+    hashes: Vec<u64>,
     seeds: Vec<u64>,
     logits: Vec<f32>,
     evaluations: Vec<Evaluation>,
@@ -54,15 +57,16 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         };
         Cache {
             actions,
-            hasher: RandomState::new(),
+            sets: vec![Set::default(); entries / WAYS],
             entries: (0..entries).map(|_| None).collect(),
             logits: vec![0.0; entries * actions],
             clock: 0,
             hits: 0,
             misses: 0,
             missing: Missing {
-                first_at: HashMap::new(),
+                first_at: HashMap::default(),
                 positions: Vec::new(),
+                hashes: Vec::new(),
                 seeds: Vec::new(),
                 logits: Vec::new(),
                 evaluations: Vec::new(),
@@ -79,7 +83,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
 
     /// Forgets everything: for when the other evaluator has changed.
     pub fn clear(&mut self) {
-        self.entries.fill_with(|| None);
+        self.sets.fill(Set::default());
     }
 
     /// The evaluator behind. Changing what it says calls for [`Cache::clear`].
@@ -87,29 +91,44 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         &mut self.inner
     }
 
-    fn set_of(&self, position: &G::Position) -> usize {
-        let sets = self.entries.len() / WAYS;
-        (self.hasher.hash_one(position) as usize & (sets - 1)) * WAYS
+    fn set_of(&self, hash: u64) -> usize {
+        hash as usize & (self.sets.len() - 1)
     }
 
-    fn find(&self, position: &G::Position) -> Option<usize> {
-        let first = self.set_of(position);
-        (first..first + WAYS).find(|&place| {
-            let entry = self.entries[place].as_ref();
-            entry.is_some_and(|entry| entry.position == *position)
-        })
+    /// Where the position is, marked as asked for now.
+    fn find(&mut self, position: &G::Position, hash: u64) -> Option<usize> {
+        let set = self.set_of(hash);
+        for way in 0..WAYS {
+            let place = set * WAYS + way;
+            let Set { tags, used } = &mut self.sets[set];
+            if used[way] != 0 && tags[way] == tag(hash) {
+                let known = self.entries[place].as_ref();
+                if known.is_some_and(|(known, _)| known == position) {
+                    used[way] = self.clock;
+                    return Some(place);
+                }
+            }
+        }
+        None
     }
 
-    /// The place for a position that is not there: an empty one, else the one unused the longest.
-    fn make_room(&self, position: &G::Position) -> usize {
-        let first = self.set_of(position);
-        (first..first + WAYS)
-            .max_by_key(|&place| match &self.entries[place] {
-                None => u64::MAX,
-                Some(entry) => u64::from(self.clock.wrapping_sub(entry.used)),
-            })
-            .expect("a set has places")
+    /// The place for a position that is not there, marked as its own: an empty one, else the one
+    /// unused the longest.
+    fn make_room(&mut self, hash: u64) -> usize {
+        let (set, clock) = (self.set_of(hash), self.clock);
+        let Set { tags, used } = &mut self.sets[set];
+        let unused_for = |way: &usize| match used[*way] {
+            0 => u32::MAX,
+            used => clock.wrapping_sub(used),
+        };
+        let way = (0..WAYS).max_by_key(unused_for).expect("a set has places");
+        (tags[way], used[way]) = (tag(hash), clock);
+        set * WAYS + way
     }
+}
+
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
@@ -128,17 +147,18 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         logits: &mut [f32],
         evaluations: &mut [Evaluation],
     ) {
-        self.clock = self.clock.wrapping_add(1);
+        self.clock = self.clock.wrapping_add(1).max(1);
         let width = self.actions;
         self.missing.clear();
+        let hasher = FixedState::default();
         for (row, position) in positions.iter().enumerate() {
-            let Some(place) = self.find(position) else {
-                self.missing.add(row, position, seeds[row]);
+            let hash = hasher.hash_one(position);
+            let Some(place) = self.find(position, hash) else {
+                self.missing.add(row, position, hash, seeds[row]);
                 continue;
             };
-            let entry = self.entries[place].as_mut().expect("just found");
-            entry.used = self.clock;
-            evaluations[row] = entry.evaluation;
+            let (_, evaluation) = self.entries[place].as_ref().expect("just found");
+            evaluations[row] = *evaluation;
             logits[row * width..][..width].copy_from_slice(&self.logits[place * width..][..width]);
         }
         let count = self.missing.positions.len();
@@ -154,13 +174,10 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
                 .copy_from_slice(&self.missing.logits[from * width..][..width]);
         }
         for from in 0..count {
-            let position = self.missing.positions[from];
-            let place = self.make_room(&position);
-            self.entries[place] = Some(Entry {
-                position,
-                evaluation: self.missing.evaluations[from],
-                used: self.clock,
-            });
+            let place = self.make_room(self.missing.hashes[from]);
+            let (position, evaluation) =
+                (self.missing.positions[from], self.missing.evaluations[from]);
+            self.entries[place] = Some((position, evaluation));
             self.logits[place * width..][..width]
                 .copy_from_slice(&self.missing.logits[from * width..][..width]);
         }
@@ -171,13 +188,15 @@ impl<G: Game> Missing<G> {
     fn clear(&mut self) {
         self.first_at.clear();
         self.positions.clear();
+        self.hashes.clear();
         self.seeds.clear();
         self.rows.clear();
     }
 
-    fn add(&mut self, row: usize, position: &G::Position, seed: u64) {
+    fn add(&mut self, row: usize, position: &G::Position, hash: u64, seed: u64) {
         let here = *self.first_at.entry(*position).or_insert_with(|| {
             self.positions.push(*position);
+            self.hashes.push(hash);
             self.seeds.push(seed);
             self.positions.len() - 1
         });

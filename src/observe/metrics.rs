@@ -61,7 +61,7 @@ pub struct Metrics {
     pub plies: f64,
     /// What the game itself counts, per game: jarmo's captures, redeploys and shuttle bans.
     pub events: BTreeMap<String, f64>,
-    /// How full the batches of evaluations were, from 0 to 1.
+    /// How full the batches of positions to judge were, from 0 to 1.
     pub batch_fill: f64,
     /// How the network did in positions of exact tables, if it was asked since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,6 +89,8 @@ pub struct Timing {
     pub simulations_per_s: f64,
     /// Evaluations a second.
     pub evaluations_per_s: f64,
+    /// The share of judgements that needed no evaluation: they were remembered.
+    pub remembered: f64,
     /// Learning steps a second of learning.
     pub steps_per_s: f64,
     /// The share of the time spent learning.

@@ -77,6 +77,7 @@ impl EventFile {
                 "speed/evaluations_per_s".to_owned(),
                 timing.evaluations_per_s,
             ),
+            ("speed/remembered".to_owned(), timing.remembered),
             ("speed/steps_per_s".to_owned(), timing.steps_per_s),
             ("speed/share_learning".to_owned(), timing.learning),
             ("speed/cpu_hours".to_owned(), timing.cpu_seconds / 3600.0),

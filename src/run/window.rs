@@ -15,7 +15,8 @@ pub(super) struct Window {
     games: GameStats,
     positions: u64,
     simulations: u64,
-    evaluations: u64,
+    judged: u64,
+    remembered: u64,
     room: u64,
     steps: u64,
     rows: u64,
@@ -66,7 +67,8 @@ impl Window {
         self.games.add(&round.games);
         self.positions += round.positions;
         self.simulations += round.simulations;
-        self.evaluations += round.evaluations;
+        self.judged += round.judged;
+        self.remembered += round.remembered;
         self.room += round.room;
         self.playing += time.as_secs_f64();
     }
@@ -155,7 +157,7 @@ impl Window {
             events: events
                 .map(|(name, count)| ((*name).to_owned(), per(count as f64, games)))
                 .collect(),
-            batch_fill: per(self.evaluations as f64, self.room as f64),
+            batch_fill: per(self.judged as f64, self.room as f64),
             accuracy: None,
             strength: None,
             timing: Timing {
@@ -164,7 +166,8 @@ impl Window {
                 games_per_s: per(games, self.passed),
                 positions_per_s: per(self.positions as f64, self.passed),
                 simulations_per_s: per(self.simulations as f64, self.passed),
-                evaluations_per_s: per(self.evaluations as f64, self.passed),
+                evaluations_per_s: per((self.judged - self.remembered) as f64, self.passed),
+                remembered: per(self.remembered as f64, self.judged as f64),
                 steps_per_s: per(steps, self.learning),
                 learning: per(self.learning, self.passed).min(1.0),
             },

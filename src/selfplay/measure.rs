@@ -1,4 +1,4 @@
-//! How fast self-play is with a network of random weights.
+//! How fast self-play is.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use super::{Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::encode::Encode;
-use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
-use crate::random::stream;
+use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
 use crate::tables::HasEndgames;
 
 /// What to measure.
@@ -19,9 +18,9 @@ use crate::tables::HasEndgames;
 pub struct SelfPlayWork {
     /// How it plays.
     pub settings: SelfPlaySettings,
-    /// The network; its weights are random.
-    pub net: NetConfig,
-    /// The seed of weights and games.
+    /// The network.
+    pub weights: Weights,
+    /// The seed of the games.
     pub seed: u64,
     /// How long to play at least.
     pub run_time: Duration,
@@ -46,6 +45,7 @@ pub struct SelfPlaySpeed {
     root_positions_per_cpu_s: f64,
     simulations_per_cpu_s: f64,
     evaluations_per_cpu_s: f64,
+    remembered: f64, // the share of judgements that needed no evaluation
     // Shares of the time; the rest are trees, rules and samples.
     features_share: f64,
     network_share: f64,
@@ -78,11 +78,12 @@ impl fmt::Display for SelfPlaySpeed {
         )?;
         write!(
             out,
-            "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations; \
-             {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
+            "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations ({:.0} % of the \
+             judgements were remembered); {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
             self.root_positions_per_cpu_s,
             self.simulations_per_cpu_s,
             self.evaluations_per_cpu_s,
+            100.0 * self.remembered,
             100.0 * self.tree_share,
             100.0 * self.features_share,
             100.0 * self.network_share
@@ -93,14 +94,14 @@ impl fmt::Display for SelfPlaySpeed {
 /// Plays on the threads of the current rayon pool, one shard each, and reports the speed.
 ///
 /// # Panics
-/// Panics if settings or architecture are not valid.
+/// Panics if the settings are not valid, or the weights are for another game.
 pub fn measure<G: Encode + HasEndgames>(
     game: &G,
     work: SelfPlayWork,
 ) -> Result<SelfPlaySpeed, SelfPlayError> {
     let threads = rayon::current_num_threads();
-    let weights = Weights::random(work.net, NetShape::of(game), &mut stream(work.seed, 0));
-    let net = FrozenNet::new(&weights);
+    let weights = &work.weights;
+    let net = FrozenNet::new(weights);
     let kernel = net.kernel();
     let stopwatch = Arc::new(AtomicU64::new(0));
     let evaluators = (0..threads)
@@ -124,10 +125,10 @@ pub fn measure<G: Encode + HasEndgames>(
     let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
     let evaluating_share = all.evaluating.as_secs_f64() / playing;
     let [positions, simulations, evaluations] =
-        [all.positions, all.simulations, all.evaluations].map(|count| count as f64);
+        [all.positions, all.simulations, all.evaluations()].map(|count| count as f64);
     Ok(SelfPlaySpeed {
         game: game.id(),
-        net: work.net,
+        net: weights.config(),
         parameters: weights.parameters(),
         kernel,
         games: work.settings.games,
@@ -142,6 +143,7 @@ pub fn measure<G: Encode + HasEndgames>(
         root_positions_per_cpu_s: positions / cpu_seconds,
         simulations_per_cpu_s: simulations / cpu_seconds,
         evaluations_per_cpu_s: evaluations / cpu_seconds,
+        remembered: all.remembered as f64 / all.judged.max(1) as f64,
         features_share,
         network_share: evaluating_share - features_share,
         tree_share: 1.0 - evaluating_share,

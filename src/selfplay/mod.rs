@@ -42,9 +42,11 @@ pub struct Round {
     pub positions: u64,
     /// Simulations made.
     pub simulations: u64,
-    /// Positions that the evaluators judged.
-    pub evaluations: u64,
-    /// Positions that the evaluators would have judged, had every batch been full.
+    /// Positions that were judged.
+    pub judged: u64,
+    /// Those of them whose judgement was remembered from before, or needed once for several.
+    pub remembered: u64,
+    /// Positions that would have been judged, had every batch been full.
     pub room: u64,
     /// Time in evaluators, over all shards.
     pub evaluating: Duration,
@@ -53,7 +55,8 @@ pub struct Round {
 }
 
 impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
-    /// Starts all games, spread over as many shards as there are evaluators. Slot by slot, the
+    /// Starts all games, spread over as many shards as there are evaluators. What these say must
+    /// depend on the position alone: it is remembered. Slot by slot, the
     /// randomness of a game depends on the seed alone, not on the number of shards. Fails if the
     /// settings name tables that cannot be had.
     ///
@@ -137,13 +140,19 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 }
 
 impl Round {
+    /// Positions that the evaluators judged.
+    pub fn evaluations(&self) -> u64 {
+        self.judged - self.remembered
+    }
+
     /// Adds another round, or the same round of another shard.
     pub fn add(&mut self, other: &Round) {
         self.samples.extend(&other.samples);
         self.games.add(&other.games);
         self.positions += other.positions;
         self.simulations += other.simulations;
-        self.evaluations += other.evaluations;
+        self.judged += other.judged;
+        self.remembered += other.remembered;
         self.room += other.room;
         self.evaluating += other.evaluating;
         self.playing += other.playing;

@@ -12,17 +12,23 @@ use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::SlotState;
 use super::timed::Timed;
 use crate::encode::Encode;
-use crate::eval::Evaluator;
+use crate::eval::{Cache, Evaluator};
 use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, stream};
 use crate::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit, gumbel_noise};
 
+/// The most judgements that a shard remembers, whatever its games and simulations.
+const MOST_REMEMBERED: usize = 1 << 17;
+
 /// The games of one thread.
+///
+/// Judgements are remembered: below the action that is played lies much of what the next search asks
+/// for. They are as many as one search of all games makes.
 pub(super) struct Shard<G: Encode, E> {
     rules: Rules<G>,
     simulations: u32,
     opening_plies: u32,
-    evaluator: Timed<E>,
+    evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
     trees: Vec<Tree<G>>, // one per slot
     slots: Vec<Slot>,
@@ -71,12 +77,13 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             trees.push(Tree::new(game.clone(), policy, limit, position));
             slot
         });
-        let slots = slots.collect();
+        let slots: Vec<Slot> = slots.collect();
+        let remembered = (slots.len() * settings.simulations as usize).min(MOST_REMEMBERED);
         Shard {
             batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
-            evaluator: Timed::new(evaluator),
+            evaluator: Timed::new(Cache::new(game, evaluator, remembered)),
             simulations: settings.simulations,
             opening_plies: settings.opening_plies,
             rules,
@@ -139,7 +146,9 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
-        self.evaluator = Timed::new(evaluator);
+        let cache = self.evaluator.inner_mut();
+        *cache.inner_mut() = evaluator;
+        cache.clear();
     }
 
     /// Plays one action in every game.
@@ -147,6 +156,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let start = Instant::now();
         let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
         let evaluating = self.evaluator.spent();
+        let (remembered, _) = self.evaluator.inner_mut().hits_and_misses();
         self.round += 1;
         for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
             let mut stream = slot.stream(self.seed, self.round);
@@ -167,7 +177,9 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             round.simulations += u64::from(self.trees[index].simulations_done());
             self.play(index, &mut round);
         }
-        round.evaluations = self.batch.evaluated() - evaluated;
+        round.judged = self.batch.evaluated() - evaluated;
+        let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
+        round.remembered = hits - remembered;
         round.room = self.batch.room() - room;
         round.evaluating = self.evaluator.spent() - evaluating;
         round.playing = start.elapsed();

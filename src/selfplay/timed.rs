@@ -19,6 +19,11 @@ impl<E> Timed<E> {
         }
     }
 
+    /// The evaluator that is measured.
+    pub(super) fn inner_mut(&mut self) -> &mut E {
+        &mut self.inner
+    }
+
     /// Time in the evaluator so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
