@@ -6,7 +6,7 @@
 
 use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
 use crate::game::Game;
-use crate::games::connect_four::{COLUMNS, ROWS};
+use crate::games::connect_four::{CIRCLES, COLUMNS, HEIGHT, ROWS, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
 const BOARD_PLANES: usize = 2;
@@ -75,13 +75,8 @@ impl Encode for ConnectFour {
         let mover = position.to_move();
         for (plane, player) in [mover, !mover].into_iter().enumerate() {
             let (own, other) = (position.stones(player), position.stones(!player));
-            let mut completing = 0;
             for (step, starts) in STEPS.into_iter().zip(STARTS) {
                 let [first, second, third, fourth] = line_of_four(own, step);
-                completing |= (second & third & fourth)
-                    | (first & third & fourth) << step
-                    | (first & second & fourth) << (2 * step)
-                    | (first & second & third) << (3 * step);
                 let mixed = line_of_four(other, step).into_iter().fold(0, |a, b| a | b);
                 let odd = first ^ second ^ third ^ fourth;
                 let (some, all) = (
@@ -95,8 +90,7 @@ impl Encode for ConnectFour {
                     pairs &= pairs - 1;
                 }
             }
-            let empty = CIRCLES & !(own | other);
-            set_circles(plane * CELLS, completing & empty, &mut set);
+            set_circles(plane * CELLS, winning(own, own | other), &mut set);
         }
     }
 }
@@ -124,22 +118,8 @@ fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
     ]
 }
 
-/// Bits of a column.
-const HEIGHT: usize = ROWS + 1;
-
 /// From a circle to the next one of a line: up, right and down, right, right and up.
 const STEPS: [usize; 4] = [1, HEIGHT - 1, HEIGHT, HEIGHT + 1];
-
-/// All circles.
-const CIRCLES: u64 = {
-    let mut all = 0;
-    let mut column = 0;
-    while column < COLUMNS {
-        all |= ((1 << ROWS) - 1) << (HEIGHT * column);
-        column += 1;
-    }
-    all
-};
 
 /// By direction: the circles that a line starts at.
 const STARTS: [u64; 4] = {

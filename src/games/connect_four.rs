@@ -16,10 +16,13 @@ pub const COLUMNS: usize = 7;
 pub const ROWS: usize = 6;
 
 /// Bits of a column: its rows and an empty one on top, which keeps lines from running over.
-const HEIGHT: usize = ROWS + 1;
+pub(crate) const HEIGHT: usize = ROWS + 1;
 
 /// The lowest circle of every column.
-const BOTTOM: u64 = 0x0000_0408_1020_4081;
+pub(crate) const BOTTOM: u64 = 0x0000_0408_1020_4081;
+
+/// Every circle.
+pub(crate) const CIRCLES: u64 = BOTTOM * ((1 << ROWS) - 1);
 
 /// The highest circle of every column.
 const TOP: u64 = BOTTOM << (ROWS - 1);
@@ -103,9 +106,25 @@ fn has_four(stones: u64) -> bool {
     line(1) | line(HEIGHT - 1) | line(HEIGHT) | line(HEIGHT + 1) != 0
 }
 
+/// The empty circles that complete four for these stones.
+#[inline]
+pub(crate) fn winning(stones: u64, occupied: u64) -> u64 {
+    // A column is completed from below only.
+    let mut found = (stones << 1) & (stones << 2) & (stones << 3);
+    for step in [HEIGHT - 1, HEIGHT, HEIGHT + 1] {
+        let pair_above = (stones << step) & (stones << (2 * step));
+        found |= pair_above & (stones << (3 * step));
+        found |= pair_above & (stones >> step);
+        let pair_below = (stones >> step) & (stones >> (2 * step));
+        found |= pair_below & (stones >> (3 * step));
+        found |= pair_below & (stones << step);
+    }
+    found & CIRCLES & !occupied
+}
+
 /// The circles of one column.
 #[inline]
-fn column_bits(column: usize) -> u64 {
+pub(crate) fn column_bits(column: usize) -> u64 {
     ((1 << ROWS) - 1) << (HEIGHT * column)
 }
 

@@ -3,17 +3,8 @@
 use super::key::word_key;
 use super::{Heuristic, Judged};
 use crate::game::{Action, ActionMask, Game, Mask, Player};
-use crate::games::connect_four::{COLUMNS, ROWS};
+use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
-
-/// Bits of a column: its rows and the empty one on top.
-const HEIGHT: usize = ROWS + 1;
-
-/// The lowest circle of every column.
-const BOTTOM: u64 = 0x0000_0408_1020_4081;
-
-/// Every circle.
-const BOARD: u64 = BOTTOM * ((1 << ROWS) - 1);
 
 /// An empty circle that completes four for a player.
 const THREAT: i32 = 40;
@@ -33,35 +24,14 @@ pub struct ConnectFourHeuristic {
     max_plies: u32,
 }
 
-/// The empty circles that complete four for these stones.
-#[inline]
-fn winning(stones: u64, occupied: u64) -> u64 {
-    // A column is completed from below only.
-    let mut found = (stones << 1) & (stones << 2) & (stones << 3);
-    for step in [HEIGHT - 1, HEIGHT, HEIGHT + 1] {
-        let pair_above = (stones << step) & (stones << (2 * step));
-        found |= pair_above & (stones << (3 * step));
-        found |= pair_above & (stones >> step);
-        let pair_below = (stones >> step) & (stones >> (2 * step));
-        found |= pair_below & (stones >> (3 * step));
-        found |= pair_below & (stones << step);
-    }
-    found & BOARD & !occupied
-}
-
-#[inline]
-fn column(index: usize) -> u64 {
-    ((1 << ROWS) - 1) << (HEIGHT * index)
-}
-
 #[inline]
 fn side(stones: u64, occupied: u64, own_rows: u64) -> i32 {
     let threats = winning(stones, occupied);
     let middle = COLUMNS / 2;
-    let beside = column(middle - 1) | column(middle + 1);
+    let beside = column_bits(middle - 1) | column_bits(middle + 1);
     THREAT * threats.count_ones() as i32
         + OWN_PARITY * (threats & own_rows).count_ones() as i32
-        + MIDDLE[0] * (stones & column(middle)).count_ones() as i32
+        + MIDDLE[0] * (stones & column_bits(middle)).count_ones() as i32
         + MIDDLE[1] * (stones & beside).count_ones() as i32
 }
 
@@ -70,7 +40,7 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     fn evaluate(&self, position: &ConnectFourPosition) -> i32 {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
         let occupied = white | black;
-        let worth = side(white, occupied, ODD_ROWS) - side(black, occupied, BOARD & !ODD_ROWS);
+        let worth = side(white, occupied, ODD_ROWS) - side(black, occupied, CIRCLES & !ODD_ROWS);
         match position.to_move() {
             Player::White => worth,
             Player::Black => -worth,
@@ -82,12 +52,12 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     fn forcing(&self, position: &ConnectFourPosition, legal: &ActionMask<1>) -> ActionMask<1> {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
         let occupied = white | black;
-        let playable = (occupied + BOTTOM) & BOARD;
+        let playable = (occupied + BOTTOM) & CIRCLES;
         let hot = (winning(white, occupied) | winning(black, occupied)) & playable;
         let mut forcing = ActionMask::default();
         if hot != 0 {
             for action in legal.iter() {
-                if hot & column(action.index()) != 0 {
+                if hot & column_bits(action.index()) != 0 {
                     forcing.insert(action);
                 }
             }
@@ -100,7 +70,7 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     fn gain(&self, position: &ConnectFourPosition, action: Action) -> i32 {
         let own = position.stones(position.to_move());
         let occupied = own | position.stones(!position.to_move());
-        let place = (occupied + BOTTOM) & column(action.index());
+        let place = (occupied + BOTTOM) & column_bits(action.index());
         i32::from(winning(own, occupied) & place != 0)
     }
 
