@@ -18,6 +18,7 @@ const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
     considered: 16,
     value_scale: 0.1,
     visit_offset: 50.0,
+    point: 0.0,
 });
 
 fn policies() -> [Policy; 2] {
@@ -101,6 +102,50 @@ fn both_players_choose_for_themselves_where_the_mover_repeats() {
         let tree = grown(&game, policy, 64, &mut Uniform);
         assert_eq!(tree.best(), Some(Action(1)), "{policy:?}");
         assert_eq!(tree.proven(), Some((Verdict::Draw, None)), "{policy:?}");
+    }
+}
+
+#[test]
+fn points_count_as_far_as_they_are_told_to() {
+    // Nearly lost either way: the first a little less so, the second by fewer points.
+    let game = Scripted::new(&Node::white([
+        corridor(Player::Black, 50),
+        corridor(Player::Black, 50),
+    ]));
+    let best = |policy: Policy| {
+        let rules = game.clone();
+        let mut judge = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
+            logits.fill(0.0);
+            let text = rules.position_text(position);
+            let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
+            let (win, score) = if node > 51 { (0.96, 1.0) } else { (0.95, 6.0) };
+            Evaluation::of(Value {
+                win,
+                draw: 0.0,
+                loss: 1.0 - win,
+                score,
+            })
+        });
+        let tree = grown(&game, policy, 32, &mut judge);
+        for root in tree.root_actions() {
+            let value = root.value.unwrap();
+            let [result, score] = [[-0.9, -6.0], [-0.92, -1.0]][root.action.index()];
+            assert!((value.expectation() - result).abs() < 1e-5, "{value:?}");
+            assert!((value.score - score).abs() < 1e-5, "{value:?}");
+        }
+        tree.best()
+    };
+    for (point, action) in [(0.0, Action(0)), (0.05, Action(1))] {
+        let gumbel = GumbelSettings {
+            point,
+            ..GumbelSettings::default()
+        };
+        assert_eq!(best(Policy::Gumbel(gumbel)), Some(action), "{point}");
+        let puct = PuctSettings {
+            point,
+            ..PuctSettings::default()
+        };
+        assert_eq!(best(Policy::Puct(puct)), Some(action), "{point}");
     }
 }
 

@@ -79,7 +79,7 @@ pub fn build_without_search<G: CatalogGame>(
 
 /// An error if the spec says how to search and that there is to be no search.
 fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
-    for key in ["root", "considered", "noise", "cpuct", "mb"] {
+    for key in ["root", "considered", "noise", "cpuct", "point", "mb"] {
         if spec.setting(key).is_some() {
             let problem = format!("setting `{key}` is about search, and 0 simulations are none");
             return Err(AgentError::new(spec, problem));

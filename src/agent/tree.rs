@@ -96,6 +96,7 @@ impl TreeSettings {
                     gumbel.considered = considered;
                 }
                 self.noise = not_negative("noise")?.unwrap_or(self.noise);
+                gumbel.point = not_negative("point")?.unwrap_or(gumbel.point);
             }
             Policy::Puct(puct) => {
                 for key in ["considered", "noise"] {
@@ -104,6 +105,7 @@ impl TreeSettings {
                     }
                 }
                 puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
+                puct.point = not_negative("point")?.unwrap_or(puct.point);
             }
         }
         if let Some(megabytes) = spec.read::<u32>("mb", "a whole number of megabytes")? {

@@ -18,6 +18,16 @@ pub enum Policy {
     Puct(PuctSettings),
 }
 
+impl Policy {
+    /// What a point of difference is worth, where a won game is worth 1.
+    fn point(self) -> f32 {
+        match self {
+            Policy::Gumbel(settings) => settings.point,
+            Policy::Puct(settings) => settings.point,
+        }
+    }
+}
+
 /// A search tree of one game.
 ///
 /// [`Tree::select`] hands out a leaf by value, [`Tree::expand`] consumes it: so a leaf is backed up
@@ -94,7 +104,7 @@ impl<G: Game> Tree<G> {
             scratch: Vec::with_capacity(game.actions()),
             game,
             policy,
-            arena: Arena::new(limit),
+            arena: Arena::new(limit, policy.point()),
             plan: Plan::default(),
             root_position: position,
             ticket: 0,
@@ -337,8 +347,7 @@ impl<G: Game> Tree<G> {
             }
             Policy::Gumbel(_) => return self.select_interior(0),
             Policy::Puct(settings) => {
-                let root = &self.arena.nodes[0];
-                let mean = root.value / root.visits as f32;
+                let mean = self.arena.mean(&self.arena.nodes[0]);
                 puct::select(&self.arena.children(0), &self.plan.priors, mean, &settings)
             }
         };
@@ -386,7 +395,7 @@ impl<G: Game> Tree<G> {
                 gumbel::select_interior(&children, &completed, &mut self.scratch)
             }
             Policy::Puct(settings) => {
-                let mean = node.value / node.visits as f32;
+                let mean = self.arena.mean(node);
                 puct::select(&children, children.priors, mean, &settings)
             }
         };

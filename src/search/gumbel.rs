@@ -13,6 +13,8 @@ pub struct GumbelSettings {
     pub value_scale: f32,
     /// Visits that every value counts for at least when it is weighed.
     pub visit_offset: f32,
+    /// What a point of difference is worth, where a won game is worth 1.
+    pub point: f32,
 }
 
 impl Default for GumbelSettings {
@@ -21,6 +23,7 @@ impl Default for GumbelSettings {
             considered: 16,
             value_scale: 0.1,
             visit_offset: 50.0,
+            point: 0.0,
         }
     }
 }

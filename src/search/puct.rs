@@ -15,6 +15,8 @@ pub struct PuctSettings {
     pub unvisited_reduction: f32,
     /// The share of the root's priors that noise takes.
     pub noise_fraction: f32,
+    /// What a point of difference is worth, where a won game is worth 1.
+    pub point: f32,
 }
 
 impl Default for PuctSettings {
@@ -24,6 +26,7 @@ impl Default for PuctSettings {
             exploration_base: 19_652.0,
             unvisited_reduction: 0.2,
             noise_fraction: 0.25,
+            point: 0.0,
         }
     }
 }

@@ -78,7 +78,7 @@ pub(super) struct Node {
     pub(super) value: f32,       // sum of expected results
     pub(super) draw: f32,        // sum of draw probabilities
     pub(super) score: f32,       // sum of score differences
-    pub(super) raw: f32,         // the expected result as the evaluator first said
+    pub(super) raw: f32,         // what the evaluator first expected, points as far as they count
     pub(super) edges: u16,
     pub(super) plies: u16, // until the end, where it is certain
     pub(super) bounds: Bounds,
@@ -90,7 +90,7 @@ pub(super) struct Node {
 pub(super) struct Edges {
     pub(super) priors: Vec<f32>,
     pub(super) visits: Vec<u32>,
-    pub(super) values: Vec<f32>, // sum of expected results
+    pub(super) values: Vec<f32>, // sum of what was expected: results, and points as far as they count
     pub(super) children: Vec<u32>,
     pub(super) ends: Vec<End>,
     pub(super) actions: Vec<Action>,
@@ -143,7 +143,8 @@ impl Children<'_> {
         self.priors.is_empty()
     }
 
-    /// What a child is worth to the player who acts, from -1 to 1, if it was visited or is certain.
+    /// What a child is worth to the player who acts, if it was visited or is certain: from -1 to 1, and
+    /// points as far as they count.
     #[inline]
     pub fn known_value(&self, index: usize) -> Option<f32> {
         let visits = self.visits[index];
@@ -169,6 +170,7 @@ impl Children<'_> {
 /// Nodes and edges of one tree, the root first, every node after its parent.
 #[derive(Debug)]
 pub(super) struct Arena<P> {
+    point: f32, // what a point of difference is worth, where a won game is worth 1
     pub(super) limit: TreeLimit,
     pub(super) nodes: Vec<Node>,
     pub(super) positions: Vec<P>,
@@ -176,9 +178,10 @@ pub(super) struct Arena<P> {
 }
 
 impl<P: Copy> Arena<P> {
-    pub(super) fn new(limit: TreeLimit) -> Arena<P> {
+    pub(super) fn new(limit: TreeLimit, point: f32) -> Arena<P> {
         let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
         Arena {
+            point,
             limit,
             nodes: Vec::with_capacity(nodes),
             positions: Vec::with_capacity(nodes),
@@ -225,6 +228,12 @@ impl<P: Copy> Arena<P> {
             ends: &self.edges.ends[range],
             floor: node.bounds,
         }
+    }
+
+    /// The mean of what was expected of a node, points as far as they count.
+    #[inline]
+    pub(super) fn mean(&self, node: &Node) -> f32 {
+        (node.value + self.point * node.score) / node.visits as f32
     }
 
     /// Adds a node without visits below `parent_edge` of `parent`. `priors` go with the actions of
@@ -284,7 +293,7 @@ impl<P: Copy> Arena<P> {
     /// Enters what the evaluator said of a node that it certainly knows.
     pub(super) fn judge(&mut self, node: u32, evaluation: &Evaluation) {
         let node = &mut self.nodes[node as usize];
-        node.raw = evaluation.value.expectation();
+        node.raw = evaluation.value.expectation() + self.point * evaluation.value.score;
         if let Some((verdict, plies)) = evaluation.proven {
             node.bounds = Bounds::exactly(verdict);
             node.plies = plies.map_or(UNKNOWN_PLIES, |plies| {
@@ -318,7 +327,7 @@ impl<P: Copy> Arena<P> {
                 (result, score) = (-result, -score);
             }
             self.edges.visits[edge] += 1;
-            self.edges.values[edge] += result;
+            self.edges.values[edge] += result + self.point * score;
             if certain {
                 self.edges.ends[edge] = End {
                     bounds: if turns { end.0.flip() } else { end.0 },
