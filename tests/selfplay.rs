@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Uniform};
-use jarmo::game::{Game, Verdict};
+use jarmo::game::{Game, Player, Verdict};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
     AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
@@ -17,6 +17,7 @@ use jarmo::replay::Samples;
 use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use predicates::str::contains;
+use serde_json::json;
 
 const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
@@ -25,6 +26,9 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     opening_plies: 3,
     tables: PathBuf::new(),
     tables_end: true,
+    endgames: 0.0,
+    endgame_force: 7,
+    point: 0.0,
 };
 
 const NET: NetConfig = NetConfig::Mlp {
@@ -161,6 +165,56 @@ fn saved_games_go_on_as_they_would_have() {
 }
 
 #[test]
+fn a_share_of_the_games_starts_from_random_endgames() {
+    let game = Jarmo::standard();
+    let settings = SelfPlaySettings {
+        games: 200,
+        tables_end: false,
+        endgames: 0.25,
+        endgame_force: 5,
+        ..SETTINGS
+    };
+    let start = |shards| SelfPlay::new(&game, &settings, vec![Uniform; shards], 5).unwrap();
+    let mut play = start(1);
+    let mut forces = [0; 11];
+    for _ in 0..40 {
+        play.round();
+        let state = serde_json::to_value(play.save()).unwrap();
+        let slots = state["slots"].as_array().unwrap();
+        let begun = slots.iter().filter(|slot| slot["moves"] == json!([]));
+        for text in begun.filter_map(|slot| slot["start"].as_str()) {
+            let position = game.parse_position(text).unwrap();
+            assert_eq!(game.outcome(&position), None, "{text}");
+            let archers = Player::BOTH.map(|player| position.archers(player).count());
+            forces[(archers[0] + archers[1] + position.marked().count()) as usize] += 1;
+        }
+    }
+    assert!(forces[2..=5].iter().all(|&count| count > 0), "{forces:?}");
+    assert_eq!(forces[6..].iter().sum::<u32>(), 0, "{forces:?}");
+    let saved = play.save();
+    let text = serde_json::to_string(&saved).unwrap();
+    let mut resumed = start(3);
+    resumed
+        .restore(&serde_json::from_str(&text).unwrap())
+        .unwrap();
+    for _ in 0..40 {
+        let (expected, round) = (play.round(), resumed.round());
+        assert_eq!(round.samples, expected.samples);
+        assert_eq!(round.games, expected.games);
+    }
+    assert_eq!(resumed.save(), play.save());
+
+    let first = serde_json::to_value(start(1).save()).unwrap();
+    let starts = first["slots"].as_array().unwrap().iter();
+    let endgames = starts.filter(|slot| slot.get("start").is_some()).count();
+    assert!((30..=70).contains(&endgames), "{endgames} of 200");
+
+    let guard = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 5);
+    let error = guard.map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("for jarmo only, not for guard"), "{error}");
+}
+
+#[test]
 fn settings_with_which_nothing_can_be_played_are_refused() {
     for (settings, message) in [
         (
@@ -183,6 +237,35 @@ fn settings_with_which_nothing_can_be_played_are_refused() {
                 ..SETTINGS
             },
             "selfplay.considered = 0",
+        ),
+        (
+            SelfPlaySettings {
+                endgames: 1.5,
+                ..SETTINGS
+            },
+            "selfplay.endgames = 1.5: it must be from 0 to 1",
+        ),
+        (
+            SelfPlaySettings {
+                endgames: 0.5,
+                tables_end: true,
+                ..SETTINGS
+            },
+            "selfplay.endgames = 0.5: games that start in the tables cannot end there",
+        ),
+        (
+            SelfPlaySettings {
+                endgame_force: 11,
+                ..SETTINGS
+            },
+            "selfplay.endgame_force = 11: it must be from 2 to 10",
+        ),
+        (
+            SelfPlaySettings {
+                point: -0.1,
+                ..SETTINGS
+            },
+            "selfplay.point = -0.1: it must be from 0 to 1",
         ),
     ] {
         let error = settings.validate().unwrap_err().to_string();

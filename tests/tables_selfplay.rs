@@ -26,6 +26,9 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         opening_plies: 4,
         tables: tables.to_owned(),
         tables_end: true,
+        endgames: 0.0,
+        endgame_force: 7,
+        point: 0.0,
     }
 }
 

@@ -43,6 +43,12 @@ pub(super) struct Args {
     /// End games at the positions of the tables
     #[arg(long, requires = "tables")]
     tables_end: bool,
+    /// The share of games that start from a random endgame, in jarmo
+    #[arg(long, value_name = "SHARE", default_value = "0")]
+    endgames: f32,
+    /// The most archers and marks of such an endgame
+    #[arg(long, value_name = "FORCE", default_value = "7")]
+    endgame_force: u32,
     /// Threads, each with games of its own
     #[arg(long, value_name = "T", default_value = "1")]
     threads: NonZeroUsize,
@@ -97,6 +103,9 @@ impl GameTask for SelfPlayTask<'_> {
             opening_plies: args.opening_plies,
             tables: args.tables.clone().unwrap_or_default(),
             tables_end: args.tables_end,
+            endgames: args.endgames,
+            endgame_force: args.endgame_force,
+            point: 0.0,
         };
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {

@@ -74,6 +74,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         let count = evaluators.len();
         assert!(count > 0, "an evaluator for each shard");
         let tables = settings.open_tables(game)?;
+        let endgames = settings.random_endgames(game)?;
         let shards = evaluators
             .into_iter()
             .enumerate()
@@ -83,6 +84,8 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
                     game: game.clone(),
                     tables: tables.clone(),
                     tables_end: settings.tables_end,
+                    endgames: endgames.clone().map(|draw| (settings.endgames, draw)),
+                    opening_plies: settings.opening_plies,
                 };
                 Shard::new(rules, settings, evaluator, slots, seed)
             });

@@ -6,7 +6,10 @@ use rand::Rng;
 
 use crate::game::{Action, Game, Mask, Outcome};
 use crate::random::{Stream, below};
-use crate::tables::Endgames;
+use crate::tables::{Endgames, RandomEndgames};
+
+/// Parts that a share of games is counted in.
+const PARTS: u32 = 1 << 24;
 
 /// A game, and the tables that tell how it ends.
 pub(super) struct Rules<G: Game> {
@@ -14,6 +17,19 @@ pub(super) struct Rules<G: Game> {
     pub(super) tables: Option<Arc<dyn Endgames<G>>>,
     /// Whether a game ends where the tables know the rest.
     pub(super) tables_end: bool,
+    /// The share of games that start from a random endgame, and what draws one.
+    pub(super) endgames: Option<(f32, RandomEndgames<G::Position>)>,
+    /// The most random actions after the start of the others.
+    pub(super) opening_plies: u32,
+}
+
+/// How a game begins.
+pub(super) struct Opening<P> {
+    pub(super) start: P,
+    /// Random actions.
+    pub(super) played: Vec<Action>,
+    /// The position after them.
+    pub(super) position: P,
 }
 
 /// How a game ended.
@@ -59,26 +75,42 @@ impl<G: Game> Rules<G> {
         })
     }
 
-    /// A position to start a game from: up to `most` random actions after the start, none of which
-    /// ends the game. They are added to `played`.
-    pub(super) fn open(
-        &self,
-        most: u32,
-        stream: &mut Stream,
-        played: &mut Vec<Action>,
-    ) -> G::Position {
-        let plies = below(stream.next_u64(), most + 1);
-        let mut position = self.game.start();
+    /// Draws how a game begins: with a few random actions, none of which ends it, or with an endgame
+    /// that is not over.
+    pub(super) fn open(&self, stream: &mut Stream) -> Opening<G::Position> {
+        if let Some((share, draw)) = &self.endgames
+            && below(stream.next_u64(), PARTS) < (share * PARTS as f32) as u32
+        {
+            let start = loop {
+                let start = draw(stream);
+                if self.end(&start).is_none() {
+                    break start;
+                }
+            };
+            return Opening {
+                start,
+                played: Vec::new(),
+                position: start,
+            };
+        }
+        let plies = below(stream.next_u64(), self.opening_plies + 1);
+        let start = self.game.start();
+        let (mut position, mut played) = (start, Vec::new());
         for _ in 0..plies {
             let before = position;
             let legal = self.game.legal(&position);
             let action = legal.nth(below(stream.next_u64(), legal.count()));
             self.game.play(&mut position, action);
             if self.end(&position).is_some() {
-                return before;
+                position = before;
+                break;
             }
             played.push(action);
         }
-        position
+        Opening {
+            start,
+            played,
+            position,
+        }
     }
 }

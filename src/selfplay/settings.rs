@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tables::{Endgames, HasEndgames};
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
+use crate::tables::{Endgames, HasEndgames, RandomEndgames};
 
 /// Settings of self-play.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,12 @@ pub struct SelfPlaySettings {
     /// Whether a game ends where it reaches the tables. Else it is played to its end, and every
     /// position learns the exact result of the next one, itself included, that they know.
     pub tables_end: bool,
+    /// The share of games that start from a random endgame.
+    pub endgames: f32,
+    /// The most archers and marks of such an endgame, both players' together.
+    pub endgame_force: u32,
+    /// What a point of difference is worth to search, where a won game is worth 1.
+    pub point: f32,
 }
 
 /// Settings that make no sense, and what would.
@@ -63,7 +70,46 @@ impl SelfPlaySettings {
                 )));
             }
         }
+        let endgames = self.endgames;
+        for (name, number) in [("endgames", endgames), ("point", self.point)] {
+            if !(0.0..=1.0).contains(&number) {
+                return Err(SelfPlayError(format!(
+                    "selfplay.{name} = {number}: it must be from 0 to 1"
+                )));
+            }
+        }
+        let forces = LEAST_FORCE..=MOST_FORCE;
+        if !forces.contains(&self.endgame_force) {
+            return Err(SelfPlayError(format!(
+                "selfplay.endgame_force = {}: it must be from {LEAST_FORCE} to {MOST_FORCE}",
+                self.endgame_force
+            )));
+        }
+        if endgames > 0.0 && self.tables_end {
+            return Err(SelfPlayError(format!(
+                "selfplay.endgames = {endgames}: games that start in the tables cannot end there, \
+                 which is what selfplay.tables_end = true asks for"
+            )));
+        }
         Ok(())
+    }
+
+    /// What draws endgames for games to start from, if they are set.
+    pub fn random_endgames<G: HasEndgames>(
+        &self,
+        game: &G,
+    ) -> Result<Option<RandomEndgames<G::Position>>, SelfPlayError> {
+        if self.endgames == 0.0 {
+            return Ok(None);
+        }
+        let endgames = game.random_endgames(self.endgame_force);
+        endgames.map(Some).ok_or_else(|| {
+            SelfPlayError(format!(
+                "selfplay.endgames = {}: there are random endgames for jarmo only, not for {}",
+                self.endgames,
+                game.id()
+            ))
+        })
     }
 
     /// The exact tables, if any are set: all threads share them.

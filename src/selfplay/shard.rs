@@ -1,5 +1,6 @@
 //! The games of one thread: a tree for each, and one evaluator for all.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -27,24 +28,24 @@ const MOST_REMEMBERED: usize = 1 << 17;
 pub(super) struct Shard<G: Encode, E> {
     rules: Rules<G>,
     simulations: u32,
-    opening_plies: u32,
     evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
     trees: Vec<Tree<G>>, // one per slot
-    slots: Vec<Slot>,
+    slots: Vec<Slot<G::Position>>,
     noise: Vec<f32>,
     policy: Vec<f32>, // [actions]
     seed: u64,
     round: u64, // rounds played
 }
 
-struct Slot {
+struct Slot<P> {
     number: u64, // over all shards
+    start: P,
     played: Vec<Action>,
     record: Record,
 }
 
-impl Slot {
+impl<P> Slot<P> {
     /// The randomness of this slot in one round: nothing has to be kept from round to round.
     fn stream(&self, seed: u64, round: u64) -> Stream {
         stream(seed, (self.number << 40) | round)
@@ -61,23 +62,24 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     ) -> Shard<G, E> {
         let policy = Policy::Gumbel(GumbelSettings {
             considered: settings.considered,
+            point: settings.point,
             ..GumbelSettings::default()
         });
         let game = &rules.game;
         let limit = TreeLimit::for_simulations(game, settings.simulations);
         let mut trees = Vec::with_capacity(slots.len());
         let slots = slots.map(|slot| {
-            let mut slot = Slot {
-                number: slot as u64,
-                played: Vec::new(),
+            let number = slot as u64;
+            let opening = rules.open(&mut stream(seed, number << 40));
+            trees.push(Tree::new(game.clone(), policy, limit, opening.position));
+            Slot {
+                number,
+                start: opening.start,
+                played: opening.played,
                 record: Record::default(),
-            };
-            let mut stream = slot.stream(seed, 0);
-            let position = rules.open(settings.opening_plies, &mut stream, &mut slot.played);
-            trees.push(Tree::new(game.clone(), policy, limit, position));
-            slot
+            }
         });
-        let slots: Vec<Slot> = slots.collect();
+        let slots: Vec<Slot<_>> = slots.collect();
         let remembered = (slots.len() * settings.simulations as usize).min(MOST_REMEMBERED);
         Shard {
             batch: Batch::new(game),
@@ -85,7 +87,6 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             noise: Vec::new(),
             evaluator: Timed::new(Cache::new(game, evaluator, remembered)),
             simulations: settings.simulations,
-            opening_plies: settings.opening_plies,
             rules,
             trees,
             slots,
@@ -106,7 +107,9 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
 
     /// The games under way, slot by slot.
     pub(super) fn save(&self) -> impl Iterator<Item = SlotState> + '_ {
+        let game = &self.rules.game;
         self.slots.iter().map(|slot| SlotState {
+            start: (slot.start != game.start()).then(|| game.position_text(&slot.start)),
             actions: slot.played.iter().map(|action| action.0).collect(),
             moves: slot.record.save(),
         })
@@ -123,7 +126,11 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             slot.record = Record::default();
             slot.played.clear();
             let mut moves = state.moves.iter().peekable();
-            let mut position = self.rules.game.start();
+            slot.start = match &state.start {
+                Some(text) => self.rules.game.parse_position(text).map_err(unsound)?,
+                None => self.rules.game.start(),
+            };
+            let mut position = slot.start;
             for &action in &state.actions {
                 while let Some(made) = moves.next_if(|made| made.at == slot.played.len()) {
                     slot.record.restore(&self.rules, &position, made);
@@ -132,7 +139,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
                 self.rules
                     .game
                     .try_play(&mut position, action)
-                    .map_err(|error| SelfPlayError::new(format!("a saved game: {error}")))?;
+                    .map_err(unsound)?;
                 slot.played.push(action);
             }
             if moves.next().is_some() || self.rules.game.outcome(&position).is_some() {
@@ -194,11 +201,11 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         tree.write_policy(&mut self.policy);
         let game = &self.rules.game;
         let legal = game.legal(&position);
-        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
         let policy: Vec<f32> = legal
             .iter()
             .map(|action| self.policy[action.index()])
             .collect();
+        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
         let surprise = divergence(tree, &policy);
         let at = slot.played.len();
         slot.record
@@ -213,12 +220,16 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             slot.record.finish(end, &mut round.samples);
             // The search of this round drew from the front of the slot's stream; this one is another.
             let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
-            slot.played.clear();
-            let most = self.opening_plies;
-            position = self.rules.open(most, &mut stream, &mut slot.played);
+            let opening = self.rules.open(&mut stream);
+            (slot.start, slot.played) = (opening.start, opening.played);
+            position = opening.position;
         }
         tree.restart(position);
     }
+}
+
+fn unsound(error: impl Display) -> SelfPlayError {
+    SelfPlayError::new(format!("a saved game: {error}"))
 }
 
 /// How far the policy of search is from the evaluator's, in nats: at least 0.

@@ -12,6 +12,8 @@ pub struct GamesState {
 /// One game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SlotState {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) start: Option<String>, // position text, where it is not that of the game
     pub(super) actions: Vec<u16>, // from the start
     pub(super) moves: Vec<MoveState>,
 }

@@ -9,7 +9,7 @@ use rand::Rng;
 
 use super::code::Exact;
 use super::file::FileError;
-use super::index::LEAST_FORCE;
+use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
 use crate::game::{Action, Game, Outcome, Player, Verdict};
@@ -74,7 +74,16 @@ pub struct Ending {
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. While somebody holds them, opening them again costs nothing.
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError>;
+
+    /// Draws positions with few pieces, tables or not: every force up to this one as likely as any
+    /// other, and every placement of it too. Some are over. `None` if the game has no such thing.
+    fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
+        None
+    }
 }
+
+/// Draws a position.
+pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
 /// Tables that cannot be had.
 #[derive(Debug)]
@@ -199,6 +208,14 @@ impl HasEndgames for Jarmo {
         let tables = Arc::new(Tables::open(self, folder).map_err(EndgameError::File)?);
         opened.insert(key, Arc::downgrade(&tables));
         Ok(tables)
+    }
+
+    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
+        let layers: Vec<Layer> = (LEAST_FORCE..=force).map(Layer::new).collect();
+        Some(Arc::new(move |stream| {
+            let number = below(stream.next_u64(), layers.len() as u32);
+            random_position(&layers[number as usize], stream)
+        }))
     }
 }
 

@@ -22,7 +22,7 @@ mod verify;
 
 pub use build::{BuildError, BuildSettings, Progress, build, memory_needed};
 pub use code::Exact;
-pub use endgames::{EndgameError, Endgames, Ending, HasEndgames};
+pub use endgames::{EndgameError, Endgames, Ending, HasEndgames, RandomEndgames};
 pub use file::{FileError, Problem};
 pub use lines::Blockable;
 pub use lookup::{ActionValue, Tables};
