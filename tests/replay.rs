@@ -16,6 +16,7 @@ fn sample(number: u16) -> Sample {
         policy: vec![share; actions.len()],
         actions,
         verdict: [Verdict::Loss, Verdict::Draw, Verdict::Win][usize::from(number % 3)],
+        result: [0.5, 0.25, 0.25],
         score: (number % 21) as i8 - 10,
         plies_left: number,
         surprise: f32::from(number % 4),
@@ -58,6 +59,7 @@ fn samples_come_back_from_their_bytes() {
             assert_eq!(view.actions, expected.actions);
             assert_eq!(view.policy, expected.policy);
             assert_eq!(view.verdict, expected.verdict);
+            assert_eq!(view.result, expected.result);
             assert_eq!(view.score, expected.score);
             assert_eq!(view.surprise, expected.surprise);
         }
@@ -106,8 +108,15 @@ fn samples_of_something_else_are_refused() {
         features: vec![9999],
         ..sample(3)
     });
-    let error = Samples::from_bytes(&impossible.to_bytes(&origin()), &origin()).unwrap_err();
-    assert_eq!(error.to_string(), "its numbers are no samples of this game");
+    let mut overconfident = samples(0..3);
+    overconfident.push(&Sample {
+        result: [1.5, 0.0, -0.5],
+        ..sample(3)
+    });
+    for wrong in [impossible, overconfident] {
+        let error = Samples::from_bytes(&wrong.to_bytes(&origin()), &origin()).unwrap_err();
+        assert_eq!(error.to_string(), "its numbers are no samples of this game");
+    }
 }
 
 #[test]

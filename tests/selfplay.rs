@@ -29,6 +29,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     endgames: 0.0,
     endgame_force: 7,
     point: 0.0,
+    lambda: 1.0,
 };
 
 const NET: NetConfig = NetConfig::Mlp {
@@ -162,6 +163,44 @@ fn saved_games_go_on_as_they_would_have() {
         error.contains("12 games were saved, 11 are under way"),
         "{error}"
     );
+}
+
+#[test]
+fn lambda_blends_the_result_with_what_search_expected() {
+    let game = ConnectFour::new(0); // players take turns
+    let samples = |lambda| {
+        let settings = SelfPlaySettings { lambda, ..SETTINGS };
+        let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
+        let mut play = SelfPlay::new(&game, &settings, evaluators, 5).unwrap();
+        let mut samples = Samples::new();
+        for _ in 0..40 {
+            samples.extend(&play.round().samples);
+        }
+        samples
+    };
+    let [expected, half, results] = [0.0, 0.5, 1.0].map(samples);
+    assert!(expected.len() > 100);
+    let mut later = [0.0; 3];
+    let mut doubts = 0;
+    for index in (0..expected.len()).rev() {
+        let (search, half, result) = (expected.get(index), half.get(index), results.get(index));
+        let verdict = usize::try_from(1 - result.verdict.sign()).unwrap();
+        assert_eq!(result.result[verdict], 1.0);
+        assert_eq!(result.result.iter().sum::<f32>(), 1.0);
+        if result.plies_left == 1 {
+            later = result.result;
+            later.reverse(); // as the opponent sees it
+        }
+        later.reverse();
+        for (next, expected) in later.iter_mut().zip(search.result) {
+            *next = 0.5 * *next + 0.5 * expected;
+        }
+        for (one, other) in half.result.iter().zip(later) {
+            assert!((one - other).abs() < 1e-6, "{half:?}");
+        }
+        doubts += usize::from(search.result != result.result);
+    }
+    assert!(doubts > expected.len() / 2, "{doubts}");
 }
 
 #[test]

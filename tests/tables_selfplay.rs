@@ -29,6 +29,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         endgames: 0.0,
         endgame_force: 7,
         point: 0.0,
+        lambda: 1.0,
     }
 }
 

@@ -106,6 +106,7 @@ impl GameTask for SelfPlayTask<'_> {
             endgames: args.endgames,
             endgame_force: args.endgame_force,
             point: 0.0,
+            lambda: 1.0,
         };
         settings.validate().map_err(Failure::usage)?;
         let work = SelfPlayWork {

@@ -42,6 +42,12 @@ impl Value {
         self.win - self.loss
     }
 
+    /// The probabilities of win, draw and loss.
+    #[inline]
+    pub fn results(&self) -> [f32; 3] {
+        [self.win, self.draw, self.loss]
+    }
+
     /// The same position seen by the opponent. The one place where a viewpoint changes.
     #[inline]
     #[must_use]

@@ -14,6 +14,9 @@ pub struct Sample {
     pub policy: Vec<f32>,
     /// How the game ended.
     pub verdict: Verdict,
+    /// Probabilities of win, draw and loss to learn: those of the end of the game, or what search
+    /// expected on the way there.
+    pub result: [f32; 3],
     /// Own points minus the opponent's at the end.
     pub score: i8,
     /// Actions from here to the end.
@@ -33,6 +36,8 @@ pub struct SampleView<'a> {
     pub policy: &'a [f32],
     /// See [`Sample::verdict`].
     pub verdict: Verdict,
+    /// See [`Sample::result`].
+    pub result: [f32; 3],
     /// See [`Sample::score`].
     pub score: i8,
     /// See [`Sample::plies_left`].
@@ -50,6 +55,7 @@ pub struct Samples {
     pub(super) policy: Vec<f32>,
     pub(super) action_ends: Vec<u32>, // where each sample's actions end
     pub(super) verdicts: Vec<u8>,     // 0 loss, 1 draw, 2 win
+    pub(super) results: Vec<f32>,     // win, draw, loss of each
     pub(super) scores: Vec<i8>,
     pub(super) plies_left: Vec<u16>,
     pub(super) surprises: Vec<f32>,
@@ -73,6 +79,7 @@ impl Samples {
         self.policy.extend_from_slice(&sample.policy);
         self.action_ends.push(self.actions.len() as u32);
         self.verdicts.push((sample.verdict.sign() + 1) as u8);
+        self.results.extend_from_slice(&sample.result);
         self.scores.push(sample.score);
         self.plies_left.push(sample.plies_left);
         self.surprises.push(sample.surprise);
@@ -89,6 +96,7 @@ impl Samples {
         let ends = other.action_ends.iter();
         self.action_ends.extend(ends.map(|end| actions + end));
         self.verdicts.extend_from_slice(&other.verdicts);
+        self.results.extend_from_slice(&other.results);
         self.scores.extend_from_slice(&other.scores);
         self.plies_left.extend_from_slice(&other.plies_left);
         self.surprises.extend_from_slice(&other.surprises);
@@ -123,6 +131,7 @@ impl Samples {
                 1 => Verdict::Draw,
                 _ => Verdict::Win,
             },
+            result: self.results.as_chunks().0[index],
             score: self.scores[index],
             plies_left: self.plies_left[index],
             surprise: self.surprises[index],
@@ -137,7 +146,7 @@ impl Samples {
     /// Bytes that the samples take.
     pub fn bytes(&self) -> usize {
         2 * (self.features.len() + self.actions.len() + self.plies_left.len())
-            + 4 * (self.policy.len() + self.surprises.len())
+            + 4 * (self.policy.len() + self.results.len() + self.surprises.len())
             + 4 * (self.feature_ends.len() + self.action_ends.len())
             + self.verdicts.len()
             + self.scores.len()

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::samples::Samples;
 use crate::encode::{ENCODER_VERSION, Encode};
+use crate::net::RESULTS;
 
 /// The version of replay files. Goes up when an older program would misread them.
-pub const SHARD_FORMAT: u32 = 1;
+pub const SHARD_FORMAT: u32 = 2;
 
 const KEY: &str = "jarmo_replay"; // of the header in the metadata
 
@@ -129,6 +130,7 @@ impl Samples {
             policy: array(&tensors, "policy", Dtype::F32, f32::from_le_bytes)?,
             action_ends: array(&tensors, "action_ends", Dtype::U32, u32::from_le_bytes)?,
             verdicts: array(&tensors, "verdicts", Dtype::U8, u8::from_le_bytes)?,
+            results: array(&tensors, "results", Dtype::F32, f32::from_le_bytes)?,
             scores: array(&tensors, "scores", Dtype::I8, i8::from_le_bytes)?,
             plies_left: array(&tensors, "plies_left", Dtype::U16, u16::from_le_bytes)?,
             surprises: array(&tensors, "surprises", Dtype::F32, f32::from_le_bytes)?,
@@ -145,7 +147,7 @@ impl Samples {
     }
 
     /// Every array with its name, type and bytes.
-    fn arrays(&self) -> [(&'static str, Dtype, Vec<u8>); 9] {
+    fn arrays(&self) -> [(&'static str, Dtype, Vec<u8>); 10] {
         fn bytes<T: Copy, const N: usize>(numbers: &[T], to: fn(T) -> [u8; N]) -> Vec<u8> {
             numbers.iter().flat_map(|&number| to(number)).collect()
         }
@@ -157,6 +159,7 @@ impl Samples {
             ("policy", Dtype::F32, bytes(&self.policy, f32s)),
             ("action_ends", Dtype::U32, bytes(&self.action_ends, u32s)),
             ("verdicts", Dtype::U8, self.verdicts.clone()),
+            ("results", Dtype::F32, bytes(&self.results, f32s)),
             ("scores", Dtype::I8, bytes(&self.scores, i8::to_le_bytes)),
             ("plies_left", Dtype::U16, bytes(&self.plies_left, u16s)),
             ("surprises", Dtype::F32, bytes(&self.surprises, f32s)),
@@ -170,6 +173,7 @@ impl Samples {
             self.feature_ends.len(),
             self.action_ends.len(),
             self.verdicts.len(),
+            self.results.len() / RESULTS,
             self.scores.len(),
             self.plies_left.len(),
             self.surprises.len(),
@@ -179,6 +183,7 @@ impl Samples {
         let whole = lengths.iter().all(|&length| length == count)
             && are_ends(&self.feature_ends, self.features.len())
             && are_ends(&self.action_ends, self.actions.len())
+            && self.results.len().is_multiple_of(RESULTS)
             && self.policy.len() == self.actions.len();
         let possible = self
             .features
@@ -190,6 +195,7 @@ impl Samples {
                 .all(|&a| usize::from(a) < origin.actions)
             && self.policy.iter().all(|&p| (0.0..=1.0).contains(&p))
             && self.verdicts.iter().all(|&verdict| verdict <= 2)
+            && self.results.iter().all(|&p| (0.0..=1.0).contains(&p))
             && self.scores.iter().all(|&s| i64::from(s).abs() <= points)
             && self.surprises.iter().all(|&s| s.is_finite() && s >= 0.0);
         if whole && possible {

@@ -137,7 +137,6 @@ pub(super) fn evaluators<G: CatalogGame>(
 /// Adds a sample to what the learner looks at, as it is or in a mirror.
 fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
     let policy = sample.actions.iter().zip(sample.policy);
-    let is = |sign| f32::from(u8::from(sample.verdict.sign() == sign));
     let feature = |feature: u16| match mirror {
         Some(mirror) => mirror.inputs[usize::from(feature)],
         None => feature,
@@ -149,7 +148,7 @@ fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>)
     batch.push(
         sample.features.iter().map(|&set| u32::from(feature(set))),
         policy.map(|(&legal, &share)| (usize::from(action(legal)), share)),
-        [is(1), is(0), is(-1)],
+        sample.result,
         i32::from(sample.score),
     );
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::rules::{End, Rules};
 use super::state::MoveState;
 use crate::encode::Encode;
-use crate::game::{Action, Game, Outcome, Player};
+use crate::eval::Value;
+use crate::game::{Action, Game, Outcome, Player, Verdict};
 use crate::replay::{Sample, Samples};
 
 /// The most counts that a game may ask for.
@@ -80,22 +81,27 @@ struct Move {
     mover: Player,
     ply: u32,
     features: Vec<u16>,
-    actions: Vec<u16>,
-    policy: Vec<f32>,
-    surprise: f32,
+    found: Found,
     told: Option<End>, // by exact tables
 }
 
+/// What search came to in a position.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) actions: Vec<u16>, // legal
+    pub(super) policy: Vec<f32>,  // of each
+    pub(super) surprise: f32,
+    pub(super) expected: [f32; 3], // win, draw and loss of the mover with the action it chose
+}
+
 impl Record {
-    /// Adds a position, `at` actions after the start of the game, with the policy that search came
-    /// to over its legal actions.
+    /// Adds a position, `at` actions after the start of the game, with what search came to.
     pub(super) fn push<G: Encode>(
         &mut self,
         rules: &Rules<G>,
         position: &G::Position,
         at: usize,
-        (actions, policy): (Vec<u16>, Vec<f32>),
-        surprise: f32,
+        found: Found,
     ) {
         let game = &rules.game;
         let mut features = Vec::new();
@@ -105,9 +111,7 @@ impl Record {
             mover: game.to_move(position),
             ply: game.ply(position),
             features,
-            actions,
-            policy,
-            surprise,
+            found,
             told: rules.told(position),
         });
     }
@@ -119,11 +123,12 @@ impl Record {
 
     /// What has to be kept of the positions so far; the rest follows from the game's actions.
     pub(super) fn save(&self) -> Vec<MoveState> {
-        let moves = self.moves.iter().map(|made| MoveState {
-            at: made.at,
-            actions: made.actions.clone(),
-            policy: made.policy.iter().map(|share| share.to_bits()).collect(),
-            surprise: made.surprise.to_bits(),
+        let moves = self.moves.iter().map(|Move { at, found, .. }| MoveState {
+            at: *at,
+            actions: found.actions.clone(),
+            policy: found.policy.iter().map(|share| share.to_bits()).collect(),
+            surprise: found.surprise.to_bits(),
+            expected: found.expected.map(f32::to_bits),
         });
         moves.collect()
     }
@@ -136,28 +141,56 @@ impl Record {
         made: &MoveState,
     ) {
         let policy = made.policy.iter().map(|&bits| f32::from_bits(bits));
-        let policy = (made.actions.clone(), policy.collect());
-        let surprise = f32::from_bits(made.surprise);
-        self.push(rules, position, made.at, policy, surprise);
+        let found = Found {
+            actions: made.actions.clone(),
+            policy: policy.collect(),
+            surprise: f32::from_bits(made.surprise),
+            expected: made.expected.map(f32::from_bits),
+        };
+        self.push(rules, position, made.at, found);
     }
 
     /// Turns the game into samples, now that its end is known, and forgets it. What the tables told
     /// of a position goes for those before it, up to the one that they told something of.
-    pub(super) fn finish(&mut self, mut end: End, samples: &mut Samples) {
+    ///
+    /// Of the results to learn, the share `lambda` goes on to the position before; the rest is what
+    /// search expected there.
+    pub(super) fn finish(&mut self, mut end: End, lambda: f32, samples: &mut Samples) {
+        let mut mover = Player::White;
+        let mut result = certain(end.outcome.verdict(mover)); // of `mover`
         for made in self.moves.iter_mut().rev() {
-            end = *made.told.get_or_insert(end);
+            if made.mover != mover {
+                result.reverse();
+                mover = made.mover;
+            }
+            if let Some(told) = made.told {
+                end = told;
+                result = certain(end.outcome.verdict(mover));
+            } else {
+                for (share, expected) in result.iter_mut().zip(made.found.expected) {
+                    *share = (lambda * *share + (1.0 - lambda) * expected).clamp(0.0, 1.0);
+                }
+            }
+            made.told = Some(end);
+            made.found.expected = result;
         }
         for made in self.moves.drain(..) {
             let end = made.told.unwrap_or(end);
             samples.push(&Sample {
                 features: made.features,
-                actions: made.actions,
-                policy: made.policy,
+                actions: made.found.actions,
+                policy: made.found.policy,
                 verdict: end.outcome.verdict(made.mover),
+                result: made.found.expected,
                 score: end.outcome.score_difference(made.mover),
                 plies_left: u16::try_from(end.ply - made.ply).unwrap_or(u16::MAX),
-                surprise: made.surprise,
+                surprise: made.found.surprise,
             });
         }
     }
+}
+
+/// The probabilities of win, draw and loss where one of them is certain.
+fn certain(verdict: Verdict) -> [f32; 3] {
+    Value::certain(verdict, 0.0).results()
 }

@@ -32,6 +32,9 @@ pub struct SelfPlaySettings {
     pub endgame_force: u32,
     /// What a point of difference is worth to search, where a won game is worth 1.
     pub point: f32,
+    /// How much of what a position is to be worth, in the end the result of the game, goes on to the
+    /// position before. The rest is what search expected there.
+    pub lambda: f32,
 }
 
 /// Settings that make no sense, and what would.
@@ -71,7 +74,11 @@ impl SelfPlaySettings {
             }
         }
         let endgames = self.endgames;
-        for (name, number) in [("endgames", endgames), ("point", self.point)] {
+        for (name, number) in [
+            ("endgames", endgames),
+            ("point", self.point),
+            ("lambda", self.lambda),
+        ] {
             if !(0.0..=1.0).contains(&number) {
                 return Err(SelfPlayError(format!(
                     "selfplay.{name} = {number}: it must be from 0 to 1"

@@ -7,13 +7,13 @@ use std::time::Instant;
 use rand::Rng;
 
 use super::Round;
-use super::game::Record;
+use super::game::{Found, Record};
 use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::SlotState;
 use super::timed::Timed;
 use crate::encode::Encode;
-use crate::eval::{Cache, Evaluator};
+use crate::eval::{Cache, Evaluator, Value};
 use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, stream};
 use crate::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit, gumbel_noise};
@@ -32,6 +32,7 @@ pub(super) struct Shard<G: Encode, E> {
     batch: Batch<G>,
     trees: Vec<Tree<G>>, // one per slot
     slots: Vec<Slot<G::Position>>,
+    lambda: f32,
     noise: Vec<f32>,
     policy: Vec<f32>, // [actions]
     seed: u64,
@@ -87,6 +88,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             noise: Vec::new(),
             evaluator: Timed::new(Cache::new(game, evaluator, remembered)),
             simulations: settings.simulations,
+            lambda: settings.lambda,
             rules,
             trees,
             slots,
@@ -205,19 +207,22 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .iter()
             .map(|action| self.policy[action.index()])
             .collect();
-        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
-        let surprise = divergence(tree, &policy);
-        let at = slot.played.len();
-        slot.record
-            .push(&self.rules, &position, at, (actions, policy), surprise);
         let action = tree.best().expect("a position under way was judged");
+        let found = Found {
+            actions: legal.iter().map(|action| action.0).collect(),
+            surprise: divergence(tree, &policy),
+            policy,
+            expected: expected(tree, action).results(),
+        };
+        slot.record
+            .push(&self.rules, &position, slot.played.len(), found);
         round.games.count_events(game, &position, action);
         game.play(&mut position, action);
         slot.played.push(action);
         if let Some(end) = self.rules.end(&position) {
             let exact = end.exact || slot.record.is_told();
             round.games.count(&end.outcome, game.ply(&position), exact);
-            slot.record.finish(end, &mut round.samples);
+            slot.record.finish(end, self.lambda, &mut round.samples);
             // The search of this round drew from the front of the slot's stream; this one is another.
             let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
             let opening = self.rules.open(&mut stream);
@@ -230,6 +235,14 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
 
 fn unsound(error: impl Display) -> SelfPlayError {
     SelfPlayError::new(format!("a saved game: {error}"))
+}
+
+/// What search expects of the action it chose: its certain result, or the mean of what it saw below.
+fn expected<G: Game>(tree: &Tree<G>, chosen: Action) -> Value {
+    let actions = tree.root_actions();
+    let chosen = actions.iter().find(|root| root.action == chosen);
+    let value = chosen.and_then(|root| root.value).or(tree.value());
+    value.expect("a position under way was judged")
 }
 
 /// How far the policy of search is from the evaluator's, in nats: at least 0.

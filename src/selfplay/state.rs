@@ -21,8 +21,9 @@ pub(super) struct SlotState {
 /// One searched position of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MoveState {
-    pub(super) at: usize,         // actions of the game before it
-    pub(super) actions: Vec<u16>, // legal
-    pub(super) policy: Vec<u32>,  // bits
-    pub(super) surprise: u32,     // bits
+    pub(super) at: usize,          // actions of the game before it
+    pub(super) actions: Vec<u16>,  // legal
+    pub(super) policy: Vec<u32>,   // bits
+    pub(super) surprise: u32,      // bits
+    pub(super) expected: [u32; 3], // bits
 }
