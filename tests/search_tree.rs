@@ -241,6 +241,51 @@ fn an_evaluators_certainty_counts_like_an_end() {
 }
 
 #[test]
+fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced() {
+    let game = Tammi::new(30, 200);
+    let mut start = game.start();
+    let mut stream = stream(3, 0);
+    while game.ply(&start) < 20 || game.legal(&start).count() == 1 {
+        let legal = game.legal(&start);
+        game.play(
+            &mut start,
+            legal.nth(stream.next_u64() as u32 % legal.count()),
+        );
+    }
+    for policy in policies() {
+        for nodes in [3, 10, 100, 1000] {
+            let rules = game.clone();
+            let mut asked = Vec::new();
+            let mut judge = ScriptedEvaluator::new(&game, 1, |position: &_, logits| {
+                logits.fill(0.0);
+                asked.push(rules.legal(position).count());
+                Evaluation::of(Value::EVEN)
+            });
+            let limit = TreeLimit {
+                nodes,
+                edges: 100 * nodes,
+            };
+            let mut tree = Tree::new(game.clone(), policy, limit, start);
+            tree.plan(400, 400, &[], 7);
+            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut judge, |_| false);
+            let size = tree.size();
+            assert!(size.nodes <= nodes as usize);
+            // Where there is no room to run on, the position is judged after all.
+            let forced = asked.iter().filter(|&&count| count == 1).count();
+            assert!(forced <= usize::from(tree.is_full()), "{forced} judged");
+            if nodes == 1000 {
+                assert_eq!(tree.simulations_done(), 400);
+                assert!(size.nodes > asked.len() + 40, "{size:?}, {}", asked.len());
+            }
+            for root in tree.root_actions() {
+                let value = root.value.map_or(0.0, |value| value.expectation());
+                assert!((-1.0..=1.0).contains(&value), "{root:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_full_tree_stops_and_answers() {
     let game = Jarmo::standard();
     let limit = TreeLimit {
@@ -506,7 +551,8 @@ fn the_subtree_of_a_move_is_kept_whole() {
                 break;
             }
             let after: u32 = tree.root_actions().iter().map(|root| root.visits).sum();
-            assert_eq!(after + 1, visits, "ply {ply}");
+            let judged = u32::from(game.legal(&position).count() > 1); // itself
+            assert_eq!(after + judged, visits, "ply {ply}");
             if line.len() > 1 {
                 assert_eq!(tree.line(line[1]), line[1..], "ply {ply}");
             }

@@ -58,6 +58,12 @@ pub trait Game: Clone + Send + Sync + 'static {
         0
     }
 
+    /// Whether it often happens that only one action is legal, as where capturing is compulsory.
+    /// Search runs through such positions then instead of having them judged.
+    fn is_often_forced(&self) -> bool {
+        false
+    }
+
     /// Which board the game is played on, where there is a choice: the same text for the same
     /// board. Empty where there is only one.
     fn board_text(&self) -> String {

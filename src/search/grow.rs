@@ -194,10 +194,22 @@ impl<G: Game> Tree<G> {
         let mut position = self.arena.positions[index as usize];
         self.game
             .play(&mut position, self.arena.edges.actions[edge as usize]);
-        let legal = self.game.legal(&position);
+        let mut legal = self.game.legal(&position);
         if !self.arena.has_room(legal.count()) {
             self.full = true;
             return Step::Done;
+        }
+        if self.game.is_often_forced() {
+            while legal.count() == 1 {
+                let mut next = position;
+                self.game.play(&mut next, legal.nth(0));
+                let after = self.game.legal(&next);
+                if !self.arena.has_room_below(after.count()) {
+                    break;
+                }
+                (index, edge) = self.add_forced(position, &legal, (index, edge));
+                (position, legal) = (next, after);
+            }
         }
         if legal.is_empty() {
             self.add_end(position, (index, edge));
@@ -298,6 +310,19 @@ impl<G: Game> Tree<G> {
             .add(position, mover, &none, std::iter::empty(), parent);
         let value = self.arena.end(node, outcome);
         self.arena.back_up(node, value);
+    }
+
+    /// Adds a position with one legal action, which nobody judges, and returns it with its edge.
+    fn add_forced(
+        &mut self,
+        position: G::Position,
+        legal: &G::Mask,
+        parent: (u32, u32),
+    ) -> (u32, u32) {
+        let mover = self.game.to_move(&position);
+        let arena = &mut self.arena;
+        let node = arena.add(position, mover, legal, std::iter::once(1.0), parent);
+        (node, arena.nodes[node as usize].first_edge)
     }
 
     fn count_simulation(&mut self) {

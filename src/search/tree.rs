@@ -27,7 +27,8 @@ impl TreeLimit {
     /// Room for this many simulations from a bare root. Memory is claimed as it is used.
     pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeLimit {
         let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
-        let nodes = simulations.saturating_add(1);
+        let per_simulation = if game.is_often_forced() { 2 } else { 1 };
+        let nodes = simulations.saturating_mul(per_simulation).saturating_add(1);
         TreeLimit {
             nodes,
             edges: nodes
@@ -206,6 +207,13 @@ impl<P: Copy> Arena<P> {
     pub(super) fn has_room(&self, edges: u32) -> bool {
         self.nodes.len() < self.limit.nodes as usize
             && self.edges.priors.len() + edges as usize <= self.limit.edges as usize
+    }
+
+    /// Whether there is room for a node with one edge and below it one with this many.
+    #[inline]
+    pub(super) fn has_room_below(&self, edges: u32) -> bool {
+        self.nodes.len() + 2 <= self.limit.nodes as usize
+            && self.edges.priors.len() + 1 + edges as usize <= self.limit.edges as usize
     }
 
     pub(super) fn size(&self) -> TreeSize {

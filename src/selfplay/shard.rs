@@ -173,7 +173,8 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             self.noise.clear();
             let noise = (0..actions).map(|_| gumbel_noise(stream.next_u64()));
             self.noise.extend(noise);
-            let simulations = self.simulations;
+            let forced = actions == 1; // there is nothing to search for
+            let simulations = if forced { 1 } else { self.simulations };
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
         }
         self.batch

@@ -326,6 +326,10 @@ impl Game for Tammi {
         text::parse_action(position, text)
     }
 
+    fn is_often_forced(&self) -> bool {
+        true
+    }
+
     fn events(&self) -> &'static [&'static str] {
         &["captures", "crownings"]
     }
