@@ -26,7 +26,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         opening_plies: 4,
         tables: tables.to_owned(),
         tables_end: true,
-        endgames: 0.0,
+        endgames: 0.5, // none, where games end in the tables
         endgame_force: 7,
         point: 0.0,
         lambda: 1.0,
@@ -47,6 +47,7 @@ fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
 fn playing_on(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
     let settings = SelfPlaySettings {
         tables_end: false,
+        endgames: 0.0,
         ..settings(tables)
     };
     SelfPlay::new(&Jarmo::standard(), &settings, vec![Uniform; shards], 5).unwrap()

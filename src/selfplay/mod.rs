@@ -74,7 +74,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         let count = evaluators.len();
         assert!(count > 0, "an evaluator for each shard");
         let tables = settings.open_tables(game)?;
-        let endgames = settings.random_endgames(game)?;
+        let endgames = settings.random_endgames(game);
         let shards = evaluators
             .into_iter()
             .enumerate()

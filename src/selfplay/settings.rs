@@ -26,7 +26,7 @@ pub struct SelfPlaySettings {
     /// Whether a game ends where it reaches the tables. Else it is played to its end, and every
     /// position learns the exact result of the next one, itself included, that they know.
     pub tables_end: bool,
-    /// The share of games that start from a random endgame.
+    /// The share of games that start from a random endgame, where the game knows any.
     pub endgames: f32,
     /// The most archers and marks of such an endgame, both players' together.
     pub endgame_force: u32,
@@ -73,9 +73,8 @@ impl SelfPlaySettings {
                 )));
             }
         }
-        let endgames = self.endgames;
         for (name, number) in [
-            ("endgames", endgames),
+            ("endgames", self.endgames),
             ("point", self.point),
             ("lambda", self.lambda),
         ] {
@@ -92,31 +91,16 @@ impl SelfPlaySettings {
                 self.endgame_force
             )));
         }
-        if endgames > 0.0 && self.tables_end {
-            return Err(SelfPlayError(format!(
-                "selfplay.endgames = {endgames}: games that start in the tables cannot end there, \
-                 which is what selfplay.tables_end = true asks for"
-            )));
-        }
         Ok(())
     }
 
-    /// What draws endgames for games to start from, if they are set.
-    pub fn random_endgames<G: HasEndgames>(
-        &self,
-        game: &G,
-    ) -> Result<Option<RandomEndgames<G::Position>>, SelfPlayError> {
-        if self.endgames == 0.0 {
-            return Ok(None);
-        }
-        let endgames = game.random_endgames(self.endgame_force);
-        endgames.map(Some).ok_or_else(|| {
-            SelfPlayError(format!(
-                "selfplay.endgames = {}: there are random endgames for jarmo only, not for {}",
-                self.endgames,
-                game.id()
-            ))
-        })
+    /// What draws endgames for games to start from, if they are set and the game knows any. Where games
+    /// end in the tables, none starts there.
+    pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
+        let in_tables = self.tables_end && !self.tables.as_os_str().is_empty();
+        (self.endgames > 0.0 && !in_tables)
+            .then(|| game.random_endgames(self.endgame_force))
+            .flatten()
     }
 
     /// The exact tables, if any are set: all threads share them.
