@@ -195,7 +195,7 @@ impl<G: Game> Tree<G> {
         self.game
             .play(&mut position, self.arena.edges.actions[edge as usize]);
         let mut legal = self.game.legal(&position);
-        if !self.arena.has_room(legal.count()) {
+        if !self.arena.has_room(1, legal.count()) {
             self.full = true;
             return Step::Done;
         }
@@ -204,7 +204,7 @@ impl<G: Game> Tree<G> {
                 let mut next = position;
                 self.game.play(&mut next, legal.nth(0));
                 let after = self.game.legal(&next);
-                if !self.arena.has_room_below(after.count()) {
+                if !self.arena.has_room(2, 1 + after.count()) {
                     break;
                 }
                 (index, edge) = self.add_forced(position, &legal, (index, edge));
@@ -283,7 +283,7 @@ impl<G: Game> Tree<G> {
     fn root_leaf(&mut self) -> Step<G> {
         let position = self.root_position;
         let legal = self.game.legal(&position);
-        if legal.is_empty() || !self.arena.has_room(legal.count()) {
+        if legal.is_empty() || !self.arena.has_room(1, legal.count()) {
             self.full = !legal.is_empty();
             return Step::Done;
         }

@@ -203,17 +203,11 @@ impl<P: Copy> Arena<P> {
         self.edges.truncate(0);
     }
 
+    /// Whether there is room for so many nodes more, with so many edges in all.
     #[inline]
-    pub(super) fn has_room(&self, edges: u32) -> bool {
-        self.nodes.len() < self.limit.nodes as usize
+    pub(super) fn has_room(&self, nodes: usize, edges: u32) -> bool {
+        self.nodes.len() + nodes <= self.limit.nodes as usize
             && self.edges.priors.len() + edges as usize <= self.limit.edges as usize
-    }
-
-    /// Whether there is room for a node with one edge and below it one with this many.
-    #[inline]
-    pub(super) fn has_room_below(&self, edges: u32) -> bool {
-        self.nodes.len() + 2 <= self.limit.nodes as usize
-            && self.edges.priors.len() + 1 + edges as usize <= self.limit.edges as usize
     }
 
     pub(super) fn size(&self) -> TreeSize {

@@ -66,6 +66,12 @@ impl SelfPlaySettings {
             ("games", self.games, 1, MOST_GAMES),
             ("simulations", self.simulations as usize, 1, simulations),
             ("considered", self.considered as usize, 1, 1 << 16),
+            (
+                "endgame_force",
+                self.endgame_force as usize,
+                LEAST_FORCE as usize,
+                MOST_FORCE as usize,
+            ),
         ] {
             if number < least || number > most {
                 return Err(SelfPlayError(format!(
@@ -83,13 +89,6 @@ impl SelfPlaySettings {
                     "selfplay.{name} = {number}: it must be from 0 to 1"
                 )));
             }
-        }
-        let forces = LEAST_FORCE..=MOST_FORCE;
-        if !forces.contains(&self.endgame_force) {
-            return Err(SelfPlayError(format!(
-                "selfplay.endgame_force = {}: it must be from {LEAST_FORCE} to {MOST_FORCE}",
-                self.endgame_force
-            )));
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::encode::Encode;
 use crate::eval::{Cache, Evaluator, Value};
 use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, stream};
-use crate::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit, gumbel_noise};
+use crate::search::{Batch, GumbelSettings, Policy, RootAction, Tree, TreeLimit, gumbel_noise};
 
 /// The most judgements that a shard remembers, whatever its games and simulations.
 const MOST_REMEMBERED: usize = 1 << 17;
@@ -46,11 +46,9 @@ struct Slot<P> {
     record: Record,
 }
 
-impl<P> Slot<P> {
-    /// The randomness of this slot in one round: nothing has to be kept from round to round.
-    fn stream(&self, seed: u64, round: u64) -> Stream {
-        stream(seed, (self.number << 40) | round)
-    }
+/// The randomness of a slot in one round: nothing has to be kept from round to round.
+fn slot_stream(seed: u64, slot: u64, round: u64) -> Stream {
+    stream(seed, (slot << 40) | round)
 }
 
 impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
@@ -71,7 +69,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let mut trees = Vec::with_capacity(slots.len());
         let slots = slots.map(|slot| {
             let number = slot as u64;
-            let opening = rules.open(&mut stream(seed, number << 40));
+            let opening = rules.open(&mut slot_stream(seed, number, 0));
             trees.push(Tree::new(game.clone(), policy, limit, opening.position));
             Slot {
                 number,
@@ -168,7 +166,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let (remembered, _) = self.evaluator.inner_mut().hits_and_misses();
         self.round += 1;
         for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
-            let mut stream = slot.stream(self.seed, self.round);
+            let mut stream = slot_stream(self.seed, slot.number, self.round);
             let actions = self.rules.game.legal(tree.position()).count();
             self.noise.clear();
             let noise = (0..actions).map(|_| gumbel_noise(stream.next_u64()));
@@ -209,11 +207,12 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .map(|action| self.policy[action.index()])
             .collect();
         let action = tree.best().expect("a position under way was judged");
+        let looked_at = tree.root_actions();
         let found = Found {
             actions: legal.iter().map(|action| action.0).collect(),
-            surprise: divergence(tree, &policy),
+            surprise: divergence(&looked_at, &policy),
             policy,
-            expected: expected(tree, action).results(),
+            expected: expected(tree, &looked_at, action).results(),
         };
         slot.record
             .push(&self.rules, &position, slot.played.len(), found);
@@ -225,7 +224,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             round.games.count(&end.outcome, game.ply(&position), exact);
             slot.record.finish(end, self.lambda, &mut round.samples);
             // The search of this round drew from the front of the slot's stream; this one is another.
-            let mut stream = stream(!self.seed, (slot.number << 40) | self.round);
+            let mut stream = slot_stream(!self.seed, slot.number, self.round);
             let opening = self.rules.open(&mut stream);
             (slot.start, slot.played) = (opening.start, opening.played);
             position = opening.position;
@@ -239,17 +238,15 @@ fn unsound(error: impl Display) -> SelfPlayError {
 }
 
 /// What search expects of the action it chose: its certain result, or the mean of what it saw below.
-fn expected<G: Game>(tree: &Tree<G>, chosen: Action) -> Value {
-    let actions = tree.root_actions();
+fn expected<G: Game>(tree: &Tree<G>, actions: &[RootAction], chosen: Action) -> Value {
     let chosen = actions.iter().find(|root| root.action == chosen);
     let value = chosen.and_then(|root| root.value).or(tree.value());
     value.expect("a position under way was judged")
 }
 
 /// How far the policy of search is from the evaluator's, in nats: at least 0.
-fn divergence<G: Game>(tree: &Tree<G>, policy: &[f32]) -> f32 {
-    let actions = tree.root_actions();
-    let parts = policy.iter().zip(&actions).map(|(&share, action)| {
+fn divergence(actions: &[RootAction], policy: &[f32]) -> f32 {
+    let parts = policy.iter().zip(actions).map(|(&share, action)| {
         if share > 0.0 {
             share * (share / action.prior.max(f32::MIN_POSITIVE)).ln()
         } else {
