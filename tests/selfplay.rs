@@ -14,7 +14,7 @@ use jarmo::net::{
 };
 use jarmo::random::stream;
 use jarmo::replay::Samples;
-use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
+use jarmo::selfplay::{Root, Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use predicates::str::contains;
 use serde_json::json;
@@ -22,6 +22,7 @@ use serde_json::json;
 const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
     simulations: 4,
+    root: Root::Gumbel,
     considered: 4,
     opening_plies: 3,
     tables: PathBuf::new(),
@@ -42,8 +43,17 @@ fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
 }
 
 fn net_rounds<G: Encode + HasEndgames>(game: &G, shards: usize, rounds: usize) -> Round {
+    net_rounds_with(&SETTINGS, game, shards, rounds)
+}
+
+fn net_rounds_with<G: Encode + HasEndgames>(
+    settings: &SelfPlaySettings,
+    game: &G,
+    shards: usize,
+    rounds: usize,
+) -> Round {
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(game, 1)); shards];
-    let mut play = SelfPlay::new(game, &SETTINGS, evaluators, 5).unwrap();
+    let mut play = SelfPlay::new(game, settings, evaluators, 5).unwrap();
     let mut all = Round::default();
     for _ in 0..rounds {
         all.add(&play.round());
@@ -115,6 +125,55 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
         samples.extend(&other.round().samples);
     }
     assert_ne!(samples, one.samples);
+}
+
+#[test]
+fn the_seed_decides_the_games_of_a_puct_root_too() {
+    let game = ConnectFour::new(0);
+    let settings = SelfPlaySettings {
+        simulations: 40,
+        root: Root::Puct,
+        ..SETTINGS
+    };
+    let one = net_rounds_with(&settings, &game, 1, 45);
+    let three = net_rounds_with(&settings, &game, 3, 45);
+    assert_eq!(one.games, three.games);
+    assert!(one.games.games > 5);
+}
+
+#[test]
+fn a_puct_root_plays_and_teaches_shares_of_visits() {
+    let settings = SelfPlaySettings {
+        games: 2000,
+        simulations: 40,
+        root: Root::Puct,
+        opening_plies: 0,
+        ..SETTINGS
+    };
+    let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5).unwrap();
+    play.round();
+    let saved = serde_json::to_value(play.save()).unwrap();
+    let (mut played, mut expected, mut most) = (0.0, 0.0, 0.0);
+    for slot in saved["slots"].as_array().unwrap() {
+        let shares: Vec<f64> = slot["moves"][0]["policy"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|bits| f32::from_bits(bits.as_u64().unwrap() as u32).into())
+            .collect();
+        for visits in shares.iter().map(|share| share * 40.0) {
+            assert!((visits - visits.round()).abs() < 1e-3, "{visits} visits");
+        }
+        played += shares[slot["actions"][0].as_u64().unwrap() as usize];
+        expected += shares.iter().map(|share| share * share).sum::<f64>();
+        most += shares.iter().copied().fold(0.0, f64::max);
+    }
+    // A mean over 2000 games of something that deviates by less than 0.2.
+    assert!(
+        (played - expected).abs() / 2000.0 < 0.02,
+        "{played}, {expected}"
+    );
+    assert!((most - expected) / 2000.0 > 0.03, "{most}, {expected}");
 }
 
 #[test]

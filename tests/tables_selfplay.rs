@@ -7,7 +7,7 @@ use jarmo::eval::Uniform;
 use jarmo::game::{Action, Game, Mask, Outcome, Player, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::replay::SampleView;
-use jarmo::selfplay::{GamesState, Round, SelfPlay, SelfPlaySettings};
+use jarmo::selfplay::{GamesState, Root, Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::{BuildSettings, Endgames, Tables};
 
 fn build_in(folder: &Path, force: u32) {
@@ -22,6 +22,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
     SelfPlaySettings {
         games: 128,
         simulations: 2,
+        root: Root::Gumbel,
         considered: 2,
         opening_plies: 4,
         tables: tables.to_owned(),

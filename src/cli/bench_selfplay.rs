@@ -10,7 +10,7 @@ use super::{CommandResult, Failure, GameArgs};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::net::{AgentFile, NetShape, Weights};
 use crate::random::stream;
-use crate::selfplay::{SelfPlaySettings, SelfPlayWork, measure};
+use crate::selfplay::{Root, SelfPlaySettings, SelfPlayWork, measure};
 
 /// Self-play: games, positions, simulations, evaluations a second
 ///
@@ -99,6 +99,7 @@ impl GameTask for SelfPlayTask<'_> {
         let settings = SelfPlaySettings {
             games: args.games,
             simulations: args.sims,
+            root: Root::Gumbel,
             considered: args.considered,
             opening_plies: args.opening_plies,
             tables: args.tables.clone().unwrap_or_default(),

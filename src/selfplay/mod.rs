@@ -4,6 +4,7 @@
 
 mod game;
 mod measure;
+mod root;
 mod rules;
 mod settings;
 mod shard;
@@ -16,6 +17,7 @@ use rayon::prelude::*;
 
 pub use game::GameStats;
 pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
+pub use root::Root;
 pub use settings::{SelfPlayError, SelfPlaySettings};
 pub use state::GamesState;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Root;
 use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 use crate::tables::{Endgames, HasEndgames, RandomEndgames};
 
@@ -17,7 +18,9 @@ pub struct SelfPlaySettings {
     pub games: usize,
     /// Simulations for each action.
     pub simulations: u32,
-    /// Actions at the root that the simulations are shared out among at first.
+    /// How the simulations are shared out.
+    pub root: Root,
+    /// Actions that a Gumbel root shares them out among at first.
     pub considered: u32,
     /// The most random actions that a game starts with; how many is drawn for each game.
     pub opening_plies: u32,

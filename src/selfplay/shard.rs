@@ -6,17 +6,17 @@ use std::time::Instant;
 
 use rand::Rng;
 
-use super::Round;
 use super::game::{Found, Record};
 use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::SlotState;
 use super::timed::Timed;
+use super::{Root, Round};
 use crate::encode::Encode;
 use crate::eval::{Cache, Evaluator, Value};
 use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, stream};
-use crate::search::{Batch, GumbelSettings, Policy, RootAction, Tree, TreeLimit, gumbel_noise};
+use crate::search::{Batch, RootAction, Tree, TreeLimit};
 
 /// The most judgements that a shard remembers, whatever its games and simulations.
 const MOST_REMEMBERED: usize = 1 << 17;
@@ -27,6 +27,7 @@ const MOST_REMEMBERED: usize = 1 << 17;
 /// for. They are as many as one search of all games makes.
 pub(super) struct Shard<G: Encode, E> {
     rules: Rules<G>,
+    root: Root,
     simulations: u32,
     evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
@@ -59,11 +60,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         slots: Range<usize>,
         seed: u64,
     ) -> Shard<G, E> {
-        let policy = Policy::Gumbel(GumbelSettings {
-            considered: settings.considered,
-            point: settings.point,
-            ..GumbelSettings::default()
-        });
+        let policy = settings.root.policy(settings);
         let game = &rules.game;
         let limit = TreeLimit::for_simulations(game, settings.simulations);
         let mut trees = Vec::with_capacity(slots.len());
@@ -85,6 +82,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
             evaluator: Timed::new(Cache::new(game, evaluator, remembered)),
+            root: settings.root,
             simulations: settings.simulations,
             lambda: settings.lambda,
             rules,
@@ -167,10 +165,8 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         self.round += 1;
         for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
             let mut stream = slot_stream(self.seed, slot.number, self.round);
-            let actions = self.rules.game.legal(tree.position()).count();
-            self.noise.clear();
-            let noise = (0..actions).map(|_| gumbel_noise(stream.next_u64()));
-            self.noise.extend(noise);
+            let actions = self.rules.game.legal(tree.position()).count() as usize;
+            self.root.draw_noise(actions, &mut stream, &mut self.noise);
             let forced = actions == 1; // there is nothing to search for
             let simulations = if forced { 1 } else { self.simulations };
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
@@ -206,7 +202,9 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .iter()
             .map(|action| self.policy[action.index()])
             .collect();
-        let action = tree.best().expect("a position under way was judged");
+        // The search of this round drew from the front of the slot's stream; this one is another.
+        let mut stream = slot_stream(!self.seed, slot.number, self.round);
+        let action = self.root.choose(tree, &self.policy, &mut stream);
         let looked_at = tree.root_actions();
         let found = Found {
             actions: legal.iter().map(|action| action.0).collect(),
@@ -223,8 +221,6 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             let exact = end.exact || slot.record.is_told();
             round.games.count(&end.outcome, game.ply(&position), exact);
             slot.record.finish(end, self.lambda, &mut round.samples);
-            // The search of this round drew from the front of the slot's stream; this one is another.
-            let mut stream = slot_stream(!self.seed, slot.number, self.round);
             let opening = self.rules.open(&mut stream);
             (slot.start, slot.played) = (opening.start, opening.played);
             position = opening.position;
