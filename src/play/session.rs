@@ -23,8 +23,8 @@ use crate::record::GameRecord;
 /// The time the evaluation of a position gets while a game goes on.
 const GLANCE: Duration = Duration::from_millis(120);
 
-/// The time a position gets in an analysis.
-const STUDY: Duration = Duration::from_millis(400);
+/// The most time a position gets in an analysis; a tenth of it is the rule.
+const STUDY: Duration = Duration::from_secs(2);
 
 /// A board and those who sit at it.
 pub struct Session {
@@ -395,22 +395,22 @@ impl Session {
             let (strength, time) = seat.agent(self.table.crew())?;
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
-        let look = |place, care, time| {
-            let analyst = self.table.crew().analyst();
-            Some(self.make_job(place, Purpose::Look(care), analyst, Some(time)))
+        let crew = self.table.crew();
+        let look = |place, care, strength, time| {
+            Some(self.make_job(place, Purpose::Look(care), strength, Some(time)))
         };
         if self.hint == Some(here) && self.lacks(here, Care::Hint) {
-            return look(here, Care::Hint, MOVE_TIME);
+            return look(here, Care::Hint, crew.analyst(), MOVE_TIME);
         }
         if self.analysing {
             let end = self.table.moves().len();
             let next = std::iter::once(here)
                 .chain(0..=end)
                 .find(|&place| self.wants_study(place))?;
-            return look(next, Care::Study, STUDY);
+            return look(next, Care::Study, crew.reviewer(), STUDY);
         }
         if self.judging && self.lacks(here, Care::Glance) {
-            return look(here, Care::Glance, GLANCE);
+            return look(here, Care::Glance, crew.analyst(), GLANCE);
         }
         None
     }

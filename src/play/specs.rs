@@ -21,6 +21,10 @@ const LINES: u32 = 3;
 /// More nodes than fit into any time. Without a number the search would not look at the clock.
 const ENOUGH: u64 = 1 << 40;
 
+/// Simulations or nodes for every position of a game that is analysed: some tenths of a second.
+const REVIEW_SIMULATIONS: u64 = 50_000;
+const REVIEW_NODES: u64 = 1_000_000;
+
 /// The most nodes or simulations a move that a stranger may ask for: some seconds.
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u64 = 10_000;
@@ -152,9 +156,22 @@ impl Crew {
         self.refused.as_ref()
     }
 
-    /// The agent that judges positions: hints, the evaluation, analysis. It takes what time it is given.
+    /// The agent that judges positions: hints and the evaluation. It takes what time it is given.
     pub fn analyst(&self) -> Strength {
         self.strongest(|spec| with(spec, "lines", LINES))
+    }
+
+    /// The agent that judges the positions of a whole game. What it spends does not depend on the machine,
+    /// so the same game is judged the same way again.
+    pub fn reviewer(&self) -> Strength {
+        Strength {
+            nodes: Some(if self.is_trained() {
+                REVIEW_SIMULATIONS
+            } else {
+                REVIEW_NODES
+            }),
+            ..self.analyst()
+        }
     }
 
     /// The agent that plays at a level.
