@@ -201,24 +201,15 @@ impl<'a, W: Write> Plain<'a, W> {
         let Some(thought) = self.session.hint().cloned() else {
             return Ok(Next::Ask);
         };
-        let value = words::mine(self.session.table().scene().to_move, thought.value);
+        let mover = self.session.table().scene().to_move;
+        let value = words::mine(mover, thought.value);
         let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
         self.say(&format!("{best} ({})", words::chance(value)))?;
         if let Some(proven) = thought.proven {
             self.say(&words::proven(self.texts, proven))?;
         }
         for idea in &thought.candidates {
-            let value = words::mine(self.session.table().scene().to_move, idea.value);
-            let line = match idea.proven {
-                Some(proven) => words::proven(self.texts, proven),
-                None => idea.line.join(" "),
-            };
-            self.say(&format!(
-                "  {:<6} {:>5} {:>8} {line}",
-                idea.text,
-                words::chance(value),
-                idea.visits
-            ))?;
+            self.say(&format!("  {}", words::idea(self.texts, mover, idea)))?;
         }
         Ok(Next::Ask)
     }

@@ -4,7 +4,7 @@ use crate::game::Player;
 use crate::play::agents::Level;
 use crate::play::lang::Texts;
 use crate::play::session::Session;
-use crate::play::thought::Proven;
+use crate::play::thought::{Idea, Proven};
 
 /// Who is to move or thinks, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -91,6 +91,17 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         notes.push(format!("{} {}", one.text, texts.fill("lost", &values)));
     }
     notes
+}
+
+/// What an agent thinks of a move of this player's: how it ends for certain, or else his share of the
+/// points, the effort, and the play expected.
+pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
+    if let Some(known) = idea.proven {
+        return format!("{:<6} {}", idea.text, proven(texts, known));
+    }
+    let chance = chance(mine(mover, idea.value));
+    let line = idea.line.get(1..).unwrap_or_default().join(" ");
+    format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
 }
 
 /// A certain result.

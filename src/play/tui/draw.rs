@@ -189,15 +189,8 @@ impl App {
         }
         const IDEAS: usize = 3;
         for idea in thought.candidates.iter().take(IDEAS) {
-            let value = words::mine(self.scene.to_move, idea.value);
-            let line = idea.line.get(1..).unwrap_or_default().join(" ");
-            let text = format!(
-                " {:<6}{:>5}{:>8} {line}",
-                idea.text,
-                words::chance(value),
-                idea.visits
-            );
-            lines.push(Line::from(text).green());
+            let text = words::idea(self.texts, self.scene.to_move, idea);
+            lines.push(Line::from(format!(" {text}")).green());
         }
         lines
     }
