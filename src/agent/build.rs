@@ -45,7 +45,7 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
         AgentKind::File(path) => {
-            let alone = spec.number.or(spec.read("sims", "a whole number")?) == Some(0);
+            let alone = spec.simulations()? == Some(0);
             if alone {
                 refuse_search_settings(spec)?;
             }

@@ -152,6 +152,16 @@ impl AgentSpec {
             .transpose()
     }
 
+    /// The simulations, which are written as the number or as the setting `sims`.
+    pub fn simulations(&self) -> Result<Option<u64>, AgentError> {
+        let setting = self.read("sims", "a whole number")?;
+        if setting.is_some() && self.number.is_some() {
+            let problem = "simulations are given twice, as `:NUMBER` and as `sims`";
+            return Err(AgentError::new(self, problem));
+        }
+        Ok(self.number.or(setting))
+    }
+
     /// The same agent with a setting changed or added.
     pub fn with(mut self, key: &str, value: impl fmt::Display) -> Result<AgentSpec, AgentError> {
         self.check_key(key)?;

@@ -56,12 +56,7 @@ impl TreeSettings {
     /// These settings as far as the spec says nothing else.
     pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
         let number = "a whole number";
-        let simulations = spec.read("sims", number)?;
-        if simulations.is_some() && spec.number.is_some() {
-            let problem = "simulations are given twice, as `:NUMBER` and as `sims`";
-            return Err(AgentError::new(spec, problem));
-        }
-        if let Some(simulations) = spec.number.or(simulations) {
+        if let Some(simulations) = spec.simulations()? {
             self.simulations = u32::try_from(simulations)
                 .map_err(|_| AgentError::new(spec, format!("at most {} simulations", u32::MAX)))?;
         }
