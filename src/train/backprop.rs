@@ -9,9 +9,10 @@ use burn::tensor::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::batch::TrainBatch;
-use super::device::OpenDevice;
+use super::device::{DeviceKind, OpenDevice};
 use super::judge::Judgement;
 use super::learner::Numbers;
+use super::stem;
 use crate::net::{FeatureBatch, NetConfig, NetShape, TensorPlan, Weights};
 
 /// One number for every weight, by the name of its tensor.
@@ -59,6 +60,18 @@ pub struct Backprop {
     shape: NetShape,
     plans: Vec<TensorPlan>,
     device: Device,
+    sums_stem: bool, // the first layer is added up here; burn computes the rest
+}
+
+/// The names of the first layer's tensors in a fully connected network.
+const STEM: [&str; 2] = ["stem.weight", "stem.bias"];
+
+/// What a network starts from.
+enum Input {
+    /// All features, `[rows, features]`.
+    Features(Tensor<2>),
+    /// What the first layer of a fully connected network hands on, `[rows, width]`.
+    Stem(Tensor<2>),
 }
 
 /// The heads of a batch, `[rows, …]` each, unmasked.
@@ -76,6 +89,7 @@ impl Backprop {
             shape,
             plans: config.tensors(&shape),
             device: device.device.clone().autodiff(),
+            sums_stem: device.kind() == DeviceKind::Cpu && matches!(config, NetConfig::Mlp { .. }),
         }
     }
 
@@ -88,7 +102,14 @@ impl Backprop {
         assert_eq!(*batch.shape(), self.shape, "a batch of this game");
         let leaves = self.leaves(weights);
         let rows = batch.len();
-        let heads = self.trunk().heads(&leaves, rows, batch.dense_features());
+        let stem = self
+            .sums_stem
+            .then(|| self.stem(weights, batch.features()).require_grad());
+        let input = match stem.clone() {
+            Some(stem) => Input::Stem(stem),
+            None => Input::Features(dense(batch.features(), &self.shape, &self.device)),
+        };
+        let heads = self.trunk().heads(&leaves, input);
         let judgement = Judgement::of(
             batch,
             &numbers(heads.policy.clone().detach()),
@@ -118,16 +139,36 @@ impl Backprop {
                 .expect("every weight has a share in the loss");
             (name, numbers(gradient))
         });
+        let mut gradients: Gradients = gradients.collect();
+        if let Some(stem) = stem {
+            let gradient = stem.grad_remove(&mut found).expect("all goes through it");
+            let [_, width] = stem.dims();
+            let dims = [self.shape.features(), width];
+            let (weights, bias) = stem::backward(&numbers(gradient), batch.features(), dims);
+            gradients.extend(STEM.map(str::to_owned).into_iter().zip([weights, bias]));
+        }
         Pass {
             losses,
             judgement,
-            gradients: gradients.collect(),
+            gradients,
         }
     }
 
     /// The logits of all heads, `[rows, outputs]`: policy, result, score.
     pub fn logits(&self, weights: &Numbers, batch: &FeatureBatch) -> Vec<f32> {
-        self.trunk().logits(&self.leaves(weights), batch)
+        let input = if self.sums_stem {
+            Input::Stem(self.stem(weights, batch))
+        } else {
+            Input::Features(dense(batch, &self.shape, &self.device))
+        };
+        self.trunk().logits(&self.leaves(weights), input)
+    }
+
+    /// What the first layer of a fully connected network hands on.
+    fn stem(&self, weights: &Numbers, batch: &FeatureBatch) -> Tensor<2> {
+        let [weights, bias] = STEM.map(|name| &weights[name]);
+        let sums = stem::forward(weights, bias, batch);
+        self.matrix(sums, [batch.len(), bias.len()])
     }
 
     fn trunk(&self) -> Trunk<'_> {
@@ -135,13 +176,14 @@ impl Backprop {
             config: self.config,
             shape: &self.shape,
             plans: &self.plans,
-            device: &self.device,
         }
     }
 
-    /// A flat leaf for every tensor.
+    /// A flat leaf for every tensor that burn computes with.
     fn leaves(&self, weights: &Numbers) -> BTreeMap<String, Tensor<1>> {
-        let leaves = weights.iter().map(|(name, data)| {
+        let here = |name: &str| self.sums_stem && STEM.contains(&name);
+        let leaves = weights.iter().filter(|(name, _)| !here(name));
+        let leaves = leaves.map(|(name, data)| {
             let data = TensorData::new(data.clone(), [data.len()]);
             let leaf = Tensor::<1>::from_data(data, &self.device).require_grad();
             (name.clone(), leaf)
@@ -194,9 +236,9 @@ impl Forward {
             config: self.config,
             shape: &self.shape,
             plans: &self.plans,
-            device: &self.device,
         };
-        trunk.logits(&self.leaves, batch)
+        let input = Input::Features(dense(batch, &self.shape, &self.device));
+        trunk.logits(&self.leaves, input)
     }
 }
 
@@ -205,47 +247,40 @@ struct Trunk<'a> {
     config: NetConfig,
     shape: &'a NetShape,
     plans: &'a [TensorPlan],
-    device: &'a Device,
 }
 
 impl Trunk<'_> {
     /// The logits of all heads, `[rows, outputs]`: policy, result, score.
-    fn logits(&self, leaves: &BTreeMap<String, Tensor<1>>, batch: &FeatureBatch) -> Vec<f32> {
-        let count = self.shape.features();
-        let mut dense = vec![0.0; batch.len() * count];
-        for (row, out) in dense.chunks_exact_mut(count).enumerate() {
-            for &feature in batch.row(row) {
-                out[feature as usize] = 1.0;
-            }
-        }
-        let heads = self.heads(leaves, batch.len(), dense);
+    fn logits(&self, leaves: &BTreeMap<String, Tensor<1>>, input: Input) -> Vec<f32> {
+        let heads = self.heads(leaves, input);
         let mut all = vec![heads.policy, heads.result];
         all.extend(heads.score);
         numbers(Tensor::cat(all, 1))
     }
 
-    fn heads(
-        &self,
-        leaves: &BTreeMap<String, Tensor<1>>,
-        rows: usize,
-        features: Vec<f32>,
-    ) -> Heads {
-        let data = TensorData::new(features, [rows, self.shape.features()]);
-        let input = Tensor::from_data(data, self.device);
+    fn heads(&self, leaves: &BTreeMap<String, Tensor<1>>, input: Input) -> Heads {
         let net = Net {
             plans: self.plans,
             leaves,
         };
-        let seen = match self.config {
-            NetConfig::Mlp { blocks, .. } => {
-                let mut trunk = relu(net.dense("stem", input));
+        let seen = match (self.config, input) {
+            (NetConfig::Mlp { blocks, .. }, input) => {
+                let mut trunk = relu(match input {
+                    Input::Features(features) => net.dense("stem", features),
+                    Input::Stem(stem) => stem,
+                });
                 for block in 0..blocks {
                     let step = net.dense(&format!("blocks.{block}"), trunk.clone());
                     trunk = relu(trunk + step);
                 }
                 trunk
             }
-            NetConfig::Conv { width, blocks, .. } => self.convolve(&net, input, width, blocks),
+            (NetConfig::Conv { width, blocks, .. }, Input::Features(features)) => {
+                self.convolve(&net, features, width, blocks)
+            }
+            (NetConfig::Conv { .. }, Input::Stem(_)) => {
+                unreachable!("only fully connected networks have a first layer that is added up")
+            }
         };
         Heads {
             policy: net.dense("policy", seen.clone()),
@@ -317,6 +352,18 @@ impl Net<'_> {
         let bias = self.leaves[bias].clone();
         conv2d(input, self.shaped(weight), Some(bias), options)
     }
+}
+
+/// Features as numbers, 0 or 1, `[rows, features]`.
+fn dense(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
+    let count = shape.features();
+    let mut dense = vec![0.0; batch.len() * count];
+    for (row, numbers) in dense.chunks_exact_mut(count).enumerate() {
+        for &feature in batch.row(row) {
+            numbers[feature as usize] = 1.0;
+        }
+    }
+    Tensor::from_data(TensorData::new(dense, [batch.len(), count]), device)
 }
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {

@@ -87,18 +87,6 @@ impl TrainBatch {
         &self.features
     }
 
-    /// `[rows, features]`, 0 or 1.
-    pub(super) fn dense_features(&self) -> Vec<f32> {
-        let count = self.shape.features();
-        let mut dense = vec![0.0; self.len() * count];
-        for (row, numbers) in dense.chunks_exact_mut(count).enumerate() {
-            for &feature in self.features.row(row) {
-                numbers[feature as usize] = 1.0;
-            }
-        }
-        dense
-    }
-
     pub(super) fn legal(&self) -> &[f32] {
         &self.legal
     }

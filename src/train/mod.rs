@@ -12,6 +12,7 @@ mod evaluator;
 mod judge;
 mod learner;
 mod state;
+mod stem;
 
 pub use adam::{Adam, AdamConfig};
 pub use backprop::{Gradients, LossWeights, Losses};
