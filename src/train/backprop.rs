@@ -54,7 +54,7 @@ pub(super) struct Pass {
     pub(super) gradients: Gradients,
 }
 
-/// A network in burn.
+/// A network in burn, but for the first layer of a fully connected one on the processor.
 pub struct Backprop {
     config: NetConfig,
     shape: NetShape,
@@ -375,4 +375,67 @@ fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 
 fn number(tensor: Tensor<1>) -> f32 {
     numbers(tensor)[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::stream;
+
+    const SHAPE: NetShape = NetShape {
+        planes: 2,
+        board_planes: 1,
+        rows: 4,
+        columns: 5,
+        actions: 7,
+        points: 3,
+    };
+
+    /// Five rows with a few features, the last with none.
+    fn batch() -> TrainBatch {
+        let mut batch = TrainBatch::new(SHAPE);
+        for row in 0..5_u32 {
+            let features = (row..4).map(|feature| 9 * feature + row);
+            let policy = [(row as usize, 0.75), (6, 0.25)];
+            batch.push(features, policy, [0.5, 0.25, 0.25], row as i32 - 2);
+        }
+        batch
+    }
+
+    #[test]
+    fn the_first_layer_is_the_same_added_up_and_multiplied() {
+        let config = NetConfig::Mlp {
+            width: 32,
+            blocks: 1,
+        };
+        let weights = Weights::random(config, SHAPE, &mut stream(3, 0));
+        let tensors = weights.tensors().iter();
+        let mut numbers: Numbers = tensors
+            .map(|(name, tensor)| (name.clone(), tensor.data.clone()))
+            .collect();
+        for (place, bias) in numbers.get_mut(STEM[1]).unwrap().iter_mut().enumerate() {
+            *bias = 0.01 * place as f32;
+        }
+        let added = Backprop::new(config, SHAPE, &OpenDevice::cpu());
+        let multiplied = Backprop {
+            sums_stem: false,
+            ..Backprop::new(config, SHAPE, &OpenDevice::cpu())
+        };
+        assert!(added.sums_stem);
+        let parts = LossWeights {
+            policy: 1.0,
+            result: 1.0,
+            score: 0.5,
+        };
+        let [one, other] =
+            [added, multiplied].map(|backprop| backprop.pass(&numbers, &batch(), &parts));
+        assert!((one.losses.total - other.losses.total).abs() < 1e-5);
+        assert!(one.gradients.keys().eq(other.gradients.keys()));
+        for (name, gradients) in &one.gradients {
+            assert!(gradients.iter().any(|gradient| *gradient != 0.0), "{name}");
+            for (one, other) in gradients.iter().zip(&other.gradients[name]) {
+                assert!((one - other).abs() < 1e-6, "{name}: {one}, {other}");
+            }
+        }
+    }
 }
