@@ -83,6 +83,7 @@ fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
         ("rollout:5?sims=5", "given twice"),
         ("rollout?sims=x", "expected a whole number"),
         ("uniform?root=best", "expected gumbel or puct"),
+        ("rollout?sims=0", "0 simulations are for agent files"),
         ("uniform?root=puct&noise=1", "`noise` needs root=gumbel"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
         ("rollout?cpuct=-1", "0 or above"),

@@ -23,14 +23,17 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         AgentKind::Random => Ok(Box::new(RandomAgent::new(game))),
         AgentKind::Greedy => Ok(Box::new(GreedyAgent::new(game))),
         AgentKind::Uniform => {
+            refuse_no_search(spec)?;
             let settings = TreeSettings::default().with_spec(spec)?;
             tree_agent(game, spec, Uniform, settings)
         }
         AgentKind::Rollout => {
+            refuse_no_search(spec)?;
             let settings = rollout_settings().with_spec(spec)?;
             tree_agent(game.clone(), spec, Rollout::new(game), settings)
         }
         AgentKind::Tables(folder) => {
+            refuse_no_search(spec)?;
             let settings = rollout_settings().with_spec(spec)?;
             let tables = endgames(&game, spec, folder)?;
             let front = WithEndgames::new(game.clone(), tables.clone(), Rollout::new(game.clone()));
@@ -84,6 +87,15 @@ fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
             let problem = format!("setting `{key}` is about search, and 0 simulations are none");
             return Err(AgentError::new(spec, problem));
         }
+    }
+    Ok(())
+}
+
+/// An error if the spec wants no search of an agent that is nothing without.
+fn refuse_no_search(spec: &AgentSpec) -> Result<(), AgentError> {
+    if spec.simulations()? == Some(0) {
+        let problem = "0 simulations are for agent files, whose network answers alone";
+        return Err(AgentError::new(spec, problem));
     }
     Ok(())
 }
