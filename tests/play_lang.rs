@@ -51,6 +51,15 @@ fn the_tables_differ() {
     }
 }
 
+#[test]
+fn the_keys_fit_a_terminal_of_80_columns() {
+    for language in Language::ALL {
+        for line in language.texts().get("help_keys").lines() {
+            assert!(line.chars().count() <= 80, "{language:?}: {line}");
+        }
+    }
+}
+
 /// The keys that come after a marker in a source file.
 fn named(text: &str, marker: &str) -> Vec<String> {
     let ends = text.split(marker).skip(1);

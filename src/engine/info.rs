@@ -51,7 +51,7 @@ fn score(candidate: &Candidate) -> String {
             let share = (1.0 + candidate.value.expectation()) / 2.0;
             let odds = share / (1.0 - share);
             let centipawns = (100.0 * odds.ln()).clamp(-MOST_CENTIPAWNS, MOST_CENTIPAWNS);
-            format!("cp {centipawns:.0}")
+            format!("cp {}", centipawns.round() as i32)
         }
     }
 }

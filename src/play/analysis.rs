@@ -82,10 +82,13 @@ fn mark(lost: f32) -> &'static str {
 /// The record of a session's game with a judgement of every move under the key `analysis`, as one
 /// line without its end.
 pub fn annotated(session: &Session) -> String {
+    let reviewer = session.table().crew().reviewer();
+    let mut agent = reviewer.spec;
+    agent.number = reviewer.nodes;
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({
-        "agent": session.table().crew().analyst().spec.to_string(),
+        "agent": agent.to_string(),
         "moves": session.judgements(),
     });
     record.to_string()

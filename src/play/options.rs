@@ -19,7 +19,7 @@ use crate::tables::EndgameError;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
-#[command(name = "play", version = crate::program::version(), about, max_term_width = 100, after_help = WHO)]
+#[command(name = "play", version = crate::program::version(), max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]

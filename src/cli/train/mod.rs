@@ -19,7 +19,7 @@ use crate::net::{AgentFile, KernelKind, NetShape};
 use crate::run::{Ended, RunFolder, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
 
-/// Learn a game from self-play alone: Ctrl-C stops it after the step under way, and it can be resumed
+/// Learn a game from self-play alone: Ctrl-C stops it after the turn under way, and it can be resumed
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
