@@ -23,17 +23,14 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         AgentKind::Random => Ok(Box::new(RandomAgent::new(game))),
         AgentKind::Greedy => Ok(Box::new(GreedyAgent::new(game))),
         AgentKind::Uniform => {
-            refuse_no_search(spec)?;
             let settings = TreeSettings::default().with_spec(spec)?;
             tree_agent(game, spec, Uniform, settings)
         }
         AgentKind::Rollout => {
-            refuse_no_search(spec)?;
             let settings = rollout_settings().with_spec(spec)?;
             tree_agent(game.clone(), spec, Rollout::new(game), settings)
         }
         AgentKind::Tables(folder) => {
-            refuse_no_search(spec)?;
             let settings = rollout_settings().with_spec(spec)?;
             let tables = endgames(&game, spec, folder)?;
             let front = WithEndgames::new(game.clone(), tables.clone(), Rollout::new(game.clone()));
@@ -48,16 +45,14 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
         AgentKind::File(path) => {
-            let alone = spec.simulations()? == Some(0);
-            if alone {
+            if spec.simulations()? == Some(0) {
                 refuse_search_settings(spec)?;
-            }
-            let settings = TreeSettings::puct().with_spec(spec)?;
-            let evaluator = network(&game, spec, path)?;
-            if alone {
+                let evaluator = network(&game, spec, path)?;
                 let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
                 return behind_tables(game, spec, Box::new(agent));
             }
+            let settings = TreeSettings::puct().with_spec(spec)?;
+            let evaluator = network(&game, spec, path)?;
             tree_agent(game, spec, evaluator, settings)
         }
     }
@@ -87,15 +82,6 @@ fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
             let problem = format!("setting `{key}` is about search, and 0 simulations are none");
             return Err(AgentError::new(spec, problem));
         }
-    }
-    Ok(())
-}
-
-/// An error if the spec wants no search of an agent that is nothing without.
-fn refuse_no_search(spec: &AgentSpec) -> Result<(), AgentError> {
-    if spec.simulations()? == Some(0) {
-        let problem = "0 simulations are for agent files, whose network answers alone";
-        return Err(AgentError::new(spec, problem));
     }
     Ok(())
 }

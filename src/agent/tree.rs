@@ -57,6 +57,10 @@ impl TreeSettings {
     pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
         let number = "a whole number";
         if let Some(simulations) = spec.simulations()? {
+            if simulations == 0 {
+                let problem = "0 simulations are for agent files, whose network answers alone";
+                return Err(AgentError::new(spec, problem));
+            }
             self.simulations = u32::try_from(simulations)
                 .map_err(|_| AgentError::new(spec, format!("at most {} simulations", u32::MAX)))?;
         }
