@@ -102,12 +102,10 @@ impl Backprop {
         assert_eq!(*batch.shape(), self.shape, "a batch of this game");
         let leaves = self.leaves(weights);
         let rows = batch.len();
-        let stem = self
-            .sums_stem
-            .then(|| self.stem(weights, batch.features()).require_grad());
-        let input = match stem.clone() {
-            Some(stem) => Input::Stem(stem),
-            None => Input::Features(dense(batch.features(), &self.shape, &self.device)),
+        let input = self.input(weights, batch.features());
+        let stem = match &input {
+            Input::Stem(stem) => Some(stem.clone()),
+            Input::Features(_) => None,
         };
         let heads = self.trunk().heads(&leaves, input);
         let judgement = Judgement::of(
@@ -156,19 +154,18 @@ impl Backprop {
 
     /// The logits of all heads, `[rows, outputs]`: policy, result, score.
     pub fn logits(&self, weights: &Numbers, batch: &FeatureBatch) -> Vec<f32> {
-        let input = if self.sums_stem {
-            Input::Stem(self.stem(weights, batch))
-        } else {
-            Input::Features(dense(batch, &self.shape, &self.device))
-        };
+        let input = self.input(weights, batch);
         self.trunk().logits(&self.leaves(weights), input)
     }
 
-    /// What the first layer of a fully connected network hands on.
-    fn stem(&self, weights: &Numbers, batch: &FeatureBatch) -> Tensor<2> {
+    /// What burn starts from: the features, or a leaf with what the first layer hands on.
+    fn input(&self, weights: &Numbers, batch: &FeatureBatch) -> Input {
+        if !self.sums_stem {
+            return Input::Features(dense(batch, &self.shape, &self.device));
+        }
         let [weights, bias] = STEM.map(|name| &weights[name]);
         let sums = stem::forward(weights, bias, batch);
-        self.matrix(sums, [batch.len(), bias.len()])
+        Input::Stem(self.matrix(sums, [batch.len(), bias.len()]).require_grad())
     }
 
     fn trunk(&self) -> Trunk<'_> {
@@ -379,6 +376,7 @@ fn number(tensor: Tensor<1>) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::learner::numbers_of;
     use super::*;
     use crate::random::stream;
 
@@ -409,10 +407,7 @@ mod tests {
             blocks: 1,
         };
         let weights = Weights::random(config, SHAPE, &mut stream(3, 0));
-        let tensors = weights.tensors().iter();
-        let mut numbers: Numbers = tensors
-            .map(|(name, tensor)| (name.clone(), tensor.data.clone()))
-            .collect();
+        let mut numbers = numbers_of(&weights);
         for (place, bias) in numbers.get_mut(STEM[1]).unwrap().iter_mut().enumerate() {
             *bias = 0.01 * place as f32;
         }

@@ -95,10 +95,7 @@ impl Learner {
 
     /// Starts from these weights.
     pub fn from_weights(config: LearnerConfig, weights: &Weights) -> Learner {
-        let tensors = weights.tensors().iter();
-        let numbers: Numbers = tensors
-            .map(|(name, tensor)| (name.clone(), tensor.data.clone()))
-            .collect();
+        let numbers = numbers_of(weights);
         let (net, shape) = (weights.config(), *weights.shape());
         let adam = Adam::new(&numbers);
         Learner::from_parts(config, (net, shape), numbers.clone(), numbers, adam)
@@ -275,6 +272,14 @@ impl Learner {
         Weights::new(self.net, self.shape, tensors.collect())
             .expect("finite weights of the architecture")
     }
+}
+
+/// Weights as plain numbers.
+pub(super) fn numbers_of(weights: &Weights) -> Numbers {
+    let tensors = weights.tensors().iter();
+    tensors
+        .map(|(name, tensor)| (name.clone(), tensor.data.clone()))
+        .collect()
 }
 
 /// The length of all gradients together. Squares are added in 64 bits.

@@ -1,8 +1,9 @@
 //! The two computations that a frozen network consists of, for every kind of processor: sums of
 //! table rows (the first layer) and dense products with their bias, residual and ReLU.
 //!
-//! One of the two places of the library with `unsafe`; the other maps files. The processor's abilities are values: a kernel such as
-//! [`avx2::Avx2`] can only be had from its `detect`, so whoever holds one may call it. Safe
+//! One of the two places of the library with `unsafe`; the other maps files. The processor's
+//! abilities are values: a kernel such as [`avx2::Avx2`] can only be had from its `detect`, so whoever
+//! holds one may call it. Safe
 //! wrappers check every length before a pointer is made; the portable kernel is safe code and the
 //! twin that tests hold every other one against.
 
