@@ -263,6 +263,83 @@ fn an_answer_is_the_same_bits_in_every_batch_and_every_clone() {
     }
 }
 
+fn check_growth<G: Encode>(game: &G, small: NetConfig, large: NetConfig) {
+    let shape = NetShape::of(game);
+    let weights = noisy_weights(small, shape, 4);
+    let grown = weights.grown(large, &mut stream(5, 0)).unwrap();
+    assert_eq!(grown.config(), large);
+    let batch = positions(game, 23);
+    for row in 0..batch.len() {
+        let before = reference(&weights, batch.row(row));
+        let after = reference(&grown, batch.row(row));
+        let most = |numbers: &[f64]| numbers.iter().fold(0.0, |most: f64, n| most.max(n.abs()));
+        let changes: Vec<f64> = before.iter().zip(&after).map(|(b, a)| b - a).collect();
+        assert_eq!(before.len(), after.len());
+        assert!(most(&before) > 0.1, "a test of numbers, not of zeros");
+        assert!(
+            most(&changes) < 1e-9,
+            "{small} to {large}: {}",
+            most(&changes)
+        );
+    }
+}
+
+#[test]
+fn a_grown_network_gives_the_same_answers() {
+    let mlp = |width, blocks| NetConfig::Mlp { width, blocks };
+    let conv = |width, blocks, head_channels| NetConfig::Conv {
+        width,
+        blocks,
+        head_channels,
+    };
+    for large in [mlp(64, 2), mlp(96, 2), mlp(64, 4), mlp(128, 3)] {
+        check_growth(&Jarmo::standard(), mlp(64, 2), large);
+        check_growth(&ConnectFour::new(0), mlp(64, 2), large);
+    }
+    for large in [
+        conv(64, 1, 32),
+        conv(32, 2, 32),
+        conv(32, 1, 64),
+        conv(64, 3, 64),
+    ] {
+        check_growth(&Guard::standard(), conv(32, 1, 32), large);
+        check_growth(&ConnectFour::new(0), conv(32, 1, 32), large);
+    }
+}
+
+#[test]
+fn a_network_neither_shrinks_nor_becomes_another_kind() {
+    let (width, blocks) = (64, 2);
+    let mlp = NetConfig::Mlp { width, blocks };
+    let conv = NetConfig::Conv {
+        width,
+        blocks,
+        head_channels: 64,
+    };
+    let weights = |net| noisy_weights(net, NetShape::of(&Jarmo::standard()), 4);
+    for (from, to) in [
+        (mlp, NetConfig::Mlp { width: 32, blocks }),
+        (mlp, NetConfig::Mlp { width, blocks: 1 }),
+        (mlp, conv),
+        (conv, mlp),
+        (
+            conv,
+            NetConfig::Conv {
+                width,
+                blocks,
+                head_channels: 32,
+            },
+        ),
+    ] {
+        let refused = weights(from).grown(to, &mut stream(5, 0)).unwrap_err();
+        let refused = refused.to_string();
+        assert!(
+            refused.contains(&format!("its network is {from}, and {to} is wanted")),
+            "{refused}"
+        );
+    }
+}
+
 #[test]
 fn no_position_is_an_empty_answer() {
     let game = Jarmo::standard();

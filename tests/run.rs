@@ -419,6 +419,40 @@ fn program(arguments: &[&str]) -> Command {
 }
 
 #[test]
+fn a_run_can_go_on_with_a_larger_network() {
+    let home = tempfile::tempdir().unwrap();
+    let place = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    let (small, agent, large) = (place("small"), place("agent.safetensors"), place("large"));
+    program(&["train", "--run", &small, "--steps", "20"])
+        .args(QUICK)
+        .assert()
+        .success();
+    program(&["export", &small, "--out", &agent])
+        .assert()
+        .success();
+    let start = ["train", "--run", &large, "--from", &agent, "--steps", "20"];
+    program(&start)
+        .args(["--set", "game.name=connect_four", "--set", "net.width=32"])
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "--from: its network is mlp 64x1, and mlp 32x1 is wanted",
+        ));
+    program(&start)
+        .args(QUICK)
+        .args(["--set", "net.width=96", "--set", "net.blocks=2"])
+        .assert()
+        .success()
+        .stdout(contains("mlp 96x2"));
+    let manifest = fs::read_to_string(home.path().join("large/manifest.toml")).unwrap();
+    assert!(manifest.contains("at step 20, mlp 64x1"), "{manifest}");
+    program(&["train", "--resume", &large, "--steps", "30"])
+        .assert()
+        .success()
+        .stdout(contains("step 30: checkpoint"));
+}
+
+#[test]
 fn train_resume_and_export_on_the_command_line() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");

@@ -215,6 +215,42 @@ fn the_loss_falls_on_what_can_be_learned() {
 }
 
 #[test]
+fn what_is_new_in_a_grown_network_learns() {
+    let game = Jarmo::standard();
+    let wide = NetConfig::Mlp {
+        width: 96,
+        blocks: 2,
+    };
+    let small = learner(&game, MLP).weights();
+    let grown = small.grown(wide, &mut stream(2, 0)).unwrap();
+    let mut learner = Learner::from_weights(SETTINGS, &grown);
+    for seed in 0..3 {
+        learner.step(&batch(&game, 64, seed)).unwrap();
+    }
+    let learned = learner.weights();
+    let changed = |name: &str, row: usize, column: usize| {
+        let place = row * grown.tensors()[name].dims[1] + column;
+        grown.get(name)[place] != learned.get(name)[place]
+    };
+    let seen = batch(&game, 1, 0).features().row(0)[0] as usize;
+    assert!(
+        (64..96)
+            .filter(|&unit| changed("stem.weight", seen, unit))
+            .count()
+            > 16
+    );
+    for (name, outputs) in [
+        ("blocks.0.weight", 96),
+        ("policy.weight", grown.shape().actions),
+    ] {
+        let new = (64..96).filter(|&unit| (0..outputs).any(|out| changed(name, unit, out)));
+        assert!(new.count() > 16, "{name}");
+    }
+    let block = learned.get("blocks.1.weight").iter();
+    assert!(block.filter(|&&weight| weight != 0.0).count() > 64 * 64);
+}
+
+#[test]
 fn illegal_actions_get_no_gradient() {
     let game = Jarmo::standard();
     let mut learner = learner(&game, MLP);

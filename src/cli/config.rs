@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use super::{CommandResult, Failure};
 use crate::config::Config;
+use crate::net::NetConfig;
 
 /// Print the settings that a training run would have
 #[derive(clap::Args)]
@@ -29,8 +30,16 @@ pub(super) struct ConfigArgs {
 impl ConfigArgs {
     /// The settings, all together.
     pub(super) fn resolve(&self) -> Result<Config, Failure> {
-        let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
-        Config::layered(&files, &self.set).map_err(Failure::usage)
+        Config::layered(&self.files(), &self.set).map_err(Failure::usage)
+    }
+
+    /// The settings of a run that starts from a network of this size.
+    pub(super) fn resolve_from(&self, net: NetConfig) -> Result<Config, Failure> {
+        Config::layered_from(net, &self.files(), &self.set).map_err(Failure::usage)
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        self.config.iter().map(PathBuf::as_path).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::Config;
+use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
 
@@ -35,28 +36,19 @@ impl std::error::Error for ConfigError {}
 impl Config {
     /// The defaults, then each file, then each `KEY=VALUE`, checked as a whole.
     pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
+        lay_all(defaults(), files, settings)
+    }
+
+    /// The same for a run that starts from a network: the default is the size that it has.
+    pub fn layered_from(
+        net: NetConfig,
+        files: &[&Path],
+        settings: &[String],
+    ) -> Result<Config, ConfigError> {
         let mut table = defaults();
-        let known = known_keys(&table);
-        for path in files {
-            let place = path.display();
-            let text = fs::read_to_string(path)
-                .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-            let layer: Table = text
-                .parse()
-                .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-            check_keys(&layer, &known, &place.to_string())?;
-            lay_over(&mut table, layer);
-        }
-        for setting in settings {
-            let layer = single(setting)?;
-            check_keys(&layer, &known, &format!("--set {setting}"))?;
-            lay_over(&mut table, layer);
-        }
-        let config: Config = table
-            .try_into()
-            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
-        config.validate()?;
-        Ok(config)
+        let net = Value::try_from(net).expect("a network's size is plain data");
+        table.insert("net".to_owned(), net);
+        lay_all(table, files, settings)
     }
 
     /// All settings as text that reads back as the same settings.
@@ -80,6 +72,30 @@ impl Config {
         config.validate()?;
         Ok(config)
     }
+}
+
+fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
+    let known = known_keys(&defaults());
+    for path in files {
+        let place = path.display();
+        let text =
+            fs::read_to_string(path).map_err(|error| ConfigError(format!("{place}: {error}")))?;
+        let layer: Table = text
+            .parse()
+            .map_err(|error| ConfigError(format!("{place}: {error}")))?;
+        check_keys(&layer, &known, &place.to_string())?;
+        lay_over(&mut table, layer);
+    }
+    for setting in settings {
+        let layer = single(setting)?;
+        check_keys(&layer, &known, &format!("--set {setting}"))?;
+        lay_over(&mut table, layer);
+    }
+    let config: Config = table
+        .try_into()
+        .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
+    config.validate()?;
+    Ok(config)
 }
 
 fn defaults() -> Table {

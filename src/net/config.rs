@@ -57,7 +57,7 @@ pub struct NetShape {
 
 /// A size that no network can have, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetConfigError(String);
+pub struct NetConfigError(pub(super) String);
 
 impl fmt::Display for NetConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,7 @@ mod evaluator;
 mod features;
 mod file;
 mod frozen;
+mod grow;
 mod inspect;
 #[allow(unsafe_code)]
 mod kernel;

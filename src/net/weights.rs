@@ -157,6 +157,12 @@ impl Weights {
             .map_or(&[], |tensor| tensor.data.as_slice())
     }
 
+    /// The numbers of a tensor of the architecture.
+    pub(super) fn numbers_mut(&mut self, name: &str) -> &mut [f32] {
+        let tensor = self.tensors.get_mut(name);
+        &mut tensor.expect("a tensor of the architecture").data
+    }
+
     /// How many numbers there are.
     pub fn parameters(&self) -> usize {
         self.tensors.values().map(|tensor| tensor.data.len()).sum()

@@ -81,8 +81,9 @@ impl RunFolder {
                 .map_or(0, |time| time.as_secs()),
             seed: config.run.seed,
             first_weights: first.map(|agent| {
-                let provenance = &agent.header().provenance;
-                format!("{} at step {}", provenance.run, provenance.step)
+                let header = agent.header();
+                let (run, step) = (&header.provenance.run, header.provenance.step);
+                format!("{run} at step {step}, {}", header.net)
             }),
         };
         let manifest = toml::to_string(&manifest).expect("a manifest is plain data");

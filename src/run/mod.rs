@@ -220,12 +220,14 @@ impl<'a, G: CatalogGame> Run<'a, G> {
                 (learner, saved.pending, Some(saved.games), saved.counters)
             }
             None => {
+                let mut stream = stream(seed, WEIGHTS);
                 let learner = match folder.first_weights(&game)? {
-                    Some(agent) => Learner::from_weights(config.learner, agent.weights()),
-                    None => {
-                        let mut stream = stream(seed, WEIGHTS);
-                        Learner::new(config.learner, config.net, shape, &mut stream)
+                    Some(agent) => {
+                        let weights = agent.weights().grown(config.net, &mut stream);
+                        let weights = weights.map_err(RunError::new)?;
+                        Learner::from_weights(config.learner, &weights)
                     }
+                    None => Learner::new(config.learner, config.net, shape, &mut stream),
                 };
                 (learner, Samples::new(), None, Counters::new())
             }

@@ -30,7 +30,8 @@ pub(super) struct Args {
     /// Go on with the run in this folder, with its own settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["config", "set"])]
     resume: Option<PathBuf>,
-    /// Start from the weights of this agent instead of random ones; the network is the agent's
+    /// Start from the weights of this agent instead of random ones. The network has the agent's size;
+    /// with a larger one (--set net.width=384) it starts with the agent's answers and has room to learn more
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
     /// Where to learn and to judge positions: cpu, cuda, cuda:NUMBER or wgpu
@@ -98,14 +99,14 @@ pub(super) fn run(args: Args) -> CommandResult {
     let (folder, mut config) = match &args.resume {
         Some(path) => RunFolder::open(path).map_err(Failure::new)?,
         None => {
-            let mut config = args.config.resolve()?;
             let first = args.from.as_deref().map(AgentFile::load).transpose();
             let first = first.map_err(Failure::new)?;
+            let config = match &first {
+                Some(agent) => args.config.resolve_from(agent.header().net)?,
+                None => args.config.resolve()?,
+            };
             let check = CheckGame(&config, first.as_ref());
             with_game(&config.game.name, &config.game.settings(), check)??;
-            if let Some(agent) = &first {
-                config.net = agent.header().net;
-            }
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
             let folder = RunFolder::create(&path, &config, first.as_ref());
             (folder.map_err(Failure::new)?, config)
@@ -157,13 +158,12 @@ impl GameTask for CheckGame<'_> {
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
         let tables = self.0.selfplay.open_tables(&game);
         tables.map_err(Failure::usage)?;
-        let checked = self
-            .1
-            .map(|agent| agent.clone().for_game(&game))
-            .transpose();
-        checked
-            .map(drop)
-            .map_err(|error| Failure::usage(format!("--from: {error}")))
+        let Some(agent) = self.1 else { return Ok(()) };
+        let wrong = |error: &dyn Display| Failure::usage(format!("--from: {error}"));
+        let fits = agent.clone().for_game(&game);
+        fits.map_err(|error| wrong(&error))?;
+        let grows = self.0.net.check_growth(agent.header().net);
+        grows.map_err(|error| wrong(&error))
     }
 }
 
@@ -223,13 +223,7 @@ fn facts<G: CatalogGame>(
         0 => cores,
         threads => threads,
     };
-    let shape = NetShape::of(game);
-    let weights: usize = config
-        .net
-        .tensors(&shape)
-        .iter()
-        .map(|plan| plan.dims.iter().product::<usize>())
-        .sum();
+    let weights = config.net.parameters(&NetShape::of(game));
     let what = format!(
         "{}, {} with {weights} weights, {} games at a time, {} simulations",
         config.game.name, config.net, config.selfplay.games, config.selfplay.simulations
