@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jarmo::agent::{Agent, Choice, GreedyAgent, RandomAgent, Request};
+use jarmo::agent::{Agent, Choice, GreedyAgent, RandomAgent, Request, build};
 use jarmo::arena::{
     Anchor, Budget, Checkpoint, Decision, Entrant, Ladder, Observer, Openings, Pairing, Report,
     Settings, Sprt, Standings, Team, Tournament,
@@ -95,6 +95,10 @@ fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G
         match *name {
             "random" => Box::new(RandomAgent::new(game.clone())),
             "greedy" => Box::new(GreedyAgent::new(game.clone())),
+            "keeper" => {
+                let spec = "uniform:40?keep=yes&noise=1".parse().unwrap();
+                build(game.clone(), &spec).unwrap()
+            }
             "lowest" | "slow" | "highest" => Box::new(Lowest {
                 game: game.clone(),
                 highest: *name == "highest",
@@ -142,9 +146,9 @@ fn pairs(pairs: u32) -> Settings {
 #[test]
 fn neither_threads_nor_neighbours_change_the_games() {
     fn check<G: CatalogGame>(game: G) {
-        let names = ["random", "greedy", "random"];
+        let names = ["random", "greedy", "random", "keeper"];
         let (expected, mut records) = play(&game, &names, &pairs(20), 1);
-        assert_eq!(expected.games, 120);
+        assert_eq!(expected.games, 240);
         let alone = Settings {
             in_flight: 1,
             ..pairs(20)

@@ -3,7 +3,7 @@
 mod common;
 
 use jarmo::agent::{
-    Agent, AgentSpec, Choice, Limit, Request, SearchWork, TreeSettings, build, measure,
+    Agent, AgentSpec, Choice, Limit, Memory, Request, SearchWork, TreeSettings, build, measure,
 };
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Player, Verdict};
@@ -21,11 +21,21 @@ fn for_every_game<T: GameTask + Copy>(task: T) {
 }
 
 fn choose<G: Game>(agent: &mut dyn Agent<G>, position: G::Position, limit: Limit<'_>) -> Choice {
+    choose_with(agent, position, limit, None)
+}
+
+fn choose_with<G: Game>(
+    agent: &mut dyn Agent<G>,
+    position: G::Position,
+    limit: Limit<'_>,
+    memory: Option<&mut Memory>,
+) -> Choice {
     let mut stream = stream(1, 0);
     let mut requests = [Request {
         position,
         stream: &mut stream,
         limit,
+        memory,
     }];
     agent.choose(&mut requests).remove(0)
 }
@@ -300,6 +310,7 @@ fn an_agent_answers_the_same_alone_and_in_company_and_again() {
                         position: *position,
                         stream,
                         limit: Limit::default(),
+                        memory: None,
                     })
                     .collect();
                 assert_eq!(agent.choose(&mut requests), alone, "{spec}");
@@ -307,6 +318,77 @@ fn an_agent_answers_the_same_alone_and_in_company_and_again() {
         }
     }
     for_every_game(Check);
+}
+
+/// Simulations that a choice rests on, those of earlier choices included.
+fn visits(choice: &Choice) -> u64 {
+    choice.candidates.iter().map(|one| one.visits).sum()
+}
+
+#[test]
+fn what_was_searched_is_kept_in_a_game_by_the_agent_that_searched_it() {
+    let game = Jarmo::standard();
+    let agent = |spec: &str| build(game.clone(), &spec.parse().unwrap()).unwrap();
+    let mut keeper = agent("uniform:2000?keep=yes");
+    let mut memory = Memory::new();
+    let limit = Limit::default();
+    let mut position = game.start();
+    let first = choose_with(keeper.as_mut(), position, limit, Some(&mut memory));
+    assert_eq!(visits(&first), 2000);
+    for &action in &first.candidates[0].line[..2] {
+        game.play(&mut position, action);
+    }
+
+    // Without a memory nothing is kept, whoever was asked before.
+    let alone = choose(keeper.as_mut(), position, limit);
+    assert_eq!((alone.nodes, visits(&alone)), (2000, 2000));
+    let second = choose_with(keeper.as_mut(), position, limit, Some(&mut memory));
+    assert_eq!(second.nodes, 2000);
+    assert!(visits(&second) > 2010, "{}", visits(&second));
+
+    // What another agent kept is of no use, and neither is what was kept of another game.
+    let mut other = agent("uniform:2000?keep=yes");
+    assert_eq!(
+        choose_with(other.as_mut(), position, limit, Some(&mut memory)),
+        alone
+    );
+    assert_eq!(
+        choose_with(other.as_mut(), game.start(), limit, Some(&mut memory)),
+        first
+    );
+
+    for spec in ["uniform:2000", "uniform:2000?keep=no"] {
+        let (mut agent, mut memory) = (agent(spec), Memory::new());
+        choose_with(agent.as_mut(), game.start(), limit, Some(&mut memory));
+        let again = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
+        assert_eq!(again, alone, "{spec}");
+    }
+}
+
+#[test]
+fn a_tree_that_is_kept_for_a_whole_game_never_runs_out_of_room() {
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let spec = "uniform:60?keep=yes".parse().unwrap();
+            let (mut agent, mut memory) = (build(game.clone(), &spec).unwrap(), Memory::new());
+            let mut position = game.start();
+            while game.outcome(&position).is_none() {
+                let limit = Limit::default();
+                let choice = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
+                assert!(
+                    choice.nodes == 60 || choice.proven.is_some(),
+                    "{}",
+                    choice.nodes
+                );
+                game.play(&mut position, choice.action);
+            }
+        }
+    }
+    for name in GAMES {
+        with_game(name, &GameSettings::default(), Check).unwrap();
+    }
 }
 
 #[test]
@@ -346,6 +428,7 @@ fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
                 position,
                 stream: &mut stream,
                 limit,
+                memory: None,
             }];
             let choice = agent.choose(&mut requests).remove(0);
             game.try_play(&mut position, choice.action).unwrap();

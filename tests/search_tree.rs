@@ -561,6 +561,81 @@ fn the_subtree_of_a_move_is_kept_whole() {
 }
 
 #[test]
+fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
+    let game = Jarmo::standard();
+    let room = |simulations| TreeLimit::for_simulations(&game, simulations);
+    for policy in policies() {
+        let grow = || {
+            let mut tree = Tree::new(game.clone(), policy, room(600), game.start());
+            tree.plan(300, 300, &[], 7);
+            let mut evaluator = opinionated(&game, 1);
+            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
+            tree
+        };
+        let mut advanced = grow();
+        let line = advanced.line(advanced.best().unwrap());
+        let mut position = game.start();
+        for &action in &line[..2] {
+            advanced.advance(action);
+            game.play(&mut position, action);
+        }
+        let nodes = advanced.size().nodes;
+        assert!(nodes > 10, "a test of a tree, not of a leaf");
+        let mut found = grow();
+        found.go_on(position, room(300));
+        assert_eq!(*found.position(), position);
+        assert_eq!(found.root_actions(), advanced.root_actions());
+
+        let mut full = grow();
+        full.go_on(position, room(600));
+        assert_eq!((*full.position(), full.size().nodes), (position, 0));
+        let mut elsewhere = grow();
+        let text = "5/2w2/5/2b2/5 w - - 0";
+        elsewhere.go_on(game.parse_position(text).unwrap(), room(300));
+        assert_eq!(elsewhere.size().nodes, 0);
+    }
+}
+
+/// White has a quiet move and one after which Black is to choose, and, as a judge knows, to lose.
+#[test]
+fn a_position_known_to_be_won_without_its_way_is_searched_again() {
+    let lost = Node::Choice(
+        Player::Black,
+        vec![corridor(Player::White, 3), corridor(Player::White, 2)],
+    );
+    let game = Scripted::new(&Node::Choice(
+        Player::White,
+        vec![corridor(Player::Black, 9), lost],
+    ));
+    for policy in policies() {
+        let rules = game.clone();
+        let mut evaluator =
+            ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
+                logits.fill(0.0);
+                let choices = rules.legal(position).count();
+                let is_start = rules.ply(position) == 0;
+                Evaluation {
+                    proven: (choices == 2 && !is_start).then_some((Verdict::Loss, Some(4))),
+                    ..Evaluation::of(Value::EVEN)
+                }
+            });
+        let limit = TreeLimit::for_simulations(&game, 40);
+        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+        let mut batch = Batch::new(&game);
+        tree.plan(20, 20, &[], 7);
+        batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
+        assert_eq!(tree.proven(), Some((Verdict::Win, Some(5))), "{policy:?}");
+        let mut position = game.start();
+        game.play(&mut position, tree.best().unwrap());
+        tree.go_on(position, TreeLimit::for_simulations(&game, 20));
+        assert_eq!(tree.size().nodes, 0, "{policy:?}");
+        tree.plan(20, 20, &[], 7);
+        batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
+        assert!(tree.best().is_some());
+    }
+}
+
+#[test]
 fn noise_comes_from_outside_and_changes_the_choice() {
     let game = Jarmo::standard();
     let legal = game.legal(&game.start()).count() as usize;

@@ -40,6 +40,7 @@ fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> jarmo::agent
         position,
         stream: &mut stream,
         limit: Limit::default(),
+        memory: None,
     }];
     agent.choose(&mut requests).remove(0)
 }

@@ -265,6 +265,7 @@ fn requests<'a>(
             position,
             stream,
             limit,
+            memory: None,
         })
         .collect()
 }

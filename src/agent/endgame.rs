@@ -106,6 +106,7 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
                 position: request.position,
                 stream: request.stream,
                 limit: request.limit,
+                memory: request.memory.as_deref_mut(),
             })
             .collect();
         if !outside.is_empty() {

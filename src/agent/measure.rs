@@ -131,6 +131,7 @@ impl<G: Game> Bench<'_, G> {
                     position: *position,
                     stream,
                     limit: self.limit,
+                    memory: None,
                 })
                 .collect();
             let chosen = agent.choose(&mut requests);

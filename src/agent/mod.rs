@@ -5,6 +5,7 @@ mod build;
 mod endgame;
 mod greedy;
 mod measure;
+mod memory;
 mod policy;
 mod random;
 mod spec;
@@ -18,6 +19,7 @@ pub use build::{build, build_without_search, random_net_agent};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use measure::{SearchSpeed, SearchWork, measure};
+pub use memory::Memory;
 pub use policy::PolicyAgent;
 pub use random::RandomAgent;
 pub use spec::{AGENTS, AgentError, AgentKind, AgentSpec};
@@ -29,7 +31,7 @@ use crate::random::Stream;
 
 /// Somebody who plays a game.
 ///
-/// Every request of a batch is answered for itself: the answer does not depend on its neighbours.
+/// Every request of a batch is answered for itself: the answer depends on its memory, but not on its neighbours.
 pub trait Agent<G: Game>: Send {
     /// The spec this agent was made from, for tables and records.
     fn name(&self) -> &str;
@@ -52,6 +54,8 @@ pub struct Request<'a, G: Game> {
     pub stream: &'a mut Stream,
     /// What the agent may spend.
     pub limit: Limit<'a>,
+    /// What the agent kept when it was asked before in this game, and may keep for the next time.
+    pub memory: Option<&'a mut Memory>,
 }
 
 /// What an agent may spend on one choice. Nothing set: what its spec says.

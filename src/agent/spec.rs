@@ -48,16 +48,17 @@ const FILE_SETTINGS: &[&str] = &[
     "noise",
     "cpuct",
     "point",
+    "keep",
     "mb",
     "tables",
     "kernel",
 ];
 
 /// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(8).0;
+const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(9).0;
 
 /// Settings of a tree agent that has its tables already.
-const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(7).0;
+const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(8).0;
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The agent that grows a tree over any evaluator.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rand::Rng;
 
 use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
@@ -19,6 +21,11 @@ const FIRST_REPORT: u32 = 1000;
 /// Legal actions per position that memory is shared out for.
 const BRANCHING: u32 = 12;
 
+/// How many times the room for one search a tree has that is kept: in the same game most of it is kept for long.
+const KEPT_SEARCHES: u32 = 4;
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
 /// How a tree agent searches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
@@ -29,6 +36,8 @@ pub struct TreeSettings {
     /// Scale of the noise at a Gumbel root: 0 plays what looks best, 1 explores as in training. A PUCT
     /// root gets none.
     pub noise: f32,
+    /// Whether the part of the tree below what was played is kept for the next choice in a game.
+    pub keeps: bool,
     /// The most memory a search without a set number of simulations takes.
     pub bytes: usize,
 }
@@ -39,6 +48,7 @@ impl Default for TreeSettings {
             simulations: 64,
             policy: Policy::Gumbel(GumbelSettings::default()),
             noise: 0.0,
+            keeps: false,
             bytes: 256 << 20,
         }
     }
@@ -107,6 +117,12 @@ impl TreeSettings {
                 puct.point = not_negative("point")?.unwrap_or(puct.point);
             }
         }
+        self.keeps = match spec.setting("keep") {
+            None => self.keeps,
+            Some("yes") => true,
+            Some("no") => false,
+            Some(_) => return Err(AgentError::new(spec, "setting `keep`: expected yes or no")),
+        };
         if let Some(megabytes) = spec.read::<u32>("mb", "a whole number of megabytes")? {
             self.bytes = (megabytes as usize) << 20;
         }
@@ -116,15 +132,16 @@ impl TreeSettings {
 
 /// Chooses by tree search over an evaluator: rollouts, a network, or none at all.
 ///
-/// All requests of one call are searched side by side. Nothing is kept from one call to the next.
+/// All requests of one call are searched side by side.
 pub struct TreeAgent<G: Game, E> {
     game: G,
     name: String,
     evaluator: E,
     settings: TreeSettings,
     batch: Batch<G>,
+    id: u64, // by which it knows its own trees again
     trees: Vec<Tree<G>>,
-    limit: TreeLimit, // of `trees`
+    spare: Vec<Tree<G>>,
     noise: Vec<f32>,
 }
 
@@ -137,8 +154,9 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
             name,
             evaluator,
             settings,
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             trees: Vec::new(),
-            limit: TreeLimit { nodes: 0, edges: 0 },
+            spare: Vec::new(),
             noise: Vec::new(),
         }
     }
@@ -168,36 +186,79 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
         let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
         let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
-        let wanted = TreeLimit::for_simulations(&self.game, most);
         let affordable = TreeLimit::for_bytes::<G>(self.settings.bytes, BRANCHING);
-        let wanted = TreeLimit {
-            nodes: wanted.nodes.min(affordable.nodes),
-            edges: wanted.edges.min(affordable.edges),
-        };
-        if wanted.nodes > self.limit.nodes || wanted.edges > self.limit.edges {
-            self.trees.clear();
-            self.limit = wanted;
-        }
-        for (index, (request, (simulations, most))) in requests.iter_mut().zip(budgets).enumerate()
-        {
-            match self.trees.get_mut(index) {
-                Some(tree) => tree.restart(request.position),
-                None => self.trees.push(Tree::new(
-                    self.game.clone(),
-                    self.settings.policy,
-                    self.limit,
-                    request.position,
-                )),
+        let wanted = |searches: u32| {
+            let wanted = TreeLimit::for_simulations(&self.game, most.saturating_mul(searches));
+            TreeLimit {
+                nodes: wanted.nodes.min(affordable.nodes),
+                edges: wanted.edges.min(affordable.edges),
             }
+        };
+        let searches = if self.settings.keeps {
+            KEPT_SEARCHES
+        } else {
+            1
+        };
+        let (limit, one) = (wanted(searches), wanted(1));
+        let room = TreeLimit {
+            nodes: one.nodes.min(limit.nodes / 2),
+            edges: one.edges.min(limit.edges / 2),
+        };
+        for (request, (simulations, most)) in requests.iter_mut().zip(budgets) {
+            let fits = |tree: &Tree<G>| tree.limit().holds(limit);
+            let mut tree = match self.recall(request).filter(fits) {
+                Some(mut tree) => {
+                    tree.go_on(request.position, room);
+                    tree
+                }
+                None => match self.spare.pop().filter(fits) {
+                    Some(mut tree) => {
+                        tree.restart(request.position);
+                        tree
+                    }
+                    None => Tree::new(
+                        self.game.clone(),
+                        self.settings.policy,
+                        limit,
+                        request.position,
+                    ),
+                },
+            };
             draw_noise(
                 self.settings.noise,
                 self.game.legal(&request.position).count(),
                 request.stream,
                 &mut self.noise,
             );
-            self.trees[index].plan(simulations, most, &self.noise, request.stream.next_u64());
+            tree.plan(simulations, most, &self.noise, request.stream.next_u64());
+            self.trees.push(tree);
         }
     }
+
+    /// The tree that was grown for the last choice in this game.
+    fn recall(&self, request: &mut Request<'_, G>) -> Option<Tree<G>> {
+        let kept: Kept<G> = request.memory.as_mut()?.take()?;
+        (kept.owner == self.id).then_some(kept.tree)
+    }
+
+    /// Puts the trees where the next choice finds them.
+    fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
+        for (tree, request) in self.trees.drain(..).zip(requests) {
+            match &mut request.memory {
+                Some(memory) if self.settings.keeps => memory.keep(Kept {
+                    owner: self.id,
+                    tree,
+                }),
+                _ => self.spare.push(tree),
+            }
+        }
+    }
+}
+
+/// A tree between two choices in a game.
+struct Kept<G: Game> {
+    owner: u64,
+    tree: Tree<G>,
 }
 
 /// Gumbel noise of this scale for each legal action, or none.
@@ -220,7 +281,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
         self.prepare(requests);
         let game = &self.game;
-        let trees = &mut self.trees[..requests.len()];
+        let trees = &mut self.trees[..];
         let limits: Vec<Limit<'_>> = requests.iter().map(|request| request.limit).collect();
         let limited = limits.iter().any(|limit| {
             limit.deadline.is_some() || limit.stop.is_some() || limit.progress.is_some()
@@ -247,7 +308,9 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
             }
             limits.iter().any(Limit::expired)
         });
-        trees.iter().map(|tree| choice(game, tree)).collect()
+        let choices = trees.iter().map(|tree| choice(game, tree)).collect();
+        self.put_away(requests);
+        choices
     }
 }
 

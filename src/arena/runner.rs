@@ -1,7 +1,7 @@
 //! Plays games in lockstep: every agent is asked once a round for all games in which it is to move.
 //!
 //! Games are shared out among threads, each with agents of its own. A game's moves depend on its own
-//! random stream alone, so neither the number of threads nor the neighbours in a batch change them.
+//! random stream and on what the agents keep of it, so neither the number of threads nor the neighbours in a batch change them.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::schedule::GameId;
-use crate::agent::{Agent, Limit, Request};
+use crate::agent::{Agent, Limit, Memory, Request};
 use crate::game::{Action, Game, Mask, Outcome, Player};
 use crate::random::Stream;
 
@@ -124,6 +124,7 @@ struct Shard<'a, G: Game> {
 struct Running<P> {
     id: GameId,
     setup: Setup<P>,
+    memories: [Memory; 2], // of the agents of White and of Black
 }
 
 impl<G: Game> Shard<'_, G> {
@@ -138,7 +139,11 @@ impl<G: Game> Shard<'_, G> {
             while self.games.len() < room {
                 let Some(id) = next() else { break };
                 let setup = setup(id);
-                self.games.push(Running { id, setup });
+                self.games.push(Running {
+                    id,
+                    setup,
+                    memories: Default::default(),
+                });
             }
             if self.games.is_empty() {
                 return;
@@ -174,6 +179,7 @@ impl<G: Game> Shard<'_, G> {
                     position: setup.position,
                     stream: &mut setup.stream,
                     limit,
+                    memory: Some(&mut running.memories[mover]),
                 });
             }
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
-use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Request, build};
+use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
 use crate::catalog::CatalogGame;
 use crate::game::Player;
 use crate::random::stream;
@@ -41,7 +41,7 @@ pub fn run<G: CatalogGame>(
             choices: 0,
             nodes: None,
             lines: 1,
-            thinking: Thinking::No(agent),
+            thinking: Thinking::No(Thinker::new(agent)),
             out: &out,
             game,
         };
@@ -63,14 +63,24 @@ pub fn run<G: CatalogGame>(
     }))
 }
 
-/// A boxed agent on its way to a search and back.
-type BoxedAgent<G> = Box<dyn Agent<G>>;
+/// An agent on its way to a search and back, with what it keeps of the game.
+struct Thinker<G: CatalogGame> {
+    agent: Box<dyn Agent<G>>,
+    memory: Memory,
+}
+
+impl<G: CatalogGame> Thinker<G> {
+    fn new(agent: Box<dyn Agent<G>>) -> Thinker<G> {
+        let memory = Memory::new();
+        Thinker { agent, memory }
+    }
+}
 
 /// Whether a search is on.
 enum Thinking<'scope, G: CatalogGame> {
-    No(BoxedAgent<G>),
+    No(Thinker<G>),
     Yes {
-        thread: ScopedJoinHandle<'scope, BoxedAgent<G>>,
+        thread: ScopedJoinHandle<'scope, Thinker<G>>,
         stop: Arc<AtomicBool>,
         ends: bool, // by itself, after a number of nodes
     },
@@ -110,6 +120,9 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             Command::NewGame => {
                 self.position = self.game.start();
                 self.choices = 0;
+                if let Thinking::No(thinker) = &mut self.thinking {
+                    thinker.memory = Memory::new();
+                }
             }
             Command::Position { text, moves } => {
                 if let Err(problem) = self.set_position(text, &moves) {
@@ -224,7 +237,8 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             Ok(spec.clone())
         };
         let agent = full.and_then(|full| build(self.game.clone(), &full));
-        self.thinking = Thinking::No(agent.map_err(|error| error.to_string())?);
+        let agent = agent.map_err(|error| error.to_string())?;
+        self.thinking = Thinking::No(Thinker::new(agent));
         self.spec = spec;
         Ok(())
     }
@@ -234,7 +248,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             self.complain("the game is over")?;
             return self.say(&format!("bestmove {NO_MOVE}"));
         }
-        let Thinking::No(mut agent) = std::mem::replace(&mut self.thinking, Thinking::Changing)
+        let Thinking::No(mut thinker) = std::mem::replace(&mut self.thinking, Thinking::Changing)
         else {
             unreachable!("only a free session is told to go");
         };
@@ -254,8 +268,8 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         let ends = matches!(spend, Spend::Usual | Spend::Nodes(_));
         let out = self.out;
         let thread = scope.spawn(move || {
-            search.run(agent.as_mut(), out);
-            agent
+            search.run(&mut thinker, out);
+            thinker
         });
         self.thinking = Thinking::Yes { thread, stop, ends };
         Ok(())
@@ -293,8 +307,8 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         if let Thinking::Yes { thread, .. } =
             std::mem::replace(&mut self.thinking, Thinking::Changing)
         {
-            let agent = thread.join().expect("an agent does not panic");
-            self.thinking = Thinking::No(agent);
+            let thinker = thread.join().expect("an agent does not panic");
+            self.thinking = Thinking::No(thinker);
         }
     }
 }
@@ -312,7 +326,7 @@ struct Search<G: CatalogGame> {
 impl<G: CatalogGame> Search<G> {
     /// Thinks, and writes what comes of it. Whoever reads is gone if writing fails; the next line that
     /// the session writes will tell.
-    fn run(self, agent: &mut dyn Agent<G>, out: &Mutex<impl Write + Send>) {
+    fn run(self, thinker: &mut Thinker<G>, out: &Mutex<impl Write + Send>) {
         let start = Instant::now();
         let show = |choice: &Choice| {
             let lines = info::lines(
@@ -342,8 +356,9 @@ impl<G: CatalogGame> Search<G> {
             position: self.position,
             stream: &mut stream,
             limit,
+            memory: Some(&mut thinker.memory),
         }];
-        let choice = agent.choose(&mut requests).remove(0);
+        let choice = thinker.agent.choose(&mut requests).remove(0);
         show(&choice);
         // An endless search answers when it is asked to, even if it has nothing left to find out.
         while self.spend == Spend::Endless && !self.stop.load(Ordering::Relaxed) {

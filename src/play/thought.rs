@@ -110,6 +110,7 @@ impl<G: CatalogGame> Thinking for Question<G> {
             position: self.position,
             stream: &mut stream,
             limit,
+            memory: None, // the same position has the same answer
         };
         let choice = agent.choose(&mut [request]).remove(0);
         Ok(self.translate(&choice, began.elapsed()))

@@ -131,21 +131,38 @@ impl<G: Game> Tree<G> {
         let legal = self.game.legal(&self.root_position);
         assert!(legal.contains(action), "{action:?} is illegal");
         let edge = self.root_edge(action);
-        match edge.filter(|&edge| self.arena.edges.children[edge as usize] != NONE) {
-            Some(edge) => {
-                self.arena.reroot(edge, &mut self.moved);
-                self.root_position = self.arena.positions[0];
-                self.plan.started = false;
-                self.plan.most = 0;
-                self.full = false;
-                self.ticket += 1;
-            }
+        let child = edge.map(|edge| self.arena.edges.children[edge as usize]);
+        match child.filter(|&child| child != NONE) {
+            Some(child) => self.descend(child),
             None => {
                 let mut position = self.root_position;
                 self.game.play(&mut position, action);
                 self.restart(position);
             }
         }
+    }
+
+    /// Goes on at another position. What is known of it from before is kept, if it leaves `room` for what is
+    /// to come.
+    pub fn go_on(&mut self, position: G::Position, room: TreeLimit) {
+        let known = self.arena.find(&position);
+        match known.filter(|&node| self.arena.knows_why(node)) {
+            Some(node) => self.descend(node),
+            None => self.restart(position),
+        }
+        if !self.arena.has_room(room.nodes as usize, room.edges) {
+            self.restart(position);
+        }
+    }
+
+    /// Makes a node the root.
+    fn descend(&mut self, node: u32) {
+        self.arena.reroot(node, &mut self.moved);
+        self.root_position = self.arena.positions[0];
+        self.plan.started = false;
+        self.plan.most = 0;
+        self.full = false;
+        self.ticket += 1;
     }
 
     /// Sets out to make `simulations` more, and to go on up to `most` while nobody ends it. `noise` has
@@ -263,6 +280,11 @@ impl<G: Game> Tree<G> {
     /// The position at the root.
     pub fn position(&self) -> &G::Position {
         &self.root_position
+    }
+
+    /// The most it can hold.
+    pub fn limit(&self) -> TreeLimit {
+        self.arena.limit
     }
 
     /// Simulations made since the plan was set.

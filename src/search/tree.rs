@@ -24,7 +24,7 @@ impl TreeLimit {
     /// Legal actions that few positions exceed on average over a tree.
     const TYPICAL_ACTIONS: u32 = 48;
 
-    /// Room for this many simulations from a bare root. Memory is claimed as it is used.
+    /// Room for this many simulations. Memory is claimed as it is used.
     pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeLimit {
         let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
         let per_simulation = if game.is_often_forced() { 2 } else { 1 };
@@ -35,6 +35,11 @@ impl TreeLimit {
                 .saturating_mul(actions)
                 .saturating_add(game.actions() as u32),
         }
+    }
+
+    /// Whether this is at least as much room.
+    pub fn holds(&self, other: TreeLimit) -> bool {
+        self.nodes >= other.nodes && self.edges >= other.edges
     }
 
     /// As much as fits into this many bytes, where positions have `branching` actions on average.
@@ -354,13 +359,29 @@ impl<P: Copy> Arena<P> {
         changed
     }
 
-    /// Makes the child at `edge` of the root the new root, keeps what is below it and drops the rest.
+    /// The most visited node with this position, if the tree has been there.
+    pub(super) fn find(&self, position: &P) -> Option<u32>
+    where
+        P: Eq,
+    {
+        let nodes = (0..self.nodes.len()).filter(|&node| self.positions[node] == *position);
+        let best = nodes.max_by_key(|&node| self.nodes[node].visits)?;
+        Some(best as u32)
+    }
+
+    /// Whether a node that is certain has the action that makes it so; one that was only told has not.
+    pub(super) fn knows_why(&self, node: u32) -> bool {
+        let bounds = self.nodes[node as usize].bounds;
+        let ends = self.children(node).ends.iter();
+        !bounds.is_exact() || best_of(ends.map(|end| (end.bounds, end.plies))).0 == bounds
+    }
+
+    /// Makes a node the root, keeps what is below it and drops the rest.
     ///
     /// Every node and its edges come after its parent's, so one pass forward moves them into place.
     /// `moved` is scratch space.
-    pub(super) fn reroot(&mut self, edge: u32, moved: &mut Vec<Moved>) {
-        let root = self.edges.children[edge as usize] as usize;
-        assert!(root != NONE as usize, "the new root must have been visited");
+    pub(super) fn reroot(&mut self, root: u32, moved: &mut Vec<Moved>) {
+        let root = root as usize;
         moved.clear();
         moved.resize(self.nodes.len(), Moved::DROPPED);
         let (mut kept, mut kept_edges) = (0, 0);
