@@ -636,6 +636,28 @@ fn a_position_known_to_be_won_without_its_way_is_searched_again() {
 }
 
 #[test]
+fn a_temperature_makes_priors_flatter() {
+    let game = Jarmo::standard();
+    let priors = |temperature: f32| -> Vec<f32> {
+        let settings = PuctSettings {
+            temperature,
+            ..PuctSettings::default()
+        };
+        let tree = grown(&game, Policy::Puct(settings), 4, &mut opinionated(&game, 1));
+        tree.root_actions().iter().map(|root| root.prior).collect()
+    };
+    let (plain, flat) = (priors(1.0), priors(2.0));
+    assert!((flat.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    let roots: Vec<f32> = plain.iter().map(|prior| prior.sqrt()).collect();
+    let sum: f32 = roots.iter().sum();
+    let most = |numbers: &[f32]| numbers.iter().fold(0.0, |most: f32, &n| most.max(n));
+    assert!(most(&plain) > 1.2 * most(&flat), "a test of an opinion");
+    for (flat, root) in flat.iter().zip(roots) {
+        assert!((flat - root / sum).abs() < 1e-5);
+    }
+}
+
+#[test]
 fn noise_comes_from_outside_and_changes_the_choice() {
     let game = Jarmo::standard();
     let legal = game.legal(&game.start()).count() as usize;

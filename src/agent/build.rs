@@ -51,11 +51,7 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
                 let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
                 return behind_tables(game, spec, Box::new(agent));
             }
-            let settings = TreeSettings {
-                keeps: true,
-                ..TreeSettings::puct()
-            };
-            let settings = settings.with_spec(spec)?;
+            let settings = TreeSettings::network().with_spec(spec)?;
             let evaluator = network(&game, spec, path)?;
             tree_agent(game, spec, evaluator, settings)
         }
@@ -81,16 +77,9 @@ pub fn build_without_search<G: CatalogGame>(
 
 /// An error if the spec says how to search and that there is to be no search.
 fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
-    for key in [
-        "root",
-        "considered",
-        "noise",
-        "cpuct",
-        "point",
-        "keep",
-        "mb",
-    ] {
-        if spec.setting(key).is_some() {
+    let other = ["sims", "tables", "kernel"];
+    for key in spec.kind.settings() {
+        if spec.setting(key).is_some() && !other.contains(key) {
             let problem = format!("setting `{key}` is about search, and 0 simulations are none");
             return Err(AgentError::new(spec, problem));
         }

@@ -47,6 +47,8 @@ const FILE_SETTINGS: &[&str] = &[
     "considered",
     "noise",
     "cpuct",
+    "fpu",
+    "temperature",
     "point",
     "keep",
     "mb",
@@ -55,10 +57,10 @@ const FILE_SETTINGS: &[&str] = &[
 ];
 
 /// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(9).0;
+const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(11).0;
 
 /// Settings of a tree agent that has its tables already.
-const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(8).0;
+const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(10).0;
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]

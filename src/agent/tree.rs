@@ -55,7 +55,20 @@ impl Default for TreeSettings {
 }
 
 impl TreeSettings {
-    /// With a PUCT root: how networks and rollouts play.
+    /// How networks play: as they were measured to play best.
+    pub fn network() -> TreeSettings {
+        TreeSettings {
+            policy: Policy::Puct(PuctSettings {
+                exploration: 0.8,
+                temperature: 1.5,
+                ..PuctSettings::default()
+            }),
+            keeps: true,
+            ..TreeSettings::default()
+        }
+    }
+
+    /// With a PUCT root: how rollouts play.
     pub fn puct() -> TreeSettings {
         TreeSettings {
             policy: Policy::Puct(PuctSettings::default()),
@@ -77,7 +90,11 @@ impl TreeSettings {
         match spec.setting("root") {
             None => {}
             Some("gumbel") => self.policy = Policy::Gumbel(GumbelSettings::default()),
-            Some("puct") => self.policy = Policy::Puct(PuctSettings::default()),
+            Some("puct") => {
+                if let Policy::Gumbel(_) = self.policy {
+                    self.policy = Policy::Puct(PuctSettings::default());
+                }
+            }
             Some(_) => {
                 let problem = "setting `root`: expected gumbel or puct";
                 return Err(AgentError::new(spec, problem));
@@ -98,8 +115,10 @@ impl TreeSettings {
         };
         match &mut self.policy {
             Policy::Gumbel(gumbel) => {
-                if spec.setting("cpuct").is_some() {
-                    return misplaced("cpuct", "puct");
+                for key in ["cpuct", "fpu", "temperature"] {
+                    if spec.setting(key).is_some() {
+                        return misplaced(key, "puct");
+                    }
                 }
                 if let Some(considered) = spec.read("considered", number)? {
                     gumbel.considered = considered;
@@ -114,6 +133,14 @@ impl TreeSettings {
                     }
                 }
                 puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
+                puct.unvisited_reduction = not_negative("fpu")?.unwrap_or(puct.unvisited_reduction);
+                if let Some(temperature) = not_negative("temperature")? {
+                    if temperature < 0.01 {
+                        let problem = "setting temperature: expected a number from 0.01";
+                        return Err(AgentError::new(spec, problem));
+                    }
+                    puct.temperature = temperature;
+                }
                 puct.point = not_negative("point")?.unwrap_or(puct.point);
             }
         }

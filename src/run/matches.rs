@@ -183,7 +183,7 @@ fn team<G: CatalogGame>(
 ) -> Result<Team<G>, RunError> {
     let settings = TreeSettings {
         simulations: config.simulations,
-        ..TreeSettings::puct()
+        ..TreeSettings::network()
     };
     let agent = |step: u64, net: &FrozenNet| -> Box<dyn Agent<G>> {
         let evaluator = NetEvaluator::with_net(game.clone(), net.clone());

@@ -13,7 +13,7 @@ use crate::game::{Action, Game, Verdict};
 pub struct RootAction {
     /// The action.
     pub action: Action,
-    /// The evaluator's probability of it.
+    /// The evaluator's probability of it, as flat as the policy makes it.
     pub prior: f32,
     /// Evaluations at or below it.
     pub visits: u32,

@@ -26,6 +26,14 @@ impl Policy {
             Policy::Puct(settings) => settings.point,
         }
     }
+
+    /// How much flatter than the judge's policy the priors are.
+    fn temperature(self) -> f32 {
+        match self {
+            Policy::Gumbel(_) => 1.0,
+            Policy::Puct(settings) => settings.temperature,
+        }
+    }
 }
 
 /// A search tree of one game.
@@ -257,7 +265,8 @@ impl<G: Game> Tree<G> {
             let priors = std::iter::repeat_n(prior, legal.count() as usize);
             arena.add(position, mover, &legal, priors, parent)
         } else {
-            softmax(logits, &legal, &mut self.scratch);
+            let sharpness = 1.0 / self.policy.temperature();
+            softmax(logits, sharpness, &legal, &mut self.scratch);
             arena.add(
                 position,
                 mover,
@@ -475,15 +484,15 @@ pub(super) fn completed<G: Game>(
     )
 }
 
-/// Writes the probabilities of the legal actions, lowest first.
-fn softmax<M: Mask>(logits: &[f32], legal: &M, out: &mut Vec<f32>) {
+/// Writes the probabilities of the legal actions, lowest first. `sharpness` multiplies the logits.
+fn softmax<M: Mask>(logits: &[f32], sharpness: f32, legal: &M, out: &mut Vec<f32>) {
     out.clear();
     out.extend(legal.iter().map(|action| logits[action.index()]));
     let top = out.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     debug_assert!(top.is_finite(), "logits of legal actions are finite");
     let mut sum = 0.0;
     for logit in out.iter_mut() {
-        *logit = exp(*logit - top);
+        *logit = exp(sharpness * (*logit - top));
         sum += *logit;
     }
     out.iter_mut().for_each(|weight| *weight /= sum);

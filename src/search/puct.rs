@@ -13,6 +13,8 @@ pub struct PuctSettings {
     /// How much worse than its parent an unvisited action is taken to be, once all the prior's mass
     /// has been visited.
     pub unvisited_reduction: f32,
+    /// How much flatter than the judge's policy the priors are: 1 takes it as it is.
+    pub temperature: f32,
     /// The share of the root's priors that noise takes.
     pub noise_fraction: f32,
     /// What a point of difference is worth, where a won game is worth 1.
@@ -25,6 +27,7 @@ impl Default for PuctSettings {
             exploration: 1.25,
             exploration_base: 19_652.0,
             unvisited_reduction: 0.2,
+            temperature: 1.0,
             noise_fraction: 0.25,
             point: 0.0,
         }
