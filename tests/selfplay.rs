@@ -456,6 +456,11 @@ fn bench_selfplay_counts_what_happened() {
     assert_eq!(json["net"]["width"], 256);
     let refused = run(&["--agent", trained, "--width", "64"]);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be used with"));
+    let output = run(&[
+        "--games", "64", "--sims", "8", "--width", "32", "--root", "puct",
+    ]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["root"], "puct");
     let refused = run(&["--games", "0"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("selfplay.games = 0"));

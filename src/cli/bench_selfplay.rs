@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
@@ -31,7 +33,10 @@ pub(super) struct Args {
     /// Simulations for each action
     #[arg(long, value_name = "N", default_value = "32")]
     sims: u32,
-    /// Actions among which the simulations are shared out at first
+    /// How the simulations are shared out
+    #[arg(long, value_name = "ROOT", default_value = "gumbel")]
+    root: RootArg,
+    /// Actions among which a gumbel root shares them out at first
     #[arg(long, value_name = "N", default_value = "16")]
     considered: u32,
     /// The most random actions that a game starts with
@@ -61,6 +66,14 @@ pub(super) struct Args {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum RootArg {
+    /// The improved policy, with Gumbel noise
+    Gumbel,
+    /// AlphaZero's rule, with Dirichlet noise
+    Puct,
 }
 
 pub(super) fn run(args: Args) -> CommandResult {
@@ -99,7 +112,10 @@ impl GameTask for SelfPlayTask<'_> {
         let settings = SelfPlaySettings {
             games: args.games,
             simulations: args.sims,
-            root: Root::Gumbel,
+            root: match args.root {
+                RootArg::Gumbel => Root::Gumbel,
+                RootArg::Puct => Root::Puct,
+            },
             considered: args.considered,
             opening_plies: args.opening_plies,
             tables: args.tables.clone().unwrap_or_default(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use cpu_time::ProcessTime;
 use serde::Serialize;
 
-use super::{Round, SelfPlay, SelfPlayError, SelfPlaySettings};
+use super::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::encode::Encode;
 use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
 use crate::tables::HasEndgames;
@@ -35,6 +35,7 @@ pub struct SelfPlaySpeed {
     kernel: KernelKind,
     games: usize,
     simulations: u32,
+    root: Root,
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
@@ -133,6 +134,7 @@ pub fn measure<G: Encode + HasEndgames>(
         kernel,
         games: work.settings.games,
         simulations: work.settings.simulations,
+        root: work.settings.root,
         threads,
         games_per_s: all.games.games as f64 / seconds,
         mean_length: all.games.plies as f64 / all.games.games.max(1) as f64,
