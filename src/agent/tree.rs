@@ -209,7 +209,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         }
     }
 
-    /// Makes sure that there are trees with room for what is asked.
+    /// Makes a tree ready for every request: the one that its game has kept, if that is of use.
     fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
         let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
         let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
@@ -221,12 +221,9 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                 edges: wanted.edges.min(affordable.edges),
             }
         };
-        let searches = if self.settings.keeps {
-            KEPT_SEARCHES
-        } else {
-            1
-        };
-        let (limit, one) = (wanted(searches), wanted(1));
+        let keeps = self.settings.keeps && requests.iter().any(|one| one.memory.is_some());
+        let limit = wanted(if keeps { KEPT_SEARCHES } else { 1 });
+        let one = wanted(1);
         let room = TreeLimit {
             nodes: one.nodes.min(limit.nodes / 2),
             edges: one.edges.min(limit.edges / 2),
