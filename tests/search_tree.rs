@@ -1,10 +1,12 @@
 //! Trees: values backed up where the mover repeats, certain results, bounds of memory, batches.
 
 mod common;
+#[path = "common/trees.rs"]
+mod trees;
 
 use std::collections::HashMap;
 
-use jarmo::eval::{Cache, Evaluation, Evaluator, Rollout, ScriptedEvaluator, Uniform, Value};
+use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
 use jarmo::game::{Action, Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
@@ -13,31 +15,7 @@ use jarmo::search::{
     Batch, GumbelSettings, Policy, PuctSettings, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
 use rand::Rng;
-
-const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
-    considered: 16,
-    value_scale: 0.1,
-    visit_offset: 50.0,
-    point: 0.0,
-});
-
-fn policies() -> [Policy; 2] {
-    [GUMBEL, Policy::Puct(PuctSettings::default())]
-}
-
-/// A tree of a game's start with everything judged by `evaluator`, after this many simulations.
-fn grown<G: Game>(
-    game: &G,
-    policy: Policy,
-    simulations: u32,
-    evaluator: &mut impl Evaluator<G>,
-) -> Tree<G> {
-    let limit = TreeLimit::for_simulations(game, simulations);
-    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
-    tree.plan(simulations, simulations, &[], 7);
-    Batch::new(game).search(std::slice::from_mut(&mut tree), evaluator, |_| false);
-    tree
-}
+use trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 
 /// Judges each node of a scripted game by its number, seen by White.
 fn by_node(
@@ -61,15 +39,6 @@ fn by_node(
             Player::Black => value.flip(),
         })
     })
-}
-
-/// A long corridor in which `mover` never has a choice, so that nothing is certain early.
-fn corridor(mover: Player, length: usize) -> Node {
-    let mut node = Node::end(1, 1);
-    for _ in 0..length {
-        node = Node::Choice(mover, vec![node]);
-    }
-    node
 }
 
 #[test]
@@ -387,40 +356,6 @@ fn a_leaf_of_before_a_restart_is_refused() {
     tree.expand(leaf, &[], &Evaluation::of(Value::EVEN));
 }
 
-/// A policy with opinions: a hash of the position, the same whatever it is asked with.
-fn opinionated<G: Game>(
-    game: &G,
-    batch: usize,
-) -> ScriptedEvaluator<impl FnMut(&G::Position, &mut [f32]) -> Evaluation + use<G>> {
-    let rules = game.clone();
-    ScriptedEvaluator::new(game, batch, move |position: &G::Position, logits| {
-        let text = rules.position_text(position);
-        let seed = text.bytes().fold(1_u64, |sum, byte| {
-            sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
-        });
-        let mut bits = stream(seed, 0);
-        let mut uniform = || (bits.next_u64() >> 40) as f32 / (1 << 24) as f32;
-        logits.iter_mut().for_each(|logit| *logit = 4.0 * uniform());
-        let win = uniform();
-        Evaluation::of(Value {
-            win: 0.9 * win,
-            draw: 0.1,
-            loss: 0.9 * (1.0 - win),
-            score: 6.0 * win - 3.0,
-        })
-    })
-}
-
-/// What two trees must have in common to be the same.
-fn summary<G: Game>(tree: &Tree<G>) -> String {
-    format!(
-        "{:?} {:?} {:?}",
-        tree.root_actions(),
-        tree.best(),
-        tree.size()
-    )
-}
-
 #[test]
 fn a_tree_does_not_depend_on_its_neighbours() {
     fn check<G: Game>(game: G, positions: usize) {
@@ -491,148 +426,6 @@ fn a_tree_does_not_depend_on_its_neighbours() {
     check(Jarmo::standard(), 20);
     check(Guard::standard(), 20);
     check(Tammi::standard(), 10);
-}
-
-#[test]
-fn a_cache_changes_nothing_but_the_number_of_evaluations() {
-    let game = Jarmo::standard();
-    let plain = grown(&game, GUMBEL, 400, &mut opinionated(&game, 1));
-    for capacity in [1, 64, 1 << 14] {
-        let mut cache = Cache::new(&game, opinionated(&game, 1), capacity);
-        let first = grown(&game, GUMBEL, 400, &mut cache);
-        let (_, misses) = cache.hits_and_misses();
-        let second = grown(&game, GUMBEL, 400, &mut cache);
-        let (hits, all_misses) = cache.hits_and_misses();
-        assert_eq!(summary(&first), summary(&plain));
-        assert_eq!(summary(&second), summary(&plain));
-        if capacity > 400 {
-            assert_eq!(misses, all_misses, "everything is remembered");
-            assert!(hits >= 300, "{hits}");
-        }
-    }
-}
-
-#[test]
-fn a_cache_judges_twins_in_a_batch_once() {
-    let game = Jarmo::standard();
-    let mut cache = Cache::new(&game, opinionated(&game, 1), 16);
-    let positions = [game.start(); 5];
-    let mut logits = vec![0.0; 5 * game.actions()];
-    let mut answers = [Evaluation::of(Value::EVEN); 5];
-    cache.evaluate(&positions, &[0; 5], &mut logits, &mut answers);
-    assert_eq!(cache.hits_and_misses(), (4, 1));
-    assert!(answers.iter().all(|answer| *answer == answers[0]));
-    let (first, rest) = logits.split_at(game.actions());
-    assert!(rest.chunks(game.actions()).all(|row| row == first));
-}
-
-#[test]
-fn the_subtree_of_a_move_is_kept_whole() {
-    let game = Tammi::standard();
-    for policy in policies() {
-        let mut evaluator = opinionated(&game, 1);
-        let limit = TreeLimit::for_simulations(&game, 2000);
-        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
-        let mut position = game.start();
-        for ply in 0..30 {
-            if tree.proven().is_some() || game.outcome(&position).is_some() {
-                break;
-            }
-            tree.plan(100, 100, &[], ply);
-            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-            let action = tree.best().unwrap();
-            let before = tree.root_actions();
-            let chosen = before.iter().find(|root| root.action == action).unwrap();
-            let (visits, line) = (chosen.visits, tree.line(action));
-            tree.advance(action);
-            game.play(&mut position, action);
-            assert_eq!(*tree.position(), position);
-            if game.outcome(&position).is_some() {
-                break;
-            }
-            let after: u32 = tree.root_actions().iter().map(|root| root.visits).sum();
-            let judged = u32::from(game.legal(&position).count() > 1); // itself
-            assert_eq!(after + judged, visits, "ply {ply}");
-            if line.len() > 1 {
-                assert_eq!(tree.line(line[1]), line[1..], "ply {ply}");
-            }
-        }
-    }
-}
-
-#[test]
-fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
-    let game = Jarmo::standard();
-    let room = |simulations| TreeLimit::for_simulations(&game, simulations);
-    for policy in policies() {
-        let grow = || {
-            let mut tree = Tree::new(game.clone(), policy, room(600), game.start());
-            tree.plan(300, 300, &[], 7);
-            let mut evaluator = opinionated(&game, 1);
-            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-            tree
-        };
-        let mut advanced = grow();
-        let line = advanced.line(advanced.best().unwrap());
-        let mut position = game.start();
-        for &action in &line[..2] {
-            advanced.advance(action);
-            game.play(&mut position, action);
-        }
-        let nodes = advanced.size().nodes;
-        assert!(nodes > 10, "a test of a tree, not of a leaf");
-        let mut found = grow();
-        found.go_on(position, room(300));
-        assert_eq!(*found.position(), position);
-        assert_eq!(found.root_actions(), advanced.root_actions());
-
-        let mut full = grow();
-        full.go_on(position, room(600));
-        assert_eq!((*full.position(), full.size().nodes), (position, 0));
-        let mut elsewhere = grow();
-        let text = "5/2w2/5/2b2/5 w - - 0";
-        elsewhere.go_on(game.parse_position(text).unwrap(), room(300));
-        assert_eq!(elsewhere.size().nodes, 0);
-    }
-}
-
-/// White has a quiet move and one after which Black is to choose, and, as a judge knows, to lose.
-#[test]
-fn a_position_known_to_be_won_without_its_way_is_searched_again() {
-    let lost = Node::Choice(
-        Player::Black,
-        vec![corridor(Player::White, 3), corridor(Player::White, 2)],
-    );
-    let game = Scripted::new(&Node::Choice(
-        Player::White,
-        vec![corridor(Player::Black, 9), lost],
-    ));
-    for policy in policies() {
-        let rules = game.clone();
-        let mut evaluator =
-            ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
-                logits.fill(0.0);
-                let choices = rules.legal(position).count();
-                let is_start = rules.ply(position) == 0;
-                Evaluation {
-                    proven: (choices == 2 && !is_start).then_some((Verdict::Loss, Some(4))),
-                    ..Evaluation::of(Value::EVEN)
-                }
-            });
-        let limit = TreeLimit::for_simulations(&game, 40);
-        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
-        let mut batch = Batch::new(&game);
-        tree.plan(20, 20, &[], 7);
-        batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert_eq!(tree.proven(), Some((Verdict::Win, Some(5))), "{policy:?}");
-        let mut position = game.start();
-        game.play(&mut position, tree.best().unwrap());
-        tree.go_on(position, TreeLimit::for_simulations(&game, 20));
-        assert_eq!(tree.size().nodes, 0, "{policy:?}");
-        tree.plan(20, 20, &[], 7);
-        batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert!(tree.best().is_some());
-    }
 }
 
 #[test]

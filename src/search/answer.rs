@@ -129,7 +129,14 @@ impl<G: Game> Tree<G> {
         // Certain draws got no visits since they were certain, so they compete by value.
         let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
         let open = candidates.clone().filter(|&index| !certain(index));
-        let most = open.map(|index| children.visits[index]).max().unwrap_or(0);
+        // A Gumbel root shares out simulations anew, whatever was visited before.
+        let visits = |index: usize| match self.policy {
+            Policy::Gumbel(_) if self.plan.started => {
+                children.visits[index] - self.plan.visits_before[index]
+            }
+            _ => children.visits[index],
+        };
+        let most = open.map(visits).max().unwrap_or(0);
         let completed = match self.policy {
             Policy::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
             Policy::Puct(_) => None,
@@ -146,7 +153,7 @@ impl<G: Game> Tree<G> {
         };
         let mut best = (f32::NEG_INFINITY, usize::MAX);
         for index in candidates {
-            if (certain(index) || children.visits[index] == most) && score(index) > best.0 {
+            if (certain(index) || visits(index) == most) && score(index) > best.0 {
                 best = (score(index), index);
             }
         }

@@ -62,9 +62,9 @@ pub(super) struct Plan {
     noise: Vec<f32>,          // by legal action, or empty
     pub(super) started: bool, // whether the rest is made for the root as it is
     halving: Option<Halving>,
-    visits_before: Vec<u32>,     // by legal action
-    pub(super) logits: Vec<f32>, // Gumbel: by legal action, noise included
-    priors: Vec<f32>,            // PUCT: by legal action, noise included
+    pub(super) visits_before: Vec<u32>, // by legal action
+    pub(super) logits: Vec<f32>,        // Gumbel: by legal action, noise included
+    priors: Vec<f32>,                   // PUCT: by legal action, noise included
 }
 
 /// A position to be judged, out of one tree.
@@ -129,25 +129,6 @@ impl<G: Game> Tree<G> {
         self.plan.most = 0;
         self.full = false;
         self.ticket += 1;
-    }
-
-    /// Plays an action at the root. What is known of the position after it is kept.
-    ///
-    /// # Panics
-    /// Panics if the action is illegal.
-    pub fn advance(&mut self, action: Action) {
-        let legal = self.game.legal(&self.root_position);
-        assert!(legal.contains(action), "{action:?} is illegal");
-        let edge = self.root_edge(action);
-        let child = edge.map(|edge| self.arena.edges.children[edge as usize]);
-        match child.filter(|&child| child != NONE) {
-            Some(child) => self.descend(child),
-            None => {
-                let mut position = self.root_position;
-                self.game.play(&mut position, action);
-                self.restart(position);
-            }
-        }
     }
 
     /// Goes on at another position. What is known of it from before is kept, if it leaves `room` for what is

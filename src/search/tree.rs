@@ -4,6 +4,8 @@
 //! once its edge was visited. Sums on an edge are seen by the player who acts there, sums on a node by
 //! the player to move there.
 
+use std::cmp::Reverse;
+
 use super::bounds::{Bounds, UNKNOWN_PLIES, best_of};
 use crate::eval::{Evaluation, Value};
 use crate::game::{Action, Game, Mask, Outcome, Player};
@@ -127,7 +129,7 @@ impl Edges {
 /// The edges of one node.
 #[derive(Clone, Copy)]
 pub struct Children<'a> {
-    /// The evaluator's probability of each action.
+    /// The evaluator's probability of each action, as flat as the policy makes it.
     pub priors: &'a [f32],
     /// Evaluations at or below each action.
     pub visits: &'a [u32],
@@ -365,7 +367,7 @@ impl<P: Copy> Arena<P> {
         P: Eq,
     {
         let nodes = (0..self.nodes.len()).filter(|&node| self.positions[node] == *position);
-        let best = nodes.max_by_key(|&node| self.nodes[node].visits)?;
+        let best = nodes.max_by_key(|&node| (self.nodes[node].visits, Reverse(node)))?;
         Some(best as u32)
     }
 

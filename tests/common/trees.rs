@@ -1,0 +1,76 @@
+//! Trees and judges for the tests of search.
+
+use jarmo::eval::{Evaluation, Evaluator, ScriptedEvaluator, Value};
+use jarmo::game::{Game, Player};
+use jarmo::games::scripted::Node;
+use jarmo::random::stream;
+use jarmo::search::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
+use rand::Rng;
+
+pub const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
+    considered: 16,
+    value_scale: 0.1,
+    visit_offset: 50.0,
+    point: 0.0,
+});
+
+pub fn policies() -> [Policy; 2] {
+    [GUMBEL, Policy::Puct(PuctSettings::default())]
+}
+
+/// A tree of a game's start with everything judged by `evaluator`, after this many simulations.
+pub fn grown<G: Game>(
+    game: &G,
+    policy: Policy,
+    simulations: u32,
+    evaluator: &mut impl Evaluator<G>,
+) -> Tree<G> {
+    let limit = TreeLimit::for_simulations(game, simulations);
+    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    tree.plan(simulations, simulations, &[], 7);
+    Batch::new(game).search(std::slice::from_mut(&mut tree), evaluator, |_| false);
+    tree
+}
+
+/// A long corridor in which `mover` never has a choice, so that nothing is certain early.
+pub fn corridor(mover: Player, length: usize) -> Node {
+    let mut node = Node::end(1, 1);
+    for _ in 0..length {
+        node = Node::Choice(mover, vec![node]);
+    }
+    node
+}
+
+/// A policy with opinions: a hash of the position, the same whatever it is asked with.
+pub fn opinionated<G: Game>(
+    game: &G,
+    batch: usize,
+) -> ScriptedEvaluator<impl FnMut(&G::Position, &mut [f32]) -> Evaluation + use<G>> {
+    let rules = game.clone();
+    ScriptedEvaluator::new(game, batch, move |position: &G::Position, logits| {
+        let text = rules.position_text(position);
+        let seed = text.bytes().fold(1_u64, |sum, byte| {
+            sum.wrapping_mul(0x100_0000_01b3) ^ u64::from(byte)
+        });
+        let mut bits = stream(seed, 0);
+        let mut uniform = || (bits.next_u64() >> 40) as f32 / (1 << 24) as f32;
+        logits.iter_mut().for_each(|logit| *logit = 4.0 * uniform());
+        let win = uniform();
+        Evaluation::of(Value {
+            win: 0.9 * win,
+            draw: 0.1,
+            loss: 0.9 * (1.0 - win),
+            score: 6.0 * win - 3.0,
+        })
+    })
+}
+
+/// What two trees must have in common to be the same.
+pub fn summary<G: Game>(tree: &Tree<G>) -> String {
+    format!(
+        "{:?} {:?} {:?}",
+        tree.root_actions(),
+        tree.best(),
+        tree.size()
+    )
+}
