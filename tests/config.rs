@@ -54,6 +54,22 @@ fn later_layers_win() {
 }
 
 #[test]
+fn a_run_that_starts_from_an_agent_has_its_network_unless_told_otherwise() {
+    let conv = with(&["net.kind=conv", "net.width=64", "net.head_channels=32"]);
+    let conv = conv.unwrap().net;
+    let from = |settings: &[&str]| {
+        let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
+        Config::layered_from(conv, &[], &settings).unwrap().net
+    };
+    assert_eq!(from(&["run.seed=2"]), conv);
+    assert_eq!(
+        from(&["net.blocks=5"]).to_string(),
+        "conv 64x5, 32 to the heads"
+    );
+    assert_eq!(from(&["net.kind=mlp"]).to_string(), "mlp 64x2");
+}
+
+#[test]
 fn single_settings_take_numbers_and_plain_words() {
     let settings = ["net.kind=conv", "net.width=64", "net.head_channels=32"];
     let config = with(&[&settings[..], &["game.name=connect_four"]].concat()).unwrap();

@@ -334,7 +334,9 @@ fn a_network_neither_shrinks_nor_becomes_another_kind() {
         let refused = weights(from).grown(to, &mut stream(5, 0)).unwrap_err();
         let refused = refused.to_string();
         assert!(
-            refused.contains(&format!("its network is {from}, and {to} is wanted")),
+            refused.contains(&format!(
+                "its network is {from}, and the settings want {to}"
+            )),
             "{refused}"
         );
     }

@@ -84,11 +84,13 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
             .parse()
             .map_err(|error| ConfigError(format!("{place}: {error}")))?;
         check_keys(&layer, &known, &place.to_string())?;
+        forget_other_kind(&mut table, &layer);
         lay_over(&mut table, layer);
     }
     for setting in settings {
         let layer = single(setting)?;
         check_keys(&layer, &known, &format!("--set {setting}"))?;
+        forget_other_kind(&mut table, &layer);
         lay_over(&mut table, layer);
     }
     let config: Config = table
@@ -120,6 +122,17 @@ fn single(setting: &str) -> Result<Table, ConfigError> {
         table = Table::from_iter([(part.to_owned(), value)]);
     }
     Ok(table)
+}
+
+/// A network of another kind does not have the settings of the one below.
+fn forget_other_kind(table: &mut Table, layer: &Table) {
+    let kind = |table: &Table| table.get("net")?.get("kind").cloned();
+    if let (Some(below), Some(above)) = (kind(table), kind(layer))
+        && below != above
+        && let Some(Value::Table(net)) = table.get_mut("net")
+    {
+        net.remove("head_channels");
+    }
 }
 
 fn lay_over(table: &mut Table, layer: Table) {

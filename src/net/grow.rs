@@ -19,8 +19,8 @@ impl NetConfig {
             return Ok(());
         }
         Err(NetConfigError(format!(
-            "its network is {from}, and {self} is wanted; a network can grow, but not shrink or turn into \
-             another kind"
+            "its network is {from}, and the settings want {self}; a network can grow, but not shrink or turn \
+             into another kind: leave net.* out to keep it as it is"
         )))
     }
 }
