@@ -95,8 +95,9 @@ fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G
         match *name {
             "random" => Box::new(RandomAgent::new(game.clone())),
             "greedy" => Box::new(GreedyAgent::new(game.clone())),
-            "keeper" => {
-                let spec = "uniform:40?keep=yes&noise=1".parse().unwrap();
+            "remembers" | "forgets" => {
+                let keep = if *name == "remembers" { "yes" } else { "no" };
+                let spec = format!("uniform:40?keep={keep}").parse().unwrap();
                 build(game.clone(), &spec).unwrap()
             }
             "lowest" | "slow" | "highest" => Box::new(Lowest {
@@ -146,7 +147,7 @@ fn pairs(pairs: u32) -> Settings {
 #[test]
 fn neither_threads_nor_neighbours_change_the_games() {
     fn check<G: CatalogGame>(game: G) {
-        let names = ["random", "greedy", "random", "keeper"];
+        let names = ["random", "greedy", "random", "remembers"];
         let (expected, mut records) = play(&game, &names, &pairs(20), 1);
         assert_eq!(expected.games, 240);
         let alone = Settings {
@@ -499,4 +500,16 @@ fn a_ladder_joins_tournaments_through_those_who_played_in_both() {
         ratings[2].1.margin > ratings[0].1.margin,
         "lowest met random only through greedy"
     );
+}
+
+#[test]
+fn agents_are_given_back_what_they_keep_of_a_game() {
+    let game = Jarmo::standard();
+    let moves = |name: &str| {
+        let (_, records) = play(&game, &[name, "greedy"], &pairs(4), 1);
+        let mut moves: Vec<_> = records.into_iter().map(|record| record.moves).collect();
+        moves.sort();
+        moves
+    };
+    assert_ne!(moves("remembers"), moves("forgets"));
 }

@@ -191,3 +191,26 @@ fn a_missing_agent_file_is_refused_with_what_there_is() {
         assert!(message.contains(part), "{message}");
     }
 }
+
+#[test]
+fn what_was_searched_is_kept_until_a_new_game() {
+    let last = |keep: &str, lines: &[&str]| {
+        let agent = format!("checkpoints/jarmo.safetensors?sims=300&keep={keep}");
+        let answered = answers(&agent, lines);
+        let line = answered.iter().rfind(|line| line.starts_with("info"));
+        timeless(line.unwrap())
+    };
+    let first = last("no", &["go"]);
+    let (_, line) = first.split_once(" pv ").unwrap();
+    let moves: Vec<&str> = line.split(' ').take(2).collect();
+    let later = format!("position startpos moves {}", moves.join(" "));
+    let later = later.as_str();
+
+    let alone = last("no", &[later, "go"]);
+    assert_eq!(last("no", &["go", later, "go"]), alone);
+    assert_ne!(last("yes", &["go", later, "go"]), alone);
+    for over in ["uginewgame", "setoption name Seed value 1"] {
+        let lines = ["go", over, later, "go"];
+        assert_eq!(last("yes", &lines), alone, "{over}");
+    }
+}

@@ -96,10 +96,16 @@ fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
         ("rollout?sims=0", "0 simulations are for agent files"),
         ("uniform?root=puct&noise=1", "`noise` needs root=gumbel"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
-        ("uniform?temperature=1", "`temperature` needs root=puct"),
-        ("rollout?temperature=0", "a number from 0.01"),
         ("rollout?fpu=-1", "a number, 0 or above"),
         ("rollout?keep=maybe", "expected yes or no"),
+        (
+            "checkpoints/jarmo.safetensors?temperature=0",
+            "a number from 0.01 to 100",
+        ),
+        (
+            "checkpoints/jarmo.safetensors?root=gumbel&temperature=2",
+            "`temperature` needs root=puct",
+        ),
         ("rollout?cpuct=-1", "0 or above"),
         ("uniform?noise=NaN", "0 or above"),
         ("rollout:5000000000", "at most 4294967295"),

@@ -103,7 +103,7 @@ pub struct Choice {
 pub struct Candidate {
     /// The action.
     pub action: Action,
-    /// Simulations or nodes spent on it.
+    /// Simulations or nodes spent on it, also for earlier choices in the game, where they were kept.
     pub visits: u64,
     /// The share of the agent's policy, 0 to 1.
     pub policy: f32,

@@ -40,7 +40,7 @@ pub enum AgentKind {
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
                           alphabeta:NODES, tables:DIR, or an agent file FILE.safetensors?sims=SIMULATIONS";
 
-/// Settings of an agent file: those of every search, then the tables, then its own.
+/// Settings of an agent file: those of every search, then the tables, then those of a network.
 const FILE_SETTINGS: &[&str] = &[
     "sims",
     "root",
@@ -48,19 +48,19 @@ const FILE_SETTINGS: &[&str] = &[
     "noise",
     "cpuct",
     "fpu",
-    "temperature",
     "point",
     "keep",
     "mb",
     "tables",
     "kernel",
+    "temperature",
 ];
 
 /// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(11).0;
+const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(10).0;
 
 /// Settings of a tree agent that has its tables already.
-const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(10).0;
+const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(9).0;
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]

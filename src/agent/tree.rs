@@ -21,9 +21,10 @@ const FIRST_REPORT: u32 = 1000;
 /// Legal actions per position that memory is shared out for.
 const BRANCHING: u32 = 12;
 
-/// How many times the room for one search a tree has that is kept: in the same game most of it is kept for long.
+/// Searches that a tree which is kept has room for.
 const KEPT_SEARCHES: u32 = 4;
 
+/// For the next agent.
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 /// How a tree agent searches.
@@ -134,12 +135,15 @@ impl TreeSettings {
                 }
                 puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = not_negative("fpu")?.unwrap_or(puct.unvisited_reduction);
-                if let Some(temperature) = not_negative("temperature")? {
-                    if temperature < 0.01 {
-                        let problem = "setting temperature: expected a number from 0.01";
+                match spec.read("temperature", "a number from 0.01 to 100")? {
+                    None => {}
+                    Some(temperature) if (0.01..=100.0).contains(&temperature) => {
+                        puct.temperature = temperature;
+                    }
+                    Some(_) => {
+                        let problem = "setting `temperature`: expected a number from 0.01 to 100";
                         return Err(AgentError::new(spec, problem));
                     }
-                    puct.temperature = temperature;
                 }
                 puct.point = not_negative("point")?.unwrap_or(puct.point);
             }

@@ -1,7 +1,8 @@
 //! Plays games in lockstep: every agent is asked once a round for all games in which it is to move.
 //!
 //! Games are shared out among threads, each with agents of its own. A game's moves depend on its own
-//! random stream and on what the agents keep of it, so neither the number of threads nor the neighbours in a batch change them.
+//! random stream and on what the agents keep of it, so neither the number of threads nor the
+//! neighbours in a batch change them.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -119,10 +119,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             }
             Command::NewGame => {
                 self.position = self.game.start();
-                self.choices = 0;
-                if let Thinking::No(thinker) = &mut self.thinking {
-                    thinker.memory = Memory::new();
-                }
+                self.start_over();
             }
             Command::Position { text, moves } => {
                 if let Err(problem) = self.set_position(text, &moves) {
@@ -215,7 +212,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             }
             "seed" => {
                 self.seed = number()?;
-                self.choices = 0;
+                self.start_over();
                 Ok(())
             }
             "multipv" => {
@@ -225,6 +222,14 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             _ => Err(format!(
                 "no option is called `{name}`; there are Agent, Simulations, Seed, MultiPV"
             )),
+        }
+    }
+
+    /// Random streams start over, and nothing is kept of the game before.
+    fn start_over(&mut self) {
+        self.choices = 0;
+        if let Thinking::No(thinker) = &mut self.thinking {
+            thinker.memory = Memory::new();
         }
     }
 
