@@ -57,13 +57,14 @@ impl fmt::Display for SelfPlaySpeed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             out,
-            "{}, {} ({} parameters, {}), {} games, {} simulations, {} thread(s)",
+            "{}, {} ({} parameters, {}), {} games, {} simulations, {}, {} thread(s)",
             self.game,
             self.net,
             self.parameters,
             self.kernel,
             self.games,
             self.simulations,
+            self.root,
             self.threads
         )?;
         writeln!(

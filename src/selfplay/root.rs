@@ -1,6 +1,8 @@
 //! How self-play explores: which rule shares out the simulations, with what noise, and which action is
 //! played in the end.
 
+use std::fmt;
+
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,15 @@ pub enum Root {
     /// AlphaZero's rule with Dirichlet noise; the share of its visits is how likely an action is to be
     /// played, and is learned.
     Puct,
+}
+
+impl fmt::Display for Root {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Root::Gumbel => "gumbel",
+            Root::Puct => "puct",
+        })
+    }
 }
 
 /// The concentration of Dirichlet noise times the number of legal actions, as in AlphaZero: a few
