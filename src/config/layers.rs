@@ -66,11 +66,7 @@ impl Config {
             .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
         check_keys(&layer, &known, "the settings of the run")?;
         lay_over(&mut table, layer);
-        let config: Config = table
-            .try_into()
-            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
-        config.validate()?;
-        Ok(config)
+        read(table)
     }
 }
 
@@ -93,6 +89,11 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
         forget_other_kind(&mut table, &layer);
         lay_over(&mut table, layer);
     }
+    read(table)
+}
+
+/// The settings of a table, checked as a whole.
+fn read(table: Table) -> Result<Config, ConfigError> {
     let config: Config = table
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
