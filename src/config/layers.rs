@@ -64,8 +64,7 @@ impl Config {
         let layer: Table = text
             .parse()
             .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
-        check_keys(&layer, &known, "the settings of the run")?;
-        lay_over(&mut table, layer);
+        add_layer(&mut table, &known, layer, "the settings of the run")?;
         read(table)
     }
 }
@@ -79,17 +78,26 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
         let layer: Table = text
             .parse()
             .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-        check_keys(&layer, &known, &place.to_string())?;
-        forget_other_kind(&mut table, &layer);
-        lay_over(&mut table, layer);
+        add_layer(&mut table, &known, layer, &place.to_string())?;
     }
     for setting in settings {
         let layer = single(setting)?;
-        check_keys(&layer, &known, &format!("--set {setting}"))?;
-        forget_other_kind(&mut table, &layer);
-        lay_over(&mut table, layer);
+        add_layer(&mut table, &known, layer, &format!("--set {setting}"))?;
     }
     read(table)
+}
+
+/// Lays known settings over those of a table; `place` is where they stand.
+fn add_layer(
+    table: &mut Table,
+    known: &[String],
+    layer: Table,
+    place: &str,
+) -> Result<(), ConfigError> {
+    check_keys(&layer, known, place)?;
+    forget_other_kind(table, &layer);
+    lay_over(table, layer);
+    Ok(())
 }
 
 /// The settings of a table, checked as a whole.
