@@ -101,7 +101,10 @@ impl TreeSettings {
                 return Err(AgentError::new(spec, problem));
             }
         }
-        let misplaced = |key: &str, root: &str| {
+        let refuse = |keys: &[&str], root: &str| {
+            let Some(key) = keys.iter().find(|key| spec.setting(key).is_some()) else {
+                return Ok(());
+            };
             let problem = format!("setting `{key}` needs root={root}");
             Err(AgentError::new(spec, problem))
         };
@@ -116,11 +119,7 @@ impl TreeSettings {
         };
         match &mut self.policy {
             Policy::Gumbel(gumbel) => {
-                for key in ["cpuct", "fpu", "temperature"] {
-                    if spec.setting(key).is_some() {
-                        return misplaced(key, "puct");
-                    }
-                }
+                refuse(&["cpuct", "fpu", "temperature"], "puct")?;
                 if let Some(considered) = spec.read("considered", number)? {
                     gumbel.considered = considered;
                 }
@@ -128,11 +127,7 @@ impl TreeSettings {
                 gumbel.point = not_negative("point")?.unwrap_or(gumbel.point);
             }
             Policy::Puct(puct) => {
-                for key in ["considered", "noise"] {
-                    if spec.setting(key).is_some() {
-                        return misplaced(key, "gumbel");
-                    }
-                }
+                refuse(&["considered", "noise"], "gumbel")?;
                 puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = not_negative("fpu")?.unwrap_or(puct.unvisited_reduction);
                 match spec.read("temperature", "a number from 0.01 to 100")? {
@@ -172,7 +167,7 @@ pub struct TreeAgent<G: Game, E> {
     batch: Batch<G>,
     id: u64, // by which it knows its own trees again
     trees: Vec<Tree<G>>,
-    spare: Vec<Tree<G>>,
+    spare: Vec<Tree<G>>, // empty
     noise: Vec<f32>,
 }
 
@@ -234,24 +229,14 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         };
         for (request, (simulations, most)) in requests.iter_mut().zip(budgets) {
             let fits = |tree: &Tree<G>| tree.limit().holds(limit);
-            let mut tree = match self.recall(request).filter(fits) {
-                Some(mut tree) => {
-                    tree.go_on(request.position, room);
-                    tree
-                }
-                None => match self.spare.pop().filter(fits) {
-                    Some(mut tree) => {
-                        tree.restart(request.position);
-                        tree
-                    }
-                    None => Tree::new(
-                        self.game.clone(),
-                        self.settings.policy,
-                        limit,
-                        request.position,
-                    ),
-                },
-            };
+            let kept = self.recall(request).filter(fits);
+            let mut tree = kept
+                .or_else(|| self.spare.pop().filter(fits))
+                .unwrap_or_else(|| {
+                    let (game, policy) = (self.game.clone(), self.settings.policy);
+                    Tree::new(game, policy, limit, request.position)
+                });
+            tree.go_on(request.position, room);
             draw_noise(
                 self.settings.noise,
                 self.game.legal(&request.position).count(),
@@ -271,13 +256,16 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
 
     /// Puts the trees where the next choice finds them.
     fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
-        for (tree, request) in self.trees.drain(..).zip(requests) {
+        for (mut tree, request) in self.trees.drain(..).zip(requests) {
             match &mut request.memory {
                 Some(memory) if self.settings.keeps => memory.keep(Kept {
                     owner: self.id,
                     tree,
                 }),
-                _ => self.spare.push(tree),
+                _ => {
+                    tree.restart(request.position); // nothing of it is for anybody else
+                    self.spare.push(tree);
+                }
             }
         }
     }

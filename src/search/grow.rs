@@ -124,11 +124,7 @@ impl<G: Game> Tree<G> {
     /// Forgets everything and starts at another position.
     pub fn restart(&mut self, position: G::Position) {
         self.arena.clear();
-        self.root_position = position;
-        self.plan.started = false;
-        self.plan.most = 0;
-        self.full = false;
-        self.ticket += 1;
+        self.begin_at(position);
     }
 
     /// Goes on at another position. What is known of it from before is kept, if it leaves `room` for what is
@@ -147,7 +143,12 @@ impl<G: Game> Tree<G> {
     /// Makes a node the root.
     fn descend(&mut self, node: u32) {
         self.arena.reroot(node, &mut self.moved);
-        self.root_position = self.arena.positions[0];
+        self.begin_at(self.arena.positions[0]);
+    }
+
+    /// Leaves whatever was planned for the root before.
+    fn begin_at(&mut self, root: G::Position) {
+        self.root_position = root;
         self.plan.started = false;
         self.plan.most = 0;
         self.full = false;
