@@ -451,6 +451,28 @@ fn a_temperature_makes_priors_flatter() {
 }
 
 #[test]
+fn values_closer_than_the_least_range_weigh_less_in_the_improved_policy() {
+    let game = Scripted::new(&Node::white([
+        corridor(Player::White, 50),
+        corridor(Player::White, 50),
+    ]));
+    let white = HashMap::from([(0, 0.49), (1, 0.5), (52, 0.48)]); // by 0.02 better
+    let full = 0.1 * (50.0 + 1.0); // nats, after one visit to each
+    for (least_range, nats) in [(0.0, full), (0.01, full), (0.2, 0.1 * full)] {
+        let settings = GumbelSettings {
+            least_range,
+            ..GumbelSettings::default()
+        };
+        let policy = Policy::Gumbel(settings);
+        let tree = grown(&game, policy, 2, &mut by_node(&game, white.clone()));
+        let mut shares = vec![0.0; game.actions()];
+        tree.write_policy(&mut shares);
+        let found = (shares[0] / shares[1]).ln();
+        assert!((found - nats).abs() < 1e-3, "{least_range}: {found}");
+    }
+}
+
+#[test]
 fn noise_comes_from_outside_and_changes_the_choice() {
     let game = Jarmo::standard();
     let legal = game.legal(&game.start()).count() as usize;

@@ -29,6 +29,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     tables_end: true,
     endgames: 0.0,
     endgame_force: 7,
+    least_range: 0.0,
     point: 0.0,
     lambda: 1.0,
 };
@@ -349,6 +350,13 @@ fn settings_with_which_nothing_can_be_played_are_refused() {
                 ..SETTINGS
             },
             "selfplay.endgame_force = 11: it must be from 2 to 10",
+        ),
+        (
+            SelfPlaySettings {
+                least_range: 2.0,
+                ..SETTINGS
+            },
+            "selfplay.least_range = 2: it must be from 0 to 1",
         ),
         (
             SelfPlaySettings {

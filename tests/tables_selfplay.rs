@@ -29,6 +29,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         tables_end: true,
         endgames: 0.5, // none, where games end in the tables
         endgame_force: 7,
+        least_range: 0.0,
         point: 0.0,
         lambda: 1.0,
     }

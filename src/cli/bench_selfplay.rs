@@ -122,6 +122,7 @@ impl GameTask for SelfPlayTask<'_> {
             tables_end: args.tables_end,
             endgames: args.endgames,
             endgame_force: args.endgame_force,
+            least_range: 0.0,
             point: 0.0,
             lambda: 1.0,
         };

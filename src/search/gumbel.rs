@@ -13,6 +13,9 @@ pub struct GumbelSettings {
     pub value_scale: f32,
     /// Visits that every value counts for at least when it is weighed.
     pub visit_offset: f32,
+    /// The range of a node's values that counts in full, if they lie closer together; 0 scales up whatever
+    /// difference there is, as in the paper.
+    pub least_range: f32,
     /// What a point of difference is worth, where a won game is worth 1.
     pub point: f32,
 }
@@ -23,12 +26,13 @@ impl Default for GumbelSettings {
             considered: 16,
             value_scale: 0.1,
             visit_offset: 50.0,
+            least_range: 0.0,
             point: 0.0,
         }
     }
 }
 
-/// The smallest difference of values that is scaled up to one.
+/// The smallest range of values that anything is divided by.
 const LEAST_RANGE: f32 = 1e-8;
 
 /// Sequential halving: tells for each simulation how many visits the action to visit has had. All
@@ -141,7 +145,7 @@ impl Completed {
         Completed {
             unvisited,
             least,
-            factor: scale / (most - least).max(LEAST_RANGE),
+            factor: scale / (most - least).max(settings.least_range).max(LEAST_RANGE),
         }
     }
 

@@ -41,6 +41,7 @@ impl Root {
         match self {
             Root::Gumbel => Policy::Gumbel(GumbelSettings {
                 considered: settings.considered,
+                least_range: settings.least_range,
                 point: settings.point,
                 ..GumbelSettings::default()
             }),

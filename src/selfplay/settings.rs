@@ -22,6 +22,9 @@ pub struct SelfPlaySettings {
     pub root: Root,
     /// Actions that a Gumbel root shares them out among at first.
     pub considered: u32,
+    /// The range of values that weighs in full at a Gumbel root and below it, where they lie closer together:
+    /// small differences are mostly chance. 0 scales up whatever difference there is.
+    pub least_range: f32,
     /// The most random actions that a game starts with; how many is drawn for each game.
     pub opening_plies: u32,
     /// A directory of exact tables, from which games have their results; empty for none.
@@ -86,6 +89,7 @@ impl SelfPlaySettings {
             ("endgames", self.endgames),
             ("point", self.point),
             ("lambda", self.lambda),
+            ("least_range", self.least_range),
         ] {
             if !(0.0..=1.0).contains(&number) {
                 return Err(SelfPlayError(format!(

@@ -11,6 +11,7 @@ pub const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
     considered: 16,
     value_scale: 0.1,
     visit_offset: 50.0,
+    least_range: 0.0,
     point: 0.0,
 });
 
