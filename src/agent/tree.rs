@@ -61,7 +61,7 @@ impl TreeSettings {
         TreeSettings {
             policy: Policy::Puct(PuctSettings {
                 exploration: 0.8,
-                temperature: 1.5,
+                temperature: 2.0,
                 ..PuctSettings::default()
             }),
             keeps: true,
