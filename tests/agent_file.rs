@@ -237,6 +237,11 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     }
     let missing = AgentFile::load(Path::new("no/such.safetensors")).unwrap_err();
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
+    let run = AgentFile::load(folder.path()).unwrap_err().to_string();
+    assert!(
+        run.contains(": a folder, not an agent file; `jarmo export "),
+        "{run}"
+    );
     let unwritable = file.save(Path::new("no/such.safetensors")).unwrap_err();
     assert!(unwritable.to_string().contains("nothing was written"));
 }

@@ -138,10 +138,15 @@ impl AgentFile {
 
     /// Reads a file, whatever game it is for.
     pub fn load(path: &Path) -> Result<AgentFile, AgentFileError> {
-        let bytes = fs::read(path)
-            .map_err(|error| AgentFileError(format!("{}: {error}", path.display())))?;
-        AgentFile::from_bytes(&bytes)
-            .map_err(|AgentFileError(what)| AgentFileError(format!("{}: {what}", path.display())))
+        let refuse = |problem: String| AgentFileError(format!("{}: {problem}", path.display()));
+        if path.is_dir() {
+            return Err(refuse(format!(
+                "a folder, not an agent file; `jarmo export {} --out FILE` makes one of a run",
+                path.display()
+            )));
+        }
+        let bytes = fs::read(path).map_err(|error| refuse(error.to_string()))?;
+        AgentFile::from_bytes(&bytes).map_err(|AgentFileError(what)| refuse(what))
     }
 
     /// Reads a file and makes sure that it plays this game as this program knows it.
