@@ -166,3 +166,21 @@ fn wrong_options_are_named_with_the_remedy() {
             .stderr(contains(part).and(contains("panicked").not()));
     }
 }
+
+#[test]
+fn nobody_who_reads_on_is_no_error() {
+    use std::process::Stdio;
+    let program = assert_cmd::cargo::cargo_bin("play");
+    let mut child = std::process::Command::new(program)
+        .args(["--plain", "--opponent", "random"])
+        .env("JARMO_CHECKPOINTS", "")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap(); // closes its input
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

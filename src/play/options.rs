@@ -165,10 +165,14 @@ impl Options {
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
-        if self.analyse.is_none() {
-            return Ok(plain.run(stdin().lock())?);
+        let told = match self.analyse {
+            None => plain.run(stdin().lock()),
+            Some(_) => plain.analyse(),
+        };
+        match told {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {} // nobody reads on
+            told => told?,
         }
-        plain.analyse()?;
         match &self.export {
             Some(path) => export(session, path).map_err(Failure::new),
             None => Ok(()),
