@@ -85,6 +85,13 @@ pub struct AgentFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentFileError(String);
 
+impl AgentFileError {
+    /// A problem with the file of this name.
+    fn at(path: &Path, problem: impl fmt::Display) -> AgentFileError {
+        AgentFileError(format!("{}: {problem}", path.display()))
+    }
+}
+
 impl fmt::Display for AgentFileError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
@@ -138,22 +145,22 @@ impl AgentFile {
 
     /// Reads a file, whatever game it is for.
     pub fn load(path: &Path) -> Result<AgentFile, AgentFileError> {
-        let refuse = |problem: String| AgentFileError(format!("{}: {problem}", path.display()));
         if path.is_dir() {
-            return Err(refuse(format!(
+            let problem = format!(
                 "a folder, not an agent file; `jarmo export {} --out FILE` makes one of a run",
                 path.display()
-            )));
+            );
+            return Err(AgentFileError::at(path, problem));
         }
-        let bytes = fs::read(path).map_err(|error| refuse(error.to_string()))?;
-        AgentFile::from_bytes(&bytes).map_err(|AgentFileError(what)| refuse(what))
+        let bytes = fs::read(path).map_err(|error| AgentFileError::at(path, error))?;
+        AgentFile::from_bytes(&bytes).map_err(|error| AgentFileError::at(path, error))
     }
 
     /// Reads a file and makes sure that it plays this game as this program knows it.
     pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, AgentFileError> {
         AgentFile::load(path)?
             .for_game(game)
-            .map_err(|AgentFileError(what)| AgentFileError(format!("{}: {what}", path.display())))
+            .map_err(|error| AgentFileError::at(path, error))
     }
 
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network
@@ -206,9 +213,8 @@ impl AgentFile {
 
     /// Writes the file as a whole or not at all.
     pub fn save(&self, path: &Path) -> Result<(), AgentFileError> {
-        write_whole(path, &self.to_bytes()).map_err(|error| {
-            AgentFileError(format!("{}: {error}; nothing was written", path.display()))
-        })
+        write_whole(path, &self.to_bytes())
+            .map_err(|error| AgentFileError::at(path, format_args!("{error}; nothing was written")))
     }
 
     /// The content of the file.
