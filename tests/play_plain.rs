@@ -1,18 +1,26 @@
 //! The program driven by a pipe.
 #![cfg(feature = "play")]
 
+use std::process::Stdio;
+
 use assert_cmd::Command;
+use assert_cmd::cargo::CommandCargoExt;
 use predicates::prelude::*;
 use predicates::str::contains;
 
-fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
-    let mut command = Command::cargo_bin("play").unwrap();
+fn program(args: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::cargo_bin("play").unwrap();
     command
         .env("LANG", "C.UTF-8")
         .env("JARMO_CHECKPOINTS", "") // the same agents everywhere
         .env_remove("LC_ALL")
-        .env_remove("LC_MESSAGES");
-    command.args(args).write_stdin(input).assert()
+        .env_remove("LC_MESSAGES")
+        .args(args);
+    command
+}
+
+fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
+    Command::from(program(args)).write_stdin(input).assert()
 }
 
 #[test]
@@ -169,11 +177,7 @@ fn wrong_options_are_named_with_the_remedy() {
 
 #[test]
 fn nobody_who_reads_on_is_no_error() {
-    use std::process::Stdio;
-    let program = assert_cmd::cargo::cargo_bin("play");
-    let mut child = std::process::Command::new(program)
-        .args(["--plain", "--opponent", "random"])
-        .env("JARMO_CHECKPOINTS", "")
+    let mut child = program(&["--plain", "--opponent", "random"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
