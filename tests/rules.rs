@@ -1,4 +1,4 @@
-//! Every game against its recorded games, its perft counts and the contract of a game.
+//! Every game against its recorded games, if any, its perft counts and the contract of a game.
 
 mod common;
 

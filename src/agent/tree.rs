@@ -39,7 +39,7 @@ pub struct TreeSettings {
     pub noise: f32,
     /// Whether the part of the tree below what was played is kept for the next choice in a game.
     pub keeps: bool,
-    /// The most memory a search without a set number of simulations takes.
+    /// The most memory that a tree takes; a search whose tree is full stops and answers.
     pub bytes: usize,
 }
 

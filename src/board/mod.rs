@@ -1,5 +1,5 @@
 //! How a game looks on a table: the cells of its board, the lines between them, the pieces on them,
-//! and what an action does there. Programs that show games need nothing else to know about them.
+//! and what an action does there: all that a screen needs to know about a game but its looks.
 
 mod connect_four;
 mod tammi;

@@ -40,7 +40,7 @@ pub struct Metrics {
     pub target_entropy: f64,
     /// How often the network and search prefer the same action.
     pub policy_accuracy: f64,
-    /// How far predicted values are from what happened, in the mean, where a win counts 1.
+    /// How far predicted values are from those to learn, in the mean, where a win counts 1.
     pub calibration_error: f64,
     /// The predictions by tenths.
     pub calibration: Vec<Bin>,

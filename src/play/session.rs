@@ -23,7 +23,7 @@ use crate::record::GameRecord;
 /// The time the evaluation of a position gets while a game goes on.
 const GLANCE: Duration = Duration::from_millis(120);
 
-/// The most time a position gets in an analysis; a tenth of it is the rule.
+/// The most time a position gets in an analysis: its simulations take less, but on a slow machine.
 const STUDY: Duration = Duration::from_secs(2);
 
 /// A board and those who sit at it.

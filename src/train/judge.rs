@@ -19,7 +19,7 @@ pub struct Judgement {
     pub target_entropy: f64,
     /// Rows in which the network and search prefer the same action.
     pub agreed: u64,
-    /// The predicted values, from 0 to 1, by tenths, beside what the games came to.
+    /// The predicted values, from 0 to 1, by tenths, beside those to learn.
     pub bins: [Bin; BINS],
 }
 
@@ -30,7 +30,7 @@ pub struct Bin {
     pub rows: f64,
     /// The sum of the predictions: a win counts 1, a draw one half.
     pub predicted: f64,
-    /// The sum of what happened.
+    /// The sum of the values to learn: the results of games, mixed with what search expected.
     pub happened: f64,
 }
 
