@@ -214,3 +214,23 @@ fn what_was_searched_is_kept_until_a_new_game() {
         assert_eq!(last("yes", &lines), alone, "{over}");
     }
 }
+
+#[test]
+fn where_the_moves_begin_is_a_word_of_its_own() {
+    let start = "bbbbb/5/5/5/wwwww w - - 0";
+    for line in [
+        format!("position fen {start}\tmoves\tA1-C2"),
+        format!("position  fen  {start}  moves A1-C2"),
+    ] {
+        let lines = answers("random", &[&line, "query p1turn"]);
+        assert_eq!(lines, ["response false"], "{line:?}");
+    }
+    for (line, refused) in [
+        ("position startpos movesA1-C2", "`movesA1-C2` after"),
+        ("position fen movesx moves A1-C2", "position `movesx`"),
+        ("position fen x movesb moves A1-C2", "position `x movesb`"),
+    ] {
+        let lines = answers("random", &[line]);
+        assert!(lines[0].contains(refused), "{lines:?}");
+    }
+}

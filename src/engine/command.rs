@@ -87,12 +87,7 @@ fn split_word(text: &str) -> (&str, &str) {
 
 fn parse_position(rest: &str) -> Result<Command<'_>, String> {
     let (kind, rest) = split_word(rest);
-    let padded = |text: &str| text.split_whitespace().position(|word| word == "moves");
-    let (text, moves) = match padded(rest) {
-        None => (rest, ""),
-        Some(_) if rest.starts_with("moves") => ("", &rest["moves".len()..]),
-        Some(_) => rest.split_once(" moves").expect("the word was found"),
-    };
+    let (text, moves) = split_at_word(rest, "moves").unwrap_or((rest, ""));
     let text = match (kind, text.trim()) {
         ("startpos", "") => None,
         ("startpos", more) => return Err(format!("`{more}` after startpos; expected moves")),
@@ -102,6 +97,16 @@ fn parse_position(rest: &str) -> Result<Command<'_>, String> {
     };
     let moves = moves.split_whitespace().collect();
     Ok(Command::Position { text, moves })
+}
+
+/// What is before and after this word; part of a longer word does not count.
+fn split_at_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    text.match_indices(word).find_map(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + word.len()..]);
+        let ends = before.is_empty() || before.ends_with(char::is_whitespace);
+        let begins = after.is_empty() || after.starts_with(char::is_whitespace);
+        (ends && begins).then_some((before, after))
+    })
 }
 
 fn parse_go(rest: &str) -> Result<Spend, String> {
