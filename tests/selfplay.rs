@@ -432,18 +432,25 @@ fn an_agent_file_plays_in_the_arena() {
         .stderr(contains("no/such.safetensors"));
 }
 
+#[cfg(feature = "net")]
 #[test]
 fn bench_selfplay_counts_what_happened() {
     let run = |arguments: &[&str]| {
         Command::cargo_bin("jarmo")
             .unwrap()
             .args(["bench", "selfplay", "--json", "--seconds", "0.2"])
-            .args(["--game", "connect_four"])
+            .args(["--config", "configs/connect_four.toml"])
+            .args([
+                "--set",
+                "selfplay.games=64",
+                "--set",
+                "selfplay.simulations=8",
+            ])
             .args(arguments)
             .output()
             .unwrap()
     };
-    let output = run(&["--games", "64", "--sims", "8", "--width", "32"]);
+    let output = run(&["--set", "net.width=32"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let number = |key: &str| json[key].as_f64().unwrap();
     assert!(number("root_positions_per_s") > 0.0);
@@ -459,17 +466,13 @@ fn bench_selfplay_counts_what_happened() {
     );
     assert!((0.01..1.0).contains(&number("remembered")), "{json}");
     let trained = "checkpoints/connect_four.safetensors";
-    let output = run(&["--games", "64", "--sims", "8", "--agent", trained]);
+    let output = run(&["--agent", trained]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["net"]["width"], 256);
-    let refused = run(&["--agent", trained, "--width", "64"]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("cannot be used with"));
-    let output = run(&[
-        "--games", "64", "--sims", "8", "--width", "32", "--root", "puct",
-    ]);
+    let output = run(&["--set", "net.width=32", "--set", "selfplay.root=\"puct\""]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["root"], "puct");
-    let refused = run(&["--games", "0"]);
+    let refused = run(&["--set", "selfplay.games=0"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("selfplay.games = 0"));
 }

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
+use serde_json::json;
 
-use super::{CommandResult, Failure, GameArgs};
+use super::solved::SolvedGameArgs;
+use super::{CommandResult, Failure, thread_pool};
 use crate::accuracy::{Accuracy, Exam, Tally};
-use crate::agent::{Agent, AgentSpec, build, build_without_search};
+use crate::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
 use crate::game::Game;
 use crate::games::Jarmo;
 use crate::tables::Tables;
@@ -19,13 +21,13 @@ use crate::tables::Tables;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
-    #[arg(value_name = "AGENT", required = true)]
+    #[arg(value_name = "AGENT", required = true, help = agents_help())]
     agents: Vec<AgentSpec>,
     /// The directory of tables
     #[arg(long, value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// Positions of each kind
     #[arg(long, value_name = "N", default_value_t = 2000)]
     positions: usize,
@@ -54,6 +56,10 @@ pub(super) struct Args {
     /// One JSON object a line for every agent, kind of positions and budget
     #[arg(long)]
     json: bool,
+}
+
+fn agents_help() -> String {
+    format!("The agents: {AGENTS}")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,11 +98,7 @@ impl Budget {
 pub(super) fn run(args: Args) -> CommandResult {
     let game = args.game.jarmo()?;
     let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
-    let threads = args.threads.map_or(0, NonZeroUsize::get); // 0: rayon takes all cores
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))?;
+    let pool = thread_pool(args.threads)?;
     let threads = pool.current_num_threads();
     let mut candidates = Vec::new();
     for spec in &args.agents {
@@ -208,31 +210,44 @@ fn report(
     }
     row("all", "both", &accuracy.all)?;
     for mistake in worst(args, game, accuracy) {
-        let text = |key: &str| mistake[key].as_str().unwrap_or_default().to_owned();
+        let Mistake {
+            position,
+            chosen,
+            got,
+            better,
+            missed,
+        } = mistake;
         writeln!(
             out,
-            "  {}: {} ({}), right is {} ({})",
-            text("position"),
-            text("chosen"),
-            text("got"),
-            text("better"),
-            text("missed")
+            "  {position}: {chosen} ({got}), right is {better} ({missed})"
         )?;
     }
     writeln!(out)?;
     Ok(())
 }
 
-fn worst(args: &Args, game: &Jarmo, accuracy: &Accuracy) -> Vec<Json> {
+/// A wrong decision, as text.
+#[derive(Serialize)]
+struct Mistake {
+    position: String,
+    chosen: String,
+    got: String,
+    better: String,
+    missed: String,
+}
+
+fn worst(args: &Args, game: &Jarmo, accuracy: &Accuracy) -> Vec<Mistake> {
     let listed = accuracy.blunders.iter().take(args.worst);
     listed
         .map(|blunder| {
             let action = |action| game.action_text(&blunder.position, action);
-            json!({
-                "position": game.position_text(&blunder.position),
-                "chosen": action(blunder.chosen), "got": blunder.got.to_string(),
-                "better": action(blunder.better), "missed": blunder.missed.to_string(),
-            })
+            Mistake {
+                position: game.position_text(&blunder.position),
+                chosen: action(blunder.chosen),
+                got: blunder.got.to_string(),
+                better: action(blunder.better),
+                missed: blunder.missed.to_string(),
+            }
         })
         .collect()
 }

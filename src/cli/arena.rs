@@ -4,16 +4,16 @@ use std::fs;
 use std::io::{self, Write, stderr, stdout};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::process::{ExitCode, exit};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use console::Term;
 
 use super::block::Block;
-use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AgentError, AgentSpec, build};
+use super::interrupt::{INTERRUPTED, stop_on_interrupt};
+use super::{CommandResult, Failure, GameArgs, cores};
+use crate::agent::{AGENTS, AgentError, AgentSpec, build};
 use crate::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
@@ -24,14 +24,14 @@ use crate::record::{GameRecord, RecordError, RecordFile};
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
 #[command(after_help = "\
-AGENT is an agent's spec (random, rollout:800, FILE.safetensors?sims=64), or a run of training: run:DIR@STEP
-is one checkpoint, run:DIR or any directory all in it (see --every). Settings after ? hold for each.
+AGENT may also be a run of training: run:DIR@STEP is one checkpoint, run:DIR or any directory all in it
+(see --every). Settings after ? hold for each.
 Every opening is played twice with the sides swapped, and the two games count as one pair.
 Ctrl-C ends with the table so far; with --games-out nothing finished is lost. docs/evaluating.md
 says how to read the numbers.")]
 pub(super) struct Args {
-    /// The agents: two for a match, more for a round robin
-    #[arg(value_name = "AGENT", required = true)]
+    /// The agents
+    #[arg(value_name = "AGENT", required = true, help = agents_help())]
     agents: Vec<String>,
     #[command(flatten)]
     game: GameArgs,
@@ -94,6 +94,10 @@ pub(super) struct Args {
     /// before are welcome
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+}
+
+fn agents_help() -> String {
+    format!("The agents, two for a match, more for a round robin: {AGENTS}")
 }
 
 fn even_games(text: &str) -> Result<u32, String> {
@@ -168,7 +172,6 @@ impl Args {
         game: &G,
         specs: &[AgentSpec],
     ) -> Result<Vec<Team<G>>, Failure> {
-        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = self.threads.map_or_else(cores, NonZeroUsize::get);
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
         let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
@@ -207,12 +210,6 @@ impl Args {
     }
 }
 
-/// Set by Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// The exit status of programs that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 pub(super) fn run(args: Args) -> CommandResult {
     let settings = args.game.settings(None);
     with_game(&args.game.game, &settings, ArenaTask(&args))?
@@ -232,12 +229,7 @@ impl GameTask for ArenaTask<'_> {
         let teams = args.teams(&game, &specs)?;
         let (file, records) = args.records()?;
         tournament.restore(&records).map_err(Failure::new)?;
-        ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                exit(i32::from(INTERRUPTED)); // the second time: at once
-            }
-        })
-        .map_err(Failure::new)?;
+        let stop = stop_on_interrupt()?;
         let repeats = args.games as usize / 2 > openings.distinct();
         if repeats {
             eprintln!(
@@ -247,14 +239,14 @@ impl GameTask for ArenaTask<'_> {
             );
         }
         let mut watch = Watch::new(file, tournament.standings());
-        let played = tournament.play(teams, &STOP, &mut watch);
+        let played = tournament.play(teams, &stop, &mut watch);
         if let Some(block) = &mut watch.block {
             block.draw([], [], "")?;
         }
         let report = Report::new(tournament.standings());
         write_report(args, &report)?;
         played.map_err(Failure::new)?;
-        if STOP.load(Ordering::Relaxed) {
+        if stop.load(Ordering::Relaxed) {
             eprintln!("{}", interrupted(args, &report));
             return Ok(ExitCode::from(INTERRUPTED));
         }

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, bench_env, bench_net, bench_search, bench_selfplay, bench_signature};
+#[cfg(feature = "net")]
+use super::bench_selfplay;
+use super::{CommandResult, bench_env, bench_net, bench_search, bench_signature};
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
@@ -12,6 +14,7 @@ pub(super) enum Command {
     Env(bench_env::Args),
     Search(bench_search::Args),
     Signature(bench_signature::Args),
+    #[cfg(feature = "net")]
     Selfplay(bench_selfplay::Args),
     Net(bench_net::Args),
 }
@@ -21,6 +24,7 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Env(args) => bench_env::run(args),
         Command::Search(args) => bench_search::run(args),
         Command::Signature(args) => bench_signature::run(args),
+        #[cfg(feature = "net")]
         Command::Selfplay(args) => bench_selfplay::run(args),
         Command::Net(args) => bench_net::run(args),
     }

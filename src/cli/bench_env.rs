@@ -1,11 +1,12 @@
 //! `jarmo bench env`
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::value_parser;
 
 use super::bench::report;
-use super::{CommandResult, Failure, GameArgs};
+use super::{CommandResult, GameArgs, thread_pool};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::env::{EnvWork, measure};
 
@@ -56,10 +57,7 @@ impl GameTask for EnvTask<'_> {
             seed: args.seed,
             run_time: args.seconds,
         };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(args.threads as usize)
-            .build()
-            .map_err(|error| Failure::new(format!("--threads {}: {error}", args.threads)))?;
+        let pool = thread_pool(NonZeroUsize::new(args.threads as usize))?;
         report(&pool.install(|| measure(game, work)), args.json)
     }
 }

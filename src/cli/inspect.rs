@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{CommandResult, Failure};
+use super::{CommandResult, Failure, position_of};
 use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use crate::net::{AgentFile, Inspection, Opinion};
 
@@ -66,12 +66,7 @@ impl GameTask for OpinionTask<'_> {
             .clone()
             .for_game(&game)
             .map_err(|error| Failure::new(format!("{path}: {error}")))?;
-        let position = match self.position {
-            "start" => game.start(),
-            text => game
-                .parse_position(text)
-                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
-        };
+        let position = position_of(&game, Some(self.position))?;
         Ok(Opinion::new(&file, &game, &position))
     }
 }

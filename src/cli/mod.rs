@@ -8,29 +8,34 @@ mod bench_env;
 mod bench_search;
 mod bench_signature;
 mod engine;
+#[cfg(feature = "net")]
 mod bench_selfplay;
 mod bench_net;
 #[cfg(feature = "net")]
 mod config;
 mod inspect;
+mod interrupt;
 mod net_args;
 mod perft;
 mod rules;
+mod solved;
 mod tables;
 #[cfg(feature = "net")]
 mod train;
 
-use std::any::Any;
 use std::fmt::Display;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::catalog::{CatalogGame, GAMES, GameError, GameSettings, GameTask, with_game};
-use crate::games::Jarmo;
+use crate::catalog::{GAMES, GameError, GameSettings};
+use crate::game::Game;
 use crate::program;
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
@@ -148,24 +153,6 @@ fn game_help() -> String {
 }
 
 impl GameArgs {
-    /// Jarmo's rules on the web that was asked for; another game is refused.
-    pub(crate) fn jarmo(&self) -> Result<Jarmo, Failure> {
-        struct IsJarmo;
-        impl GameTask for IsJarmo {
-            type Output = Option<Jarmo>;
-
-            fn run<G: CatalogGame>(self, game: G) -> Option<Jarmo> {
-                (&game as &dyn Any).downcast_ref().cloned()
-            }
-        }
-        with_game(&self.game, &self.settings(None), IsJarmo)?.ok_or_else(|| {
-            Failure::usage(format!(
-                "there are exact tables for jarmo only, not for {}",
-                self.game
-            ))
-        })
-    }
-
     /// The settings, with this limit on the length of a game.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings {
@@ -174,6 +161,29 @@ impl GameArgs {
             max_plies,
         }
     }
+}
+
+/// The position that `--position` names: the start of the game without it, or with `start`.
+fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Failure> {
+    match text {
+        None | Some("start") => Ok(game.start()),
+        Some(text) => game
+            .parse_position(text)
+            .map_err(|error| Failure::usage(format!("--position: {error}"))),
+    }
+}
+
+/// As many threads as `--threads` says, or one for each core.
+fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
+    let threads = threads.map_or_else(cores, NonZeroUsize::get);
+    ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))
+}
+
+fn cores() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Reads a number of seconds that can be measured and waited for.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::value_parser;
 
-use super::{CommandResult, Failure, GameArgs};
+use super::{CommandResult, GameArgs, position_of};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::game::{divide, perft};
 
@@ -44,12 +44,7 @@ impl GameTask for PerftTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
-        let position = match &args.position {
-            None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
-        };
+        let position = position_of(&game, args.position.as_deref())?;
         let mut out = stdout().lock();
         if args.divide && args.depth > 0 {
             let mut total = 0;

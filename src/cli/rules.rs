@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, GameArgs};
+use super::{CommandResult, Failure, GameArgs, position_of};
 use crate::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use crate::probe::{self, TraceError};
 
@@ -89,12 +89,7 @@ impl GameTask for ShowTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
-        let mut position = match &args.position {
-            None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| Failure::usage(format!("--position: {error}")))?,
-        };
+        let mut position = position_of(&game, args.position.as_deref())?;
         let moves = args.moves.iter().filter(|text| !text.is_empty());
         for (index, text) in moves.enumerate() {
             game.play_text(&mut position, text).map_err(|error| {

@@ -1,6 +1,6 @@
-//! `jarmo tables build`, `verify`, `probe` and `stats`
+//! `jarmo tables`: build, verify, probe, shuttle, bench and stats
 
-use std::io::{Write, stderr, stdout};
+use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{CommandResult, Failure, GameArgs, seconds};
+use super::solved::SolvedGameArgs;
+use super::{CommandResult, Failure, position_of, seconds};
 use crate::game::Game;
 use crate::games::{Jarmo, JarmoPosition};
 use crate::tables::{
@@ -36,7 +37,7 @@ pub(super) enum Command {
 #[derive(clap::Args)]
 pub(super) struct BuildArgs {
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// The most archers and marks on the board, 2 to 10
     #[arg(long, value_name = "F", value_parser = clap::value_parser!(u32).range(2..=10))]
     force: u32,
@@ -54,7 +55,7 @@ pub(super) struct VerifyArgs {
     #[arg(value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// Random positions to check in every layer
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     samples: u64,
@@ -69,7 +70,7 @@ pub(super) struct ProbeArgs {
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// The position
     #[arg(long, value_name = "TEXT")]
     position: String,
@@ -78,7 +79,7 @@ pub(super) struct ProbeArgs {
 #[derive(clap::Args)]
 pub(super) struct ShuttleArgs {
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
     /// time
     #[arg(long, value_name = "F", default_value_t = 3)]
@@ -92,7 +93,7 @@ pub(super) struct BenchArgs {
     #[arg(value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// Lookups
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
@@ -105,7 +106,7 @@ pub(super) struct StatsArgs {
     #[arg(value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: GameArgs,
+    game: SolvedGameArgs,
     /// One JSON object instead of a table
     #[arg(long)]
     json: bool,
@@ -122,7 +123,7 @@ pub(super) fn run(command: Command) -> CommandResult {
     }
 }
 
-fn open(game: &GameArgs, folder: &Path) -> Result<(Jarmo, Tables), Failure> {
+fn open(game: &SolvedGameArgs, folder: &Path) -> Result<(Jarmo, Tables), Failure> {
     let game = game.jarmo()?;
     let tables = Tables::open(&game, folder).map_err(Failure::new)?;
     Ok((game, tables))
@@ -163,7 +164,6 @@ fn run_build(args: &BuildArgs) -> CommandResult {
         }
     };
     build(&game, &args.out, settings, &mut tell).map_err(Failure::new)?;
-    stderr().flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -196,9 +196,7 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
 
 fn run_probe(args: &ProbeArgs) -> CommandResult {
     let (game, tables) = open(&args.game, &args.tables)?;
-    let position = game
-        .parse_position(&args.position)
-        .map_err(|error| Failure::usage(format!("--position: {error}")))?;
+    let position = position_of(&game, Some(&args.position))?;
     let Some(exact) = tables.exact(&position) else {
         return Err(Failure::new(format!(
             "the position has force {}, the tables in {} end at {}",

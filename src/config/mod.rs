@@ -5,7 +5,9 @@
 
 mod layers;
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +108,16 @@ pub struct RunConfig {
     pub minutes: f64,
     /// Minutes of processor time, all threads together, after which it stops; 0 for no limit.
     pub cpu_minutes: f64,
+}
+
+impl RunConfig {
+    /// The threads of self-play.
+    pub fn playing_threads(&self) -> usize {
+        match self.threads {
+            0 => available_parallelism().map_or(1, NonZeroUsize::get),
+            threads => threads,
+        }
+    }
 }
 
 impl Config {

@@ -234,10 +234,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         };
         let learner = learner.on(device);
         folder.cut_metrics(counters.step)?;
-        let threads = match config.run.threads {
-            0 => std::thread::available_parallelism().map_or(1, |cores| cores.get()),
-            threads => threads,
-        };
+        let threads = config.run.playing_threads();
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()

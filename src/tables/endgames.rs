@@ -73,7 +73,9 @@ pub struct Ending {
 /// A game for which there may be exact tables.
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. While somebody holds them, opening them again costs nothing.
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError>;
+    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
+        Err(EndgameError::NoTables(self.id()))
+    }
 
     /// Draws positions with few pieces, tables or not: every force up to this one as likely as any
     /// other, and every placement of it too. Some are over. `None` if the game has no such thing.
@@ -219,20 +221,8 @@ impl HasEndgames for Jarmo {
     }
 }
 
-impl HasEndgames for Guard {
-    fn open_endgames(&self, _: &Path) -> Result<Arc<dyn Endgames<Guard>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id()))
-    }
-}
+impl HasEndgames for Guard {}
 
-impl HasEndgames for Tammi {
-    fn open_endgames(&self, _: &Path) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id()))
-    }
-}
+impl HasEndgames for Tammi {}
 
-impl HasEndgames for ConnectFour {
-    fn open_endgames(&self, _: &Path) -> Result<Arc<dyn Endgames<ConnectFour>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id()))
-    }
-}
+impl HasEndgames for ConnectFour {}

@@ -6,12 +6,12 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use self::view::{Facts, View};
 use super::config::ConfigArgs;
-use super::{CommandResult, Failure};
+use super::interrupt::stop_on_interrupt;
+use super::{CommandResult, Failure, cores};
 use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
@@ -135,20 +135,6 @@ fn free(game: &str) -> PathBuf {
         .expect("there are more numbers than folders")
 }
 
-/// The first interrupt asks the run to stop; the second one ends the program at once.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    const INTERRUPTED: i32 = 130;
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    })
-    .map_err(|error| Failure::new(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(stop)
-}
-
 /// Refuses settings that do not fit the game, or an agent for another one, before anything is written.
 struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>);
 
@@ -218,11 +204,7 @@ fn facts<G: CatalogGame>(
     folder: &RunFolder,
     device: &OpenDevice,
 ) -> Facts {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let threads = match config.run.threads {
-        0 => cores,
-        threads => threads,
-    };
+    let (threads, cores) = (config.run.playing_threads(), cores());
     let weights = config.net.parameters(&NetShape::of(game));
     let what = format!(
         "{}, {} with {weights} weights, {} games at a time, {} simulations",

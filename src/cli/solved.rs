@@ -1,0 +1,42 @@
+//! The game that exact tables are for.
+
+use std::path::PathBuf;
+
+use super::Failure;
+use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use crate::games::Jarmo;
+use crate::tables::EndgameError;
+
+/// A game with exact tables, and its rules' settings.
+#[derive(clap::Args)]
+pub(super) struct SolvedGameArgs {
+    /// The game: jarmo, the only one with exact tables
+    #[arg(long, default_value = "jarmo", value_name = "NAME")]
+    game: String,
+    /// A board file with other lines than the standard web
+    #[arg(long, value_name = "FILE")]
+    web: Option<PathBuf>,
+}
+
+impl SolvedGameArgs {
+    /// Jarmo's rules on the web that was asked for; another game is refused.
+    pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
+        let settings = GameSettings {
+            web: self.web.clone(),
+            ..GameSettings::default()
+        };
+        with_game(&self.game, &settings, IsJarmo)?.map_err(Failure::usage)
+    }
+}
+
+struct IsJarmo;
+
+impl GameTask for IsJarmo {
+    type Output = Result<Jarmo, EndgameError>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Result<Jarmo, EndgameError> {
+        let any: &dyn std::any::Any = &game;
+        let jarmo = any.downcast_ref();
+        jarmo.cloned().ok_or(EndgameError::NoTables(game.id()))
+    }
+}
