@@ -8,18 +8,25 @@ use std::path::{Path, PathBuf};
 /// Writes a file so that whoever reads it, now or after a crash, finds the old content or the new
 /// one: into a temporary file beside it, to the disk, then renamed.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let temporary = beside(path);
-    let result = write_and_rename(path, &temporary, content);
+    write_whole_by(path, &beside(path), &[content])
+}
+
+/// The same for content in several parts, by way of this temporary file in the same folder. A name
+/// that is always the same is for those who write alone and much: what a kill leaves is written over.
+pub fn write_whole_by(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    let result = write_and_rename(path, temporary, parts);
     if result.is_err() {
         // The error is what matters; a temporary file that stays is only untidy.
-        let _ = fs::remove_file(&temporary);
+        let _ = fs::remove_file(temporary);
     }
     result
 }
 
-fn write_and_rename(path: &Path, temporary: &Path, content: &[u8]) -> io::Result<()> {
+fn write_and_rename(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let mut file = File::create(temporary)?;
-    file.write_all(content)?;
+    for part in parts {
+        file.write_all(part)?;
+    }
     file.sync_all()?;
     drop(file);
     fs::rename(temporary, path)?;

@@ -3,6 +3,8 @@
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
+use crate::game::{Action, Mask};
+
 /// A random stream. The algorithm is fixed, so a seed means the same games on every machine.
 pub type Stream = Xoshiro256PlusPlus;
 
@@ -17,6 +19,12 @@ pub fn stream(seed: u64, index: u64) -> Stream {
 #[inline]
 pub fn below(bits: u64, bound: u32) -> u32 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u32
+}
+
+/// An action of a set that is not empty, any as likely as any other, from 64 random bits.
+#[inline]
+pub fn any_of<M: Mask>(set: &M, bits: u64) -> Action {
+    set.nth(below(bits, set.count()))
 }
 
 /// The finaliser of SplitMix64: every input bit moves about half of the output bits.

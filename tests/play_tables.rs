@@ -14,7 +14,7 @@ use jarmo::play::analysis;
 use jarmo::play::lang::Language;
 use jarmo::play::session::Session;
 use jarmo::play::specs::Store;
-use jarmo::play::thought::Proven;
+use jarmo::play::thought::CertainResult;
 use jarmo::play::tui::App;
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
@@ -81,7 +81,7 @@ fn record_file(folder: &Path, position: &str) -> String {
 #[test]
 fn the_best_level_wins_in_the_plies_that_were_announced() {
     let mut session = session(WON, ["best", "random"]);
-    let certain = Proven {
+    let certain = CertainResult {
         winner: Some(Player::White),
         plies: Some(23),
     };

@@ -260,11 +260,11 @@ fn heuristics_keep_to_their_contract() {
                 for action in forcing.iter() {
                     assert!(heuristic.gain(&position, action) >= 0, "{text}");
                 }
-                assert_eq!(
-                    heuristic.key(&position),
-                    heuristic.key(&position.clone()),
-                    "{text}"
-                );
+                let again = game.parse_position(&text).unwrap();
+                if again == position {
+                    let keys = [again, position].map(|position| heuristic.key(&position));
+                    assert_eq!(keys[0], keys[1], "{text}");
+                }
             }
             assert!(forced > 100, "{}: {forced}", game.id());
         }

@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::{TRIES, Tally};
 use crate::agent::{Agent, Limit, Request};
-use crate::game::{Action, Game, Mask, Player};
+use crate::game::{Action, Game, Player};
 use crate::games::{Jarmo, JarmoPosition};
-use crate::random::{Stream, stream};
+use crate::random::{Stream, any_of, stream};
+use crate::tables::index::Placement;
 use crate::tables::{ActionValue, Exact, Tables, random_position};
 
 /// Positions that agents are asked about, each once, with what the tables say of every action.
@@ -172,8 +173,7 @@ impl Exam {
 
     /// Adds a position, without what came before it: the tables know nothing of that.
     fn ask(&mut self, game: &Jarmo, tables: &Tables, position: JarmoPosition) {
-        let archers = Player::BOTH.map(|player| position.archers(player));
-        let position = JarmoPosition::new(archers, position.marked(), position.to_move());
+        let position = Placement::of(&position).position();
         let actions = tables.actions(game, &position).unwrap_or_default();
         if !actions.is_empty() {
             self.questions.push(Question { position, actions });
@@ -239,9 +239,8 @@ fn random_opening(game: &Jarmo, stream: &mut Stream) -> JarmoPosition {
     const RANDOM_PLIES: u32 = 4;
     let mut position = game.start();
     for _ in 0..RANDOM_PLIES {
-        let legal = game.legal(&position);
-        let rank = crate::random::below(stream.next_u64(), legal.count());
-        game.play(&mut position, legal.nth(rank));
+        let action = any_of(&game.legal(&position), stream.next_u64());
+        game.play(&mut position, action);
     }
     position
 }

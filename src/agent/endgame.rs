@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand::Rng;
 
 use super::{Agent, Candidate, Choice, Request};
-use crate::eval::{Proven, Value};
-use crate::game::{Action, Game, Mask, Verdict};
+use crate::eval::Value;
+use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
 use crate::tables::Endgames;
 

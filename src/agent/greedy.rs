@@ -3,8 +3,8 @@
 use rand::Rng;
 
 use super::{Agent, Candidate, Choice, Request};
-use crate::eval::{Proven, Value};
-use crate::game::{Action, Mask, Verdict};
+use crate::eval::Value;
+use crate::game::{Action, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
 use crate::search::{Heuristic, Judged};
 

@@ -26,7 +26,7 @@ pub use spec::{AGENTS, AgentError, AgentKind, AgentSpec};
 pub use tree::{TreeAgent, TreeSettings};
 
 use crate::eval::Value;
-use crate::game::{Action, Game, Verdict};
+use crate::game::{Action, Game, Proven};
 use crate::random::Stream;
 
 /// Somebody who plays a game.
@@ -89,7 +89,7 @@ pub struct Choice {
     /// The position's worth for the player to move.
     pub value: Value,
     /// The result under best play and the plies until it, if the agent knows them for certain.
-    pub proven: Option<(Verdict, Option<u32>)>,
+    pub proven: Option<Proven>,
     /// Nodes or simulations spent.
     pub nodes: u64,
     /// Depth reached, for agents that have one.
@@ -110,7 +110,7 @@ pub struct Candidate {
     /// The position's worth for the player to move if he plays it.
     pub value: Value,
     /// The result for the player to move if he plays it and plies until it, where certain.
-    pub proven: Option<(Verdict, Option<u32>)>,
+    pub proven: Option<Proven>,
     /// Expected play from here, this action first.
     pub line: Vec<Action>,
 }

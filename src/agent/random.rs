@@ -4,8 +4,8 @@ use rand::Rng;
 
 use super::{Agent, Choice, Request};
 use crate::eval::Value;
-use crate::game::{Game, Mask};
-use crate::random::below;
+use crate::game::Game;
+use crate::random::any_of;
 
 /// Plays any legal action with equal probability.
 pub struct RandomAgent<G> {
@@ -29,9 +29,8 @@ impl<G: Game> Agent<G> for RandomAgent<G> {
             .iter_mut()
             .map(|request| {
                 let legal = self.game.legal(&request.position);
-                let rank = below(request.stream.next_u64(), legal.count());
                 Choice {
-                    action: legal.nth(rank),
+                    action: any_of(&legal, request.stream.next_u64()),
                     value: Value::EVEN,
                     proven: None,
                     nodes: 0,

@@ -9,7 +9,7 @@ use std::path::Path;
 use rand::Rng;
 
 use crate::game::{Action, Game, Mask};
-use crate::random::{Stream, below, stream};
+use crate::random::{Stream, any_of, below, stream};
 use crate::record::GameRecord;
 
 /// The first actions of a game, and the position after them, which is not over.
@@ -189,8 +189,7 @@ fn draw_distinct<G: Game>(
             position: game.start(),
         };
         while opening.actions.len() < plies as usize && game.outcome(&opening.position).is_none() {
-            let legal = game.legal(&opening.position);
-            let action = legal.nth(below(stream.next_u64(), legal.count()));
+            let action = any_of(&game.legal(&opening.position), stream.next_u64());
             game.play(&mut opening.position, action);
             opening.actions.push(action);
         }

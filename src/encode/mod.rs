@@ -129,8 +129,7 @@ fn set_plies_left<G: Game>(
     start: usize,
     set: &mut impl FnMut(usize),
 ) {
-    if game.max_plies() > 0 {
-        let left = game.max_plies().saturating_sub(game.ply(position));
+    if let Some(left) = game.plies_left(position) {
         let left = left.min(MOST_PLIES_LEFT) as usize;
         set(start + left / 16);
         set(start + COARSE_STEPS + left % 16);

@@ -14,6 +14,7 @@ use std::time::Instant;
 use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
 use crate::catalog::CatalogGame;
 use crate::game::Player;
+use crate::program::this_program;
 use crate::random::stream;
 use command::{Command, Query, Spend};
 
@@ -148,7 +149,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         say(
             self.out,
             &[
-                &format!("id name jarmo {}", env!("CARGO_PKG_VERSION")),
+                &format!("id name {}", this_program()),
                 "id author the jarmo authors",
                 &format!("option name Agent type string default {}", self.spec),
                 "option name Simulations type spin default 0 min 0 max 4294967295",

@@ -4,7 +4,7 @@ use rand::Rng;
 
 use crate::encode::Encode;
 use crate::game::{Action, Game, Mask, Player};
-use crate::random::{Stream, below, stream};
+use crate::random::{Stream, any_of, stream};
 
 /// What a step did in one game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,8 +68,7 @@ impl<G: Game> Shard<G> {
 
     pub(super) fn sample(&mut self, out: &mut [Action]) {
         for (slot, out) in self.slots.iter_mut().zip(out) {
-            let rank = below(slot.stream.next_u64(), slot.legal.count());
-            *out = slot.legal.nth(rank);
+            *out = any_of(&slot.legal, slot.stream.next_u64());
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Evaluation, Evaluator, Proven, Value};
-use crate::game::{Game, Verdict};
+use super::{Evaluation, Evaluator, Value};
+use crate::game::{Game, Proven, Verdict};
 use crate::tables::Endgames;
 
 /// Answers the positions that the tables know, for certain, and passes the others on. Certain is what

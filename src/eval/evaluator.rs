@@ -1,11 +1,7 @@
 //! The seam between search and whatever judges positions.
 
 use super::Value;
-use crate::game::{Game, Verdict};
-
-/// A result that is certain under best play, for the player to move, and the plies until it where
-/// they are known.
-pub type Proven = (Verdict, Option<u32>);
+use crate::game::{Game, Proven};
 
 /// What an evaluator says of one position, for the player to move there.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ mod value;
 
 pub use cache::Cache;
 pub use endgame::WithEndgames;
-pub use evaluator::{Evaluation, Evaluator, Proven};
+pub use evaluator::{Evaluation, Evaluator};
 pub use policy::favourite;
 pub use rollout::Rollout;
 pub use scripted::ScriptedEvaluator;

@@ -2,7 +2,7 @@
 
 use super::{Evaluation, Evaluator, Value};
 use crate::game::{Game, Mask, Player, Verdict};
-use crate::random::below;
+use crate::random::any_of;
 
 /// Actions after which a random game that nothing else cuts off counts as drawn.
 const MOST_ACTIONS: u32 = 1000;
@@ -31,7 +31,7 @@ impl<G: Game> Rollout<G> {
                 let score = outcome.score_difference(player);
                 return Value::certain(outcome.verdict(player), score.into());
             }
-            let action = legal.nth(below(bits.next(), legal.count()));
+            let action = any_of(&legal, bits.next());
             self.game.play(&mut position, action);
         }
         Value::certain(Verdict::Draw, 0.0)

@@ -16,7 +16,7 @@ pub(crate) use error::shorten;
 pub use error::{ActionError, PositionError};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};
-pub use player::{Outcome, Player, Verdict};
+pub use player::{Outcome, Player, Proven, Verdict};
 
 /// The rules of one game with their settings.
 ///
@@ -72,6 +72,21 @@ pub trait Game: Clone + Send + Sync + 'static {
 
     /// The ply at which a game is cut off, or 0 for never.
     fn max_plies(&self) -> u32;
+
+    /// The actions until a game is cut off, or `None` if it never is.
+    #[inline]
+    fn plies_left(&self, position: &Self::Position) -> Option<u32> {
+        match self.max_plies() {
+            0 => None,
+            most => Some(most.saturating_sub(self.ply(position))),
+        }
+    }
+
+    /// Whether the limit on the length is reached.
+    #[inline]
+    fn is_cut_off(&self, position: &Self::Position) -> bool {
+        self.plies_left(position) == Some(0)
+    }
 
     /// The same rules with another limit (0 for none).
     fn with_max_plies(self, max_plies: u32) -> Self;

@@ -89,11 +89,6 @@ impl ConnectFour {
     pub fn new(max_plies: u32) -> ConnectFour {
         ConnectFour { max_plies }
     }
-
-    #[inline]
-    fn cut_off(&self, position: &ConnectFourPosition) -> bool {
-        self.max_plies != 0 && position.ply() >= self.max_plies
-    }
 }
 
 /// Whether four of these stones stand in a line.
@@ -174,7 +169,7 @@ impl Game for ConnectFour {
     fn legal(&self, position: &ConnectFourPosition) -> ActionMask<1> {
         // Only the player who just moved can have made four.
         let opponent = position.stones(!position.to_move());
-        if has_four(opponent) | self.cut_off(position) {
+        if has_four(opponent) | self.is_cut_off(position) {
             return ActionMask::default();
         }
         // One bit every seven for a column with room; the product moves bit 7i to bit 42 + i, and no
@@ -209,7 +204,7 @@ impl Game for ConnectFour {
             Some(Outcome::plain(Some(last)))
         } else if position.is_full() {
             Some(Outcome::plain(None))
-        } else if self.cut_off(position) {
+        } else if self.is_cut_off(position) {
             Some(Outcome::truncated(None))
         } else {
             None

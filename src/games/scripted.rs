@@ -75,10 +75,6 @@ impl Scripted {
     fn node(&self, position: &ScriptedPosition) -> &Flat {
         &self.nodes[position.node as usize]
     }
-
-    fn cut_off(&self, position: &ScriptedPosition) -> bool {
-        self.max_plies != 0 && position.ply >= self.max_plies
-    }
 }
 
 /// Appends the subtree to `nodes` and returns the index of its root. An end keeps its parent's mover.
@@ -146,7 +142,7 @@ impl Game for Scripted {
     }
 
     fn legal(&self, position: &ScriptedPosition) -> ActionMask<1> {
-        if self.cut_off(position) {
+        if self.is_cut_off(position) {
             return ActionMask::default();
         }
         ActionMask([(1 << self.node(position).branches.len()) - 1])
@@ -159,7 +155,7 @@ impl Game for Scripted {
     }
 
     fn outcome(&self, position: &ScriptedPosition) -> Option<Outcome> {
-        let cut_off = self.cut_off(position);
+        let cut_off = self.is_cut_off(position);
         let end = self.node(position).outcome;
         end.or_else(|| cut_off.then_some(Outcome::truncated(None)))
     }

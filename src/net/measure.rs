@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
 use crate::encode::Encode;
 use crate::game::Mask;
-use crate::random::{Stream, below, stream};
+use crate::random::{Stream, any_of, stream};
 
 /// Runs whose median is reported.
 const RUNS: usize = 5;
@@ -126,7 +126,7 @@ fn random_batch<G: Encode>(game: &G, size: usize, stream: &mut Stream) -> Featur
         if legal.is_empty() {
             position = game.start();
         } else {
-            let action = legal.nth(below(stream.next_u64(), legal.count()));
+            let action = any_of(&legal, stream.next_u64());
             game.play(&mut position, action);
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::game::Player;
 use crate::play::session::Session;
-use crate::play::thought::Proven;
+use crate::play::thought::CertainResult;
 
 /// Expectation (of -1 to +1) that a move must lose to be called doubtful, a mistake, a blunder.
 const DOUBTFUL: f32 = 0.1;
@@ -26,7 +26,7 @@ pub struct Judgement {
     /// The position's worth after it, for White.
     pub after: Option<f32>,
     /// How the game ends under best play from before it, if that is certain.
-    pub certain: Option<Proven>,
+    pub certain: Option<CertainResult>,
     /// The move the analyst would have played.
     pub best: Option<String>,
     /// How much of its worth the player gave away.

@@ -17,7 +17,7 @@ use crate::play::agents::{Level, MOVE_TIME, Seat, Shelf};
 use crate::play::analysis::{self, Judgement};
 use crate::play::specs::{Store, Strength};
 use crate::play::table::{self, Table};
-use crate::play::thought::{Proven, Thinking, Thought};
+use crate::play::thought::{CertainResult, Thinking, Thought};
 use crate::record::GameRecord;
 
 /// The time the evaluation of a position gets while a game goes on.
@@ -174,13 +174,13 @@ impl Session {
     }
 
     /// How the game ends under best play from a place, where exact tables know it.
-    pub fn known(&self, place: usize) -> Option<Proven> {
+    pub fn known(&self, place: usize) -> Option<CertainResult> {
         self.table.known(place)
     }
 
     /// How the game ends under best play from a place, where it is certain: by the tables, or by an agent's
     /// search.
-    pub fn certain(&self, place: usize) -> Option<Proven> {
+    pub fn certain(&self, place: usize) -> Option<CertainResult> {
         let found = || self.thought(place).and_then(|thought| thought.proven);
         self.known(place).or_else(found)
     }

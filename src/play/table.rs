@@ -10,7 +10,7 @@ use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use crate::game::{Action, ActionError, Mask, Outcome, Player};
 use crate::play::agents::Seat;
 use crate::play::specs::{self, Crew, Store};
-use crate::play::thought::{Proven, Question, Thinking, proven};
+use crate::play::thought::{CertainResult, Question, Thinking, certain};
 use crate::record::GameRecord;
 use crate::tables::Endgames;
 
@@ -48,7 +48,7 @@ pub trait Table: Send {
     fn outcome(&self, place: usize) -> Option<Outcome>;
 
     /// How the game ends under best play after so many moves, where exact tables know it.
-    fn known(&self, place: usize) -> Option<Proven>;
+    fn known(&self, place: usize) -> Option<CertainResult>;
 
     /// Whether there are exact tables.
     fn has_tables(&self) -> bool;
@@ -61,9 +61,6 @@ pub trait Table: Send {
 
     /// The position text of the place that is being looked at.
     fn position_text(&self) -> String;
-
-    /// The position drawn with letters and lines.
-    fn drawing(&self) -> String;
 
     /// The whole game, without its players.
     fn record(&self) -> GameRecord;
@@ -277,11 +274,11 @@ impl<G: CatalogGame> Table for Line<G> {
         self.game.outcome(&self.positions[place])
     }
 
-    fn known(&self, place: usize) -> Option<Proven> {
+    fn known(&self, place: usize) -> Option<CertainResult> {
         let mover = self.mover(place)?;
         let known = self.endgames.as_ref()?;
         let result = known.known(&self.game, &self.positions[place])?;
-        Some(proven(mover, result))
+        Some(certain(mover, result))
     }
 
     fn has_tables(&self) -> bool {
@@ -303,10 +300,6 @@ impl<G: CatalogGame> Table for Line<G> {
 
     fn position_text(&self) -> String {
         self.game.position_text(self.here())
-    }
-
-    fn drawing(&self) -> String {
-        self.game.display(self.here()).to_string()
     }
 
     fn record(&self) -> GameRecord {

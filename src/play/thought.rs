@@ -9,7 +9,7 @@ use crate::agent::{Choice, Limit, Request};
 use crate::board::Gesture;
 use crate::catalog::CatalogGame;
 use crate::eval::Value;
-use crate::game::{Action, Player, Verdict};
+use crate::game::{Action, Player, Proven, Verdict};
 use crate::play::agents::Shelf;
 use crate::play::specs::Strength;
 use crate::random::stream;
@@ -30,7 +30,7 @@ pub struct Thought {
     /// The points to expect, White's minus Black's.
     pub score: f32,
     /// The result, if it is certain.
-    pub proven: Option<Proven>,
+    pub proven: Option<CertainResult>,
     /// Nodes or simulations spent.
     pub nodes: u64,
     /// Depth reached.
@@ -55,14 +55,14 @@ pub struct Idea {
     /// The position's worth if it is played.
     pub value: f32,
     /// The result if it is played, if certain.
-    pub proven: Option<Proven>,
+    pub proven: Option<CertainResult>,
     /// Expected play, this move first.
     pub line: Vec<String>,
 }
 
 /// A certain result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Proven {
+pub struct CertainResult {
     /// Who wins; nobody for a draw.
     pub winner: Option<Player>,
     /// Actions until then, if known.
@@ -127,7 +127,7 @@ impl<G: CatalogGame> Question<G> {
             visits: candidate.visits,
             policy: candidate.policy,
             value: white(mover, &candidate.value).expectation(),
-            proven: candidate.proven.map(|known| proven(mover, known)),
+            proven: candidate.proven.map(|known| certain(mover, known)),
             line: self.line(&candidate.line),
         });
         let value = white(mover, &choice.value);
@@ -135,7 +135,7 @@ impl<G: CatalogGame> Question<G> {
             text: self.game.action_text(&self.position, choice.action),
             value: value.expectation(),
             score: value.score,
-            proven: choice.proven.map(|known| proven(mover, known)),
+            proven: choice.proven.map(|known| certain(mover, known)),
             nodes: choice.nodes,
             depth: choice.depth,
             millis: took.as_millis().try_into().unwrap_or(u64::MAX),
@@ -166,11 +166,11 @@ fn white(mover: Player, value: &Value) -> Value {
 }
 
 /// A certain result of the player to move as everybody sees it.
-pub(crate) fn proven(mover: Player, (verdict, plies): (Verdict, Option<u32>)) -> Proven {
+pub(crate) fn certain(mover: Player, (verdict, plies): Proven) -> CertainResult {
     let winner = match verdict {
         Verdict::Win => Some(mover),
         Verdict::Draw => None,
         Verdict::Loss => Some(!mover),
     };
-    Proven { winner, plies }
+    CertainResult { winner, plies }
 }

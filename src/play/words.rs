@@ -4,7 +4,7 @@ use crate::game::Player;
 use crate::play::agents::Level;
 use crate::play::lang::Texts;
 use crate::play::session::Session;
-use crate::play::thought::{Idea, Proven};
+use crate::play::thought::{CertainResult, Idea};
 
 /// Who is to move or thinks, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -105,7 +105,7 @@ pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
 }
 
 /// A certain result.
-pub fn proven(texts: &Texts, proven: Proven) -> String {
+pub fn proven(texts: &Texts, proven: CertainResult) -> String {
     let Some(winner) = proven.winner else {
         return texts.get("surely_draw").to_owned();
     };

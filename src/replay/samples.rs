@@ -142,13 +142,4 @@ impl Samples {
     pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
-
-    /// Bytes that the samples take.
-    pub fn bytes(&self) -> usize {
-        2 * (self.features.len() + self.actions.len() + self.plies_left.len())
-            + 4 * (self.policy.len() + self.results.len() + self.surprises.len())
-            + 4 * (self.feature_ends.len() + self.action_ends.len())
-            + self.verdicts.len()
-            + self.scores.len()
-    }
 }

@@ -176,14 +176,6 @@ impl Replay {
         self.total == 0
     }
 
-    /// Bytes that the window takes in memory.
-    pub fn bytes(&self) -> usize {
-        let shards = self.shards.iter();
-        shards
-            .map(|shard| shard.samples.bytes() + size_of_val(shard.weights.as_slice()))
-            .sum()
-    }
-
     /// Draws one sample.
     ///
     /// # Panics

@@ -5,8 +5,8 @@ use super::grow::{Policy, Tree, completed};
 use super::math::ln;
 use super::tree::NONE;
 use super::{gumbel, puct};
-use crate::eval::{Proven, Value};
-use crate::game::{Action, Game, Verdict};
+use crate::eval::Value;
+use crate::game::{Action, Game, Proven, Verdict};
 
 /// What a tree knows of one action at the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +63,7 @@ impl<G: Game> Tree<G> {
                 let completed = completed(&self.game, &self.arena, 0, &settings);
                 gumbel::improved_policy(&children, &completed, &mut weights);
             }
-            Policy::Puct(_) => puct::visit_policy(children.visits, 1.0, &mut weights),
+            Policy::Puct(_) => puct::visit_policy(children.visits, &mut weights),
         }
         let first = self.arena.nodes[0].first_edge as usize;
         out.fill(0.0);

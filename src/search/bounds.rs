@@ -1,7 +1,6 @@
 //! What is certain about a position: the least and the most its player to move can reach.
 
-use crate::eval::Proven;
-use crate::game::Verdict;
+use crate::game::{Proven, Verdict};
 
 /// The least and the most that best play can lead to, for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

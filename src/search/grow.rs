@@ -83,11 +83,6 @@ impl<G: Game> Leaf<G> {
         &self.position
     }
 
-    /// Its legal actions.
-    pub fn legal(&self) -> &G::Mask {
-        &self.legal
-    }
-
     /// A random number for whoever judges it.
     pub fn seed(&self) -> u64 {
         self.seed

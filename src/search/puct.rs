@@ -77,22 +77,14 @@ pub fn select(
     best.0
 }
 
-/// Writes `visits^(1/temperature)`, normalised; at temperature 0 all mass is on the most visits.
-pub fn visit_policy(visits: &[u32], temperature: f32, out: &mut [f32]) {
-    let most = visits.iter().copied().max().unwrap_or(0).max(1);
-    let mut sum = 0.0;
-    for (count, share) in visits.iter().zip(out.iter_mut()) {
-        let ratio = *count as f32 / most as f32;
-        *share = if temperature > 0.0 {
-            ratio.powf(1.0 / temperature)
-        } else {
-            f32::from(u8::from(*count == most))
-        };
-        sum += *share;
+/// Writes the shares of the visits.
+pub fn visit_policy(visits: &[u32], out: &mut [f32]) {
+    let sum: u32 = visits.iter().sum();
+    if sum == 0 {
+        out.fill(1.0 / visits.len() as f32);
+        return;
     }
-    if sum > 0.0 {
-        out.iter_mut().for_each(|share| *share /= sum);
-    } else {
-        out.fill(1.0 / visits.len() as f32); // nothing was visited
+    for (count, share) in visits.iter().zip(out) {
+        *share = *count as f32 / sum as f32;
     }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
 use crate::eval::Uniform;
-use crate::game::{Game, Mask};
-use crate::random::{below, stream};
+use crate::game::Game;
+use crate::random::{any_of, stream};
 
 /// Positions searched per game.
 const POSITIONS: u64 = 12;
@@ -81,12 +81,9 @@ fn random_position<G: Game>(game: &G, index: u64) -> G::Position {
     let mut stream = stream(0, index);
     let mut position = game.start();
     for _ in 0..index * ACTIONS_PER_POSITION {
-        let legal = game.legal(&position);
+        let action = any_of(&game.legal(&position), stream.next_u64());
         let mut next = position;
-        game.play(
-            &mut next,
-            legal.nth(below(stream.next_u64(), legal.count())),
-        );
+        game.play(&mut next, action);
         if game.outcome(&next).is_some() {
             break;
         }

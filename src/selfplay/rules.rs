@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use crate::game::{Action, Game, Mask, Outcome};
-use crate::random::{Stream, below};
+use crate::game::{Action, Game, Outcome};
+use crate::random::{Stream, any_of, below};
 use crate::tables::{Endgames, RandomEndgames};
 
 /// Parts that a share of games is counted in.
@@ -98,8 +98,7 @@ impl<G: Game> Rules<G> {
         let (mut position, mut played) = (start, Vec::new());
         for _ in 0..plies {
             let before = position;
-            let legal = self.game.legal(&position);
-            let action = legal.nth(below(stream.next_u64(), legal.count()));
+            let action = any_of(&self.game.legal(&position), stream.next_u64());
             self.game.play(&mut position, action);
             if self.end(&position).is_some() {
                 position = before;

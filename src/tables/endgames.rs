@@ -12,7 +12,7 @@ use super::file::FileError;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
-use crate::game::{Action, Game, Outcome, Player, Verdict};
+use crate::game::{Action, Game, Outcome, Player, Proven, Verdict};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use crate::random::{Stream, below};
 
@@ -22,15 +22,10 @@ use crate::random::{Stream, below};
 pub trait Endgames<G: Game>: Send + Sync {
     /// The result under best play for the player to move in a position that is not over, and the
     /// plies until it where it is decided; `None` if it is not known.
-    fn known(&self, game: &G, position: &G::Position) -> Option<(Verdict, Option<u32>)>;
+    fn known(&self, game: &G, position: &G::Position) -> Option<Proven>;
 
     /// [`Endgames::known`] of many positions at once, in their order.
-    fn known_all(
-        &self,
-        game: &G,
-        positions: &[G::Position],
-        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
-    ) {
+    fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
         out.clear();
         out.extend(positions.iter().map(|position| self.known(game, position)));
     }
@@ -45,7 +40,7 @@ pub trait Endgames<G: Game>: Send + Sync {
     fn random(&self, stream: &mut Stream) -> G::Position;
 
     /// What a legal action of a known position is worth to the player who takes it.
-    fn after(&self, game: &G, position: &G::Position, action: Action) -> (Verdict, Option<u32>) {
+    fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
         let mover = game.to_move(position);
         let mut next = *position;
         game.play(&mut next, action);
@@ -110,17 +105,12 @@ impl fmt::Display for EndgameError {
 impl std::error::Error for EndgameError {}
 
 impl Endgames<Jarmo> for Tables {
-    fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<(Verdict, Option<u32>)> {
+    fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
         let exact = self.exact(position)?;
         Some(within_limit(game, position, exact))
     }
 
-    fn known_all(
-        &self,
-        game: &Jarmo,
-        positions: &[JarmoPosition],
-        out: &mut Vec<Option<(Verdict, Option<u32>)>>,
-    ) {
+    fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
         let mut found = [None; AT_ONCE];
         out.clear();
         for positions in positions.chunks(AT_ONCE) {
@@ -171,14 +161,13 @@ impl Endgames<Jarmo> for Tables {
 }
 
 /// What a result is worth where the game is cut off after some plies.
-fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> (Verdict, Option<u32>) {
-    let left = match game.max_plies() {
-        0 => u32::MAX,
-        most => most.saturating_sub(game.ply(position)),
-    };
+fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> Proven {
+    let left = game.plies_left(position);
     match exact {
         // The loser holds out to the limit, where the game is drawn.
-        Exact::Win(plies) | Exact::Loss(plies) if plies > left => (Verdict::Draw, None),
+        Exact::Win(plies) | Exact::Loss(plies) if left.is_some_and(|left| plies > left) => {
+            (Verdict::Draw, None)
+        }
         _ => (exact.verdict(), exact.plies()),
     }
 }

@@ -22,8 +22,8 @@
 //! cores can work on it. Files are written under another name, synced, and renamed.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
@@ -33,6 +33,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::index::Layer;
 use super::map::map;
 use super::solve::Unfinished;
+use crate::files::write_whole_by;
 use crate::game::Game;
 use crate::games::Jarmo;
 use crate::games::web::Web;
@@ -65,12 +66,7 @@ impl Owner {
 
 /// A digest of the lines of a web; its name does not count.
 pub fn web_digest(web: &Web) -> u64 {
-    let lines: Vec<String> = web
-        .lines()
-        .iter()
-        .map(|(from, to)| format!("{from}-{to}"))
-        .collect();
-    xxh3_64(lines.join(" ").as_bytes())
+    xxh3_64(web.text().as_bytes())
 }
 
 /// What is wrong with a table file.
@@ -297,23 +293,7 @@ fn write(
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
-    let store = || {
-        let mut file = File::create(&temporary)?;
-        file.write_all(&header)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        sync_folder(path)
-    };
-    store().map_err(FileError::io(path))
-}
-
-/// Makes a rename in the folder of `path` last.
-fn sync_folder(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(folder) if cfg!(unix) => File::open(folder)?.sync_all(),
-        _ => Ok(()),
-    }
+    write_whole_by(path, &temporary, &[&header, bytes]).map_err(FileError::io(path))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {

@@ -6,7 +6,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::code::Exact;
-use super::index::Layer;
+use super::index::{Layer, Placement};
 use super::lookup::Tables;
 use crate::game::{Game, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
@@ -133,8 +133,7 @@ fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Resul
         let values = tables.actions(game, &position).expect("force never grows");
         game.play(&mut position, values[0].action);
         // Without what the shuttle rule looks at: the tables know nothing of it.
-        let archers = crate::game::Player::BOTH.map(|player| position.archers(player));
-        position = JarmoPosition::new(archers, position.marked(), position.to_move());
+        position = Placement::of(&position).position();
     }
     let found = format!("the game goes on after {plies} plies");
     Some(Err(mistake(game, &start, told, found)))

@@ -80,7 +80,7 @@ impl Adam {
 mod tests {
     use super::*;
 
-    /// Three steps computed by hand with beta1 0.5, beta2 0.75, rate 0.1, decay 0.01.
+    /// Three steps computed by hand with beta1 0.5, beta2 0.75, rate 0.1, decay 0.1.
     #[test]
     fn a_step_follows_the_published_formula() {
         let config = AdamConfig {
@@ -104,7 +104,6 @@ mod tests {
         adam.step(&config, 0.1, &mut weights, &gradients(4.0), 0.5);
         assert!((weights["a.bias"][0] - 0.9).abs() < 1e-6);
         assert!((weights["a.weight"][0] - 0.89).abs() < 1e-6);
-        // Means 0 and 2 after (2, -2) corrected: first (1 - 1) / 0.75, so nothing but the decay.
         adam.step(&config, 0.1, &mut weights, &gradients(-1.0), 1.0);
         // first = 1 + 0.5 * (-1 - 1) = 0; the weight moves by its decay alone.
         assert!((weights["a.bias"][0] - 0.9).abs() < 1e-6);
@@ -113,5 +112,6 @@ mod tests {
         adam.step(&config, 0.1, &mut weights, &gradients(3.0), 1.0);
         let step = 0.1 * (1.5 / 0.875) / (3.0_f32 / 0.578_125).sqrt();
         assert!((weights["a.bias"][0] - (0.9 - step)).abs() < 1e-6);
+        assert!((weights["a.weight"][0] - (0.89 * 0.99 * 0.99 - step)).abs() < 1e-6);
     }
 }

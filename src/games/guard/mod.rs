@@ -150,11 +150,6 @@ impl Guard {
         &self.web
     }
 
-    #[inline]
-    fn cut_off(&self, position: &GuardPosition) -> bool {
-        self.max_plies != 0 && position.ply >= self.max_plies
-    }
-
     /// The moves along lines of the player to move.
     #[inline]
     fn moves(&self, position: &GuardPosition) -> WebMask {
@@ -260,7 +255,7 @@ impl Game for Guard {
 
     #[inline]
     fn legal(&self, position: &GuardPosition) -> WebMask {
-        if position.ended() | self.cut_off(position) {
+        if position.ended() | self.is_cut_off(position) {
             return WebMask::default();
         }
         let mut legal = if position.moved {
@@ -300,7 +295,7 @@ impl Game for Guard {
     fn outcome(&self, position: &GuardPosition) -> Option<Outcome> {
         if position.ended() {
             Some(Outcome::by_score(position.score()))
-        } else if self.cut_off(position) {
+        } else if self.is_cut_off(position) {
             Some(Outcome::truncated(Some(position.score())))
         } else {
             None

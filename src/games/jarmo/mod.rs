@@ -185,13 +185,8 @@ impl Jarmo {
     }
 
     #[inline]
-    fn cut_off(&self, position: &JarmoPosition) -> bool {
-        self.max_plies != 0 && position.ply >= self.max_plies
-    }
-
-    #[inline]
     fn over(&self, position: &JarmoPosition) -> bool {
-        position.all_home() | position.both_passed() | self.cut_off(position)
+        position.all_home() | position.both_passed() | self.is_cut_off(position)
     }
 }
 
@@ -305,7 +300,7 @@ impl Game for Jarmo {
     fn outcome(&self, position: &JarmoPosition) -> Option<Outcome> {
         if position.all_home() | position.both_passed() {
             Some(Outcome::by_score(position.score()))
-        } else if self.cut_off(position) {
+        } else if self.is_cut_off(position) {
             Some(Outcome::truncated(Some(position.score())))
         } else {
             None

@@ -185,11 +185,6 @@ impl Tammi {
     fn drawn(&self, position: &TammiPosition) -> bool {
         (u32::from(position.quiet) >= self.quiet_limit) | (position.repeats >= REPEATS_TO_DRAW)
     }
-
-    #[inline]
-    fn cut_off(&self, position: &TammiPosition) -> bool {
-        self.max_plies != 0 && position.ply >= self.max_plies
-    }
 }
 
 impl Game for Tammi {
@@ -244,7 +239,7 @@ impl Game for Tammi {
 
     #[inline]
     fn legal(&self, position: &TammiPosition) -> TammiMask {
-        if self.drawn(position) | self.cut_off(position) {
+        if self.drawn(position) | self.is_cut_off(position) {
             return TammiMask::default();
         }
         moves::legal(position)
@@ -295,7 +290,7 @@ impl Game for Tammi {
             Some(Outcome::plain(Some(!position.to_move)))
         } else if self.drawn(position) {
             Some(Outcome::plain(None))
-        } else if self.cut_off(position) {
+        } else if self.is_cut_off(position) {
             Some(Outcome::truncated(None))
         } else {
             None

@@ -8,8 +8,8 @@ mod order;
 mod table;
 
 use super::{Heuristic, Judged};
-use crate::eval::{Proven, Value};
-use crate::game::{Action, Game, Mask, Player, Verdict};
+use crate::eval::Value;
+use crate::game::{Action, Game, Mask, Player, Proven, Verdict};
 use order::{Experience, MOST_PLIES, Scored, Scoring, pick};
 use table::{Bound, Table};
 
@@ -263,7 +263,8 @@ impl<G: Judged> AlphaBeta<G> {
     ) -> i32 {
         self.lengths[0] = 0;
         let mover = self.game.to_move(position);
-        let start = self.score_actions(position, mover, 0, first, among);
+        let forcing = self.heuristic.forcing(position, among);
+        let start = self.score_actions(position, (mover, 0), first, among, &forcing);
         let mut best = -INFINITE;
         for next in start..self.scored.len() {
             let action = pick(&mut self.scored[next..]);
@@ -366,8 +367,8 @@ impl<G: Judged> AlphaBeta<G> {
         let skip_quiet = calm && depth <= FAR_BELOW_DEPTH && hopeless <= alpha;
 
         let mover = self.game.to_move(position);
-        let start = self.score_actions(position, mover, ply, remembered, &legal);
         let forcing = self.heuristic.forcing(position, &legal);
+        let start = self.score_actions(position, (mover, ply), remembered, &legal, &forcing);
         let (mut best, mut best_action) = (-INFINITE, Action(0));
         let below = depth - i32::from(!forced); // an only action costs no depth
         let mut raised = false;
@@ -456,7 +457,7 @@ impl<G: Judged> AlphaBeta<G> {
         }
         alpha = alpha.max(best);
         let mover = self.game.to_move(position);
-        let start = self.score_actions(position, mover, ply, None, &forcing);
+        let start = self.score_actions(position, (mover, ply), None, &forcing, &forcing);
         for next in start..self.scored.len() {
             let action = pick(&mut self.scored[next..]);
             if !compelled {
@@ -497,10 +498,10 @@ impl<G: Judged> AlphaBeta<G> {
     fn score_actions(
         &mut self,
         position: &G::Position,
-        mover: Player,
-        ply: usize,
+        (mover, ply): (Player, usize),
         remembered: Option<Action>,
         among: &G::Mask,
+        forcing: &G::Mask,
     ) -> usize {
         let start = self.scored.len();
         let scoring = Scoring::<G> {
@@ -508,7 +509,7 @@ impl<G: Judged> AlphaBeta<G> {
             mover,
             ply,
             remembered,
-            forcing: &self.heuristic.forcing(position, among),
+            forcing,
         };
         scoring.push(&self.heuristic, &self.experience, among, &mut self.scored);
         start

@@ -30,7 +30,7 @@ pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
     fn evaluate(&self, position: &G::Position) -> i32;
 
     /// The legal actions that change the board so much that an evaluation before them is not to be
-    /// trusted: captures and the like. `legal` are the position's legal actions.
+    /// trusted: captures and the like. `legal` are all legal actions of the position, or some of them.
     fn forcing(&self, position: &G::Position, legal: &G::Mask) -> G::Mask;
 
     /// What a forcing action wins at once, for trying the biggest first.
@@ -65,9 +65,6 @@ pub trait Judged: Game {
 /// How far the cut-off is, as far as it matters.
 #[inline]
 fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
-    let left = match game.max_plies() {
-        0 => NEAR_CUT_OFF,
-        most => most.saturating_sub(game.ply(position)).min(NEAR_CUT_OFF),
-    };
-    left.into()
+    let left = game.plies_left(position).unwrap_or(NEAR_CUT_OFF);
+    left.min(NEAR_CUT_OFF).into()
 }
