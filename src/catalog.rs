@@ -38,6 +38,16 @@ impl GameSettings {
             quiet_limit: self.quiet_limit.filter(|_| name == "tammi"),
         }
     }
+
+    /// What was set for one game as far as it means something for another one, which has its own
+    /// limit on the length.
+    pub fn for_another(&self, from: &str, to: &str) -> GameSettings {
+        let settings = self.fitting(to);
+        GameSettings {
+            max_plies: settings.max_plies.filter(|_| from == to),
+            ..settings
+        }
+    }
 }
 
 /// Something to do with a game, whichever it is.

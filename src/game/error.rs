@@ -54,6 +54,7 @@ impl Error for PositionError {}
 pub struct ActionError {
     text: String,
     problem: String,
+    unreadable: bool,
 }
 
 impl ActionError {
@@ -62,6 +63,15 @@ impl ActionError {
         ActionError {
             text: shorten(text),
             problem: problem.into(),
+            unreadable: false,
+        }
+    }
+
+    /// `text` does not look like an action at all; the problem says what actions look like.
+    pub fn unreadable(text: &str, problem: impl Into<String>) -> ActionError {
+        ActionError {
+            unreadable: true,
+            ..ActionError::new(text, problem)
         }
     }
 
@@ -76,6 +86,11 @@ impl ActionError {
     /// The reason alone.
     pub fn problem(&self) -> &str {
         &self.problem
+    }
+
+    /// Whether the text does not look like an action at all.
+    pub fn is_unreadable(&self) -> bool {
+        self.unreadable
     }
 }
 

@@ -286,7 +286,7 @@ impl Game for ConnectFour {
             [letter] if matches!(letter.to_ascii_uppercase(), b'A'..=b'G') => {
                 Ok(Action(u16::from(letter.to_ascii_uppercase() - b'A')))
             }
-            _ => Err(ActionError::new(text, "expected a column, A to G")),
+            _ => Err(ActionError::unreadable(text, "expected a column, A to G")),
         }
     }
 

@@ -194,7 +194,7 @@ impl Game for Scripted {
             .filter(|&index| usize::from(index) < MOST_BRANCHES)
             .map(Action)
             .ok_or_else(|| {
-                ActionError::new(text, format!("expected a number below {MOST_BRANCHES}"))
+                ActionError::unreadable(text, format!("expected a number below {MOST_BRANCHES}"))
             })
     }
 

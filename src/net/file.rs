@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -83,18 +83,40 @@ pub struct AgentFile {
 
 /// Why an agent file cannot be read, written or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentFileError(String);
+pub struct AgentFileError {
+    path: Option<PathBuf>, // if it came from a file
+    problem: String,
+}
 
 impl AgentFileError {
     /// A problem with the file of this name.
     fn at(path: &Path, problem: impl fmt::Display) -> AgentFileError {
-        AgentFileError(format!("{}: {problem}", path.display()))
+        AgentFileError {
+            path: Some(path.to_owned()),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// A problem with what is in a file.
+    fn of(problem: impl Into<String>) -> AgentFileError {
+        AgentFileError {
+            path: None,
+            problem: problem.into(),
+        }
+    }
+
+    /// What is wrong, without the name of the file.
+    pub fn problem(&self) -> &str {
+        &self.problem
     }
 }
 
 impl fmt::Display for AgentFileError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
+        if let Some(path) = &self.path {
+            write!(out, "{}: ", path.display())?;
+        }
+        out.write_str(&self.problem)
     }
 }
 
@@ -208,7 +230,7 @@ impl AgentFile {
         } else {
             return Ok(self);
         };
-        Err(AgentFileError(problem))
+        Err(AgentFileError::of(problem))
     }
 
     /// Writes the file as a whole or not at all.
@@ -244,7 +266,7 @@ impl AgentFile {
     /// Reads the content of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, AgentFileError> {
         let broken = |error: safetensors::SafeTensorError| {
-            AgentFileError(format!("not a whole safetensors file: {error}"))
+            AgentFileError::of(format!("not a whole safetensors file: {error}"))
         };
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let header = read_header(&metadata)?;
@@ -252,7 +274,7 @@ impl AgentFile {
         let mut numbers = BTreeMap::new();
         for (name, view) in tensors.iter() {
             if view.dtype() != Dtype::F32 {
-                return Err(AgentFileError(format!(
+                return Err(AgentFileError::of(format!(
                     "tensor `{name}` is {:?}; all must be F32",
                     view.dtype()
                 )));
@@ -268,7 +290,7 @@ impl AgentFile {
             numbers.insert(name.to_owned(), tensor);
         }
         let weights = Weights::new(header.net, header.shape, numbers)
-            .map_err(|error| AgentFileError(error.to_string()))?;
+            .map_err(|error| AgentFileError::of(error.to_string()))?;
         Ok(AgentFile { header, weights })
     }
 }
@@ -284,14 +306,14 @@ fn read_header(metadata: &Metadata) -> Result<AgentHeader, AgentFileError> {
         .as_ref()
         .and_then(|metadata| metadata.get(KEY))
         .ok_or_else(|| {
-            AgentFileError(format!(
+            AgentFileError::of(format!(
                 "no agent file: its metadata has no `{KEY}`; `jarmo export` writes one"
             ))
         })?;
-    let broken = |error| AgentFileError(format!("broken header: {error}"));
+    let broken = |error| AgentFileError::of(format!("broken header: {error}"));
     let Format { format } = serde_json::from_str(text).map_err(broken)?;
     if format != AGENT_FORMAT {
-        return Err(AgentFileError(format!(
+        return Err(AgentFileError::of(format!(
             "agent format {format}, this program reads {AGENT_FORMAT}; use the version that wrote it"
         )));
     }

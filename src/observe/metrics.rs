@@ -119,6 +119,9 @@ pub struct Strength {
 pub struct MatchScore {
     /// Whom it met: an agent's spec, or an earlier step of the run.
     pub opponent: String,
+    /// That step, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
     /// Games won.
     pub wins: u32,
     /// Games drawn.

@@ -124,7 +124,7 @@ impl EventFile {
         ];
         for played in &strength.matches {
             // Which earlier step it is changes from match to match.
-            let opponent = match played.opponent.strip_prefix("step-") {
+            let opponent = match played.step {
                 Some(_) => "an_earlier_checkpoint",
                 None => &played.opponent,
             };

@@ -79,6 +79,15 @@ fn mark(lost: f32) -> &'static str {
     }
 }
 
+/// The record of a session's game as one line without its end: annotated, if it is being analysed.
+pub fn record_line(session: &Session) -> String {
+    if session.analysing() {
+        annotated(session)
+    } else {
+        session.record().to_line()
+    }
+}
+
 /// The record of a session's game with a judgement of every move under the key `analysis`, as one
 /// line without its end.
 pub fn annotated(session: &Session) -> String {

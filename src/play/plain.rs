@@ -172,7 +172,7 @@ impl<'a, W: Write> Plain<'a, W> {
             Err(Refusal::Move(error))
                 if line.chars().all(char::is_alphabetic)
                     && line.chars().count() > 1
-                    && error.problem().starts_with("expected") =>
+                    && error.is_unreadable() =>
             {
                 self.tell(&self.texts.fill("unknown_command", &[("word", line)]))
             }
@@ -181,16 +181,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn refuse(&mut self, line: &str, refusal: Refusal) -> io::Result<Next> {
-        let text = match refusal {
-            Refusal::Move(error) => {
-                let reason = self.texts.reason(error.problem());
-                self.texts
-                    .fill("illegal", &[("move", line), ("reason", &reason)])
-            }
-            Refusal::NotYourTurn => self.texts.get("not_your_turn").to_owned(),
-            Refusal::Other(message) => message,
-        };
-        self.tell(&text)
+        self.tell(&words::refusal(self.texts, line, &refusal))
     }
 
     fn hint(&mut self) -> io::Result<Next> {
@@ -215,7 +206,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn save(&mut self, name: &str) -> io::Result<Next> {
-        let line = self.session.record().to_line();
+        let line = analysis::record_line(self.session);
         let text = match files::append_line(Path::new(name), &line) {
             Ok(()) => self.texts.fill("saved", &[("file", name)]),
             Err(problem) => format!("{name}: {problem}"),
@@ -285,17 +276,8 @@ impl<'a, W: Write> Plain<'a, W> {
         if let Some(known) = words::known(self.texts, self.session) {
             self.say(&known)?;
         }
-        if let Some(games) = self.session.games() {
-            let [first, second] = games.points.map(|points| points.to_string());
-            let number = games.game.to_string();
-            let key = if games.over {
-                "match_over"
-            } else {
-                "match_score"
-            };
-            let values = [("game", &*number), ("first", &*first), ("second", &*second)];
-            let line = self.texts.fill(key, &values);
-            self.say(&line)?;
+        if let Some(score) = words::match_score(self.texts, self.session) {
+            self.say(&score)?;
         }
         self.out.flush()
     }

@@ -146,10 +146,7 @@ impl Session {
 
     /// A session with the same settings for another game, as far as that has them.
     pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
-        let mut settings = self.settings.fitting(game);
-        if game != self.table.game() {
-            settings.max_plies = None;
-        }
+        let settings = self.settings.for_another(self.table.game(), game);
         Session::with_store(self.store.clone(), game, settings, None, seats, seed)
     }
 

@@ -132,9 +132,7 @@ impl Crew {
             Some(file) => match AgentFile::load_for(&file, game) {
                 Ok(_) => (Some(file), None),
                 Err(error) => {
-                    let error = error.to_string();
-                    let named = format!("{}: ", file.display());
-                    let problem = error.strip_prefix(&named).unwrap_or(&error).to_owned();
+                    let problem = error.problem().to_owned();
                     (None, Some(Refused { file, problem }))
                 }
             },

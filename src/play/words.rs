@@ -1,9 +1,9 @@
-//! Sentences about a session that terminal and plain lines share.
+//! Sentences about a session that the programs share.
 
 use crate::game::Player;
 use crate::play::agents::Level;
 use crate::play::lang::Texts;
-use crate::play::session::Session;
+use crate::play::session::{Refusal, Session};
 use crate::play::thought::{CertainResult, Idea};
 
 /// Who is to move or thinks, or how the game ended.
@@ -28,6 +28,32 @@ pub fn status(texts: &Texts, session: &Session) -> String {
         Some([white, black]) => format!("{result}, {white} : {black}"),
         None => result,
     }
+}
+
+/// Why what somebody wrote was refused.
+pub fn refusal(texts: &Texts, wrote: &str, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Move(error) => {
+            let reason = texts.reason(error.problem());
+            texts.fill("illegal", &[("move", wrote), ("reason", &reason)])
+        }
+        Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
+        Refusal::Other(message) => message.clone(),
+    }
+}
+
+/// How the match stands, if the game belongs to one.
+pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
+    let games = session.games()?;
+    let key = if games.over {
+        "match_over"
+    } else {
+        "match_score"
+    };
+    let [first, second] = games.points.map(|points| points.to_string());
+    let number = games.game.to_string();
+    let values = [("game", &*number), ("first", &*first), ("second", &*second)];
+    Some(texts.fill(key, &values))
 }
 
 /// What is worth saying about the position and about the analysis.

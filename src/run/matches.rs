@@ -23,9 +23,6 @@ use crate::random::stream;
 /// The stream of the run's seed that matches draw from, plus the learning steps.
 const MATCHES: u64 = 1 << 62;
 
-/// What a checkpoint is called on the ladder, before its step.
-const STEP: &str = "step-";
-
 /// What all matches so far told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Matches {
@@ -93,7 +90,11 @@ impl Matches {
         }
         self.ladder.add(standings);
         self.steps.push(step);
-        Ok(Some(self.strength(config, step, &Report::new(standings))))
+        Ok(Some(self.strength(
+            config,
+            (step, &past),
+            &Report::new(standings),
+        )))
     }
 
     /// The best of the earlier checkpoints, then the newest, as many as are asked for.
@@ -108,7 +109,12 @@ impl Matches {
         chosen
     }
 
-    fn strength(&mut self, config: &EvaluationConfig, step: u64, report: &Report) -> Strength {
+    fn strength(
+        &mut self,
+        config: &EvaluationConfig,
+        (step, past): (u64, &[u64]),
+        report: &Report,
+    ) -> Strength {
         let anchor = Anchor {
             agent: config.opponents.first().cloned().unwrap_or_default(),
             elo: 0.0,
@@ -128,6 +134,7 @@ impl Matches {
         let (elo_low, elo_high) = rating.interval();
         let matches = report.matches.iter().map(|row| MatchScore {
             opponent: row.second.clone(),
+            step: past.iter().copied().find(|&step| name(step) == row.second),
             wins: row.results.wins,
             draws: row.results.draws,
             losses: row.results.losses,
@@ -161,9 +168,14 @@ fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, R
     build(game.clone(), &spec).map_err(|error| wrong(&error))
 }
 
+/// What a checkpoint is called on the ladder.
+fn name(step: u64) -> String {
+    format!("step-{step}")
+}
+
 fn entrant(folder: &RunFolder, step: u64) -> Entrant {
     Entrant {
-        name: format!("{STEP}{step}"),
+        name: name(step),
         checkpoint: Some(Checkpoint {
             run: folder.name(),
             step,
@@ -187,7 +199,7 @@ fn team<G: CatalogGame>(
     };
     let agent = |step: u64, net: &FrozenNet| -> Box<dyn Agent<G>> {
         let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
-        let name = format!("{STEP}{step}");
+        let name = name(step);
         Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
     };
     let mut team = vec![agent(step, &nets[0])];

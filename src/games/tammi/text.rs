@@ -177,10 +177,12 @@ pub(super) fn parse_action(position: &TammiPosition, text: &str) -> Result<Actio
     let error = |problem: String| Err(ActionError::new(text, problem));
     let parts = (text.len() == 5 && text.is_ascii()).then(|| (&text[..2], &text[2..3], &text[3..]));
     let Some((from_name, sign @ ("-" | "x"), to_name)) = parts else {
-        return error("expected a move `c3-d4` or a jump `c3xe5`".to_owned());
+        let shape = "expected a move `c3-d4` or a jump `c3xe5`";
+        return Err(ActionError::unreadable(text, shape));
     };
     let (Ok(from), Ok(to)) = (from_name.parse::<Square>(), to_name.parse::<Square>()) else {
-        return error("expected two dark squares, as in `c3-d4`".to_owned());
+        let shape = "expected two dark squares, as in `c3-d4`";
+        return Err(ActionError::unreadable(text, shape));
     };
     let [from, to] = [from, to].map(|square| square.seen_by(position.to_move));
     let Some(action) = DIAGONALS.action(from, to) else {

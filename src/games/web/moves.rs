@@ -100,7 +100,8 @@ impl Web {
             return Ok(self.deploy_action(circle.column()));
         }
         let Some((from, sign, to)) = split_move(text) else {
-            return error("expected a move `A1-C2`, a capture `A1xC2`, `@A1` or `pass`".to_owned());
+            let shape = "expected a move `A1-C2`, a capture `A1xC2`, `@A1` or `pass`";
+            return Err(ActionError::unreadable(text, shape));
         };
         let Some(action) = self.move_action(from, to) else {
             return error(format!("no line leads from {from} to {to}"));

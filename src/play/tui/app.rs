@@ -359,22 +359,8 @@ impl App {
                 self.show_ideas = false;
                 String::new()
             }
-            Err(refusal) => self.explain(text, refusal),
+            Err(refusal) => words::refusal(self.texts, text, &refusal),
         };
-    }
-
-    fn explain(&self, text: &str, refusal: Refusal) -> String {
-        match refusal {
-            Refusal::Move(error) => self.texts.fill(
-                "illegal",
-                &[
-                    ("move", text),
-                    ("reason", &self.texts.reason(error.problem())),
-                ],
-            ),
-            Refusal::NotYourTurn => self.texts.get("not_your_turn").to_owned(),
-            Refusal::Other(message) => message,
-        }
     }
 
     fn text_key(&mut self, lines: String, scroll: u16, code: KeyCode) {
@@ -448,11 +434,7 @@ impl App {
     }
 
     fn save(&self, name: &str) -> Result<(), String> {
-        let line = if self.session.analysing() {
-            analysis::annotated(&self.session)
-        } else {
-            self.session.record().to_line()
-        };
+        let line = analysis::record_line(&self.session);
         crate::play::files::append_line(name.as_ref(), &line)
     }
 

@@ -71,16 +71,8 @@ impl App {
         let game = self.session.table().game();
         let title = self.texts.get(&format!("game_{game}")).to_owned();
         let mut line = Line::from(vec![Span::from(format!(" {title} ")).bold().reversed()]);
-        if let Some(games) = self.session.games() {
-            let [first, second] = games.points.map(|points| points.to_string());
-            let number = games.game.to_string();
-            let values = [("game", &*number), ("first", &*first), ("second", &*second)];
-            let key = if games.over {
-                "match_over"
-            } else {
-                "match_score"
-            };
-            line.push_span(format!("  {}", self.texts.fill(key, &values)));
+        if let Some(score) = words::match_score(self.texts, &self.session) {
+            line.push_span(format!("  {score}"));
         }
         frame.render_widget(line, area);
     }

@@ -17,8 +17,9 @@ use crate::game::Player;
 use crate::play::agents::Level;
 use crate::play::analysis;
 use crate::play::lang::Language;
-use crate::play::session::{Refusal, Session};
+use crate::play::session::Session;
 use crate::play::specs::{self, Refused};
+use crate::play::words;
 use crate::record::GameRecord;
 
 /// How long a request waits for news.
@@ -140,11 +141,7 @@ fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, S
     for seat in seats {
         check_seat(seat, &options.seats)?;
     }
-    let mut settings = options.settings.clone();
-    if *game != options.game {
-        settings = settings.fitting(game);
-        settings.max_plies = None;
-    }
+    let settings = options.settings.for_another(&options.game, game);
     let store = options.store.clone();
     let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
     if let (Some(line), None) = (&options.record, &opening.game) {
@@ -207,11 +204,7 @@ pub(super) async fn record(State(rooms): State<Arc<Rooms>>, headers: HeaderMap) 
         Err(refusal) => return refusal.into_response(),
     };
     let inside = room.lock();
-    let line = if inside.session.analysing() {
-        analysis::annotated(&inside.session)
-    } else {
-        inside.session.record().to_line()
-    };
+    let line = analysis::record_line(&inside.session);
     ([(header::CONTENT_TYPE, "application/json")], line + "\n").into_response()
 }
 
@@ -239,14 +232,6 @@ fn obey(
     inside.trouble = None;
     let session = &mut inside.session;
     let texts = language.texts();
-    let refused = |refusal: Refusal, text: &str| match refusal {
-        Refusal::Move(error) => texts.fill(
-            "illegal",
-            &[("move", text), ("reason", &texts.reason(error.problem()))],
-        ),
-        Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
-        Refusal::Other(message) => message,
-    };
     match command {
         Command::Play { text } => {
             if session.table().cursor() >= MOST_MOVES {
@@ -256,7 +241,7 @@ fn obey(
             let shown: String = text.chars().take(20).collect();
             session
                 .play(&text)
-                .map_err(|refusal| refused(refusal, &shown))?;
+                .map_err(|refusal| words::refusal(texts, &shown, &refusal))?;
         }
         Command::Undo {} => session.undo(),
         Command::Redo {} => session.redo(),
@@ -268,7 +253,7 @@ fn obey(
         Command::NewMatch {} => session.new_match(),
         Command::NextGame {} => session
             .next_game()
-            .map_err(|refusal| refused(refusal, ""))?,
+            .map_err(|refusal| words::refusal(texts, "", &refusal))?,
         Command::Seat { player, who } => {
             check_seat(&who, ours)?;
             session.set_seat(player, &who)?;
