@@ -3,6 +3,7 @@
 //! Each stage owns its settings; nothing is decided here. The defaults are `configs/default.toml`
 //! and nowhere else.
 
+mod check;
 mod layers;
 
 use std::num::NonZeroUsize;
@@ -121,81 +122,15 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Checks what no single type can.
+    /// Refuses settings that make no sense, whatever the game.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let error = |problem: String| Err(ConfigError::new(problem));
-        if let Err(problem) = self.net.validate() {
-            return error(problem.to_string());
-        }
-        if let Err(problem) = self.selfplay.validate() {
-            return error(problem.to_string());
-        }
-        let least = [
-            ("run.batch", self.run.batch as f64),
-            ("run.first_samples", self.run.first_samples as f64),
-            ("run.checkpoint", self.run.checkpoint as f64),
-            ("run.keep", self.run.keep as f64),
-            ("replay.capacity", self.replay.capacity as f64),
-        ];
-        if let Some((key, number)) = least.into_iter().find(|(_, number)| *number < 1.0) {
-            return error(format!("{key} = {number}: it must be at least 1"));
-        }
-        let evaluation = &self.evaluation;
-        if evaluation.games == 0 || evaluation.games % 2 == 1 {
-            return error(format!(
-                "evaluation.games = {}: it must be even and at least 2, as every opening is played from \
-                 both sides",
-                evaluation.games
-            ));
-        }
-        if evaluation.simulations == 0 {
-            return error("evaluation.simulations = 0: it must be at least 1".to_owned());
-        }
-        if evaluation.every > 0 && evaluation.opponents.is_empty() {
-            return error(
-                "evaluation.opponents = []: name at least one, such as random, or set \
-                 evaluation.every = 0 for no matches"
-                    .to_owned(),
-            );
-        }
-        let learner = &self.learner;
-        let positive = [
-            ("run.reuse", self.run.reuse),
-            ("learner.rate", f64::from(learner.rate)),
-            ("learner.clip", f64::from(learner.clip)),
-            ("learner.explode", f64::from(learner.explode)),
-            ("learner.adam.epsilon", f64::from(learner.adam.epsilon)),
-        ];
-        let fits = |number: f64| number > 0.0 && number.is_finite();
-        if let Some((key, number)) = positive.into_iter().find(|(_, number)| !fits(*number)) {
-            return error(format!("{key} = {number}: it must be above 0"));
-        }
-        let shares = [
-            ("replay.surprise", self.replay.surprise),
-            ("learner.lowest", learner.lowest),
-            ("learner.average", learner.average),
-            ("learner.adam.beta1", learner.adam.beta1),
-            ("learner.adam.beta2", learner.adam.beta2),
-        ];
-        let outside = |number: f32| !(0.0..=1.0).contains(&number);
-        if let Some((key, number)) = shares.into_iter().find(|(_, number)| outside(*number)) {
-            return error(format!("{key} = {number}: it must be from 0 to 1"));
-        }
-        let sizes = [
-            ("run.minutes", self.run.minutes),
-            ("run.cpu_minutes", self.run.cpu_minutes),
-            (
-                "learner.adam.weight_decay",
-                f64::from(learner.adam.weight_decay),
-            ),
-            ("learner.loss.policy", f64::from(learner.loss.policy)),
-            ("learner.loss.result", f64::from(learner.loss.result)),
-            ("learner.loss.score", f64::from(learner.loss.score)),
-        ];
-        let negative = |number: f64| !(number >= 0.0 && number.is_finite());
-        if let Some((key, number)) = sizes.into_iter().find(|(_, number)| negative(*number)) {
-            return error(format!("{key} = {number}: it must not be below 0"));
-        }
-        Ok(())
+        let net = self.net.validate();
+        net.map_err(|problem| ConfigError::new(problem.to_string()))?;
+        let selfplay = self.selfplay.validate();
+        selfplay.map_err(|problem| ConfigError::new(problem.to_string()))?;
+        check::replay(&self.replay)?;
+        check::learner(&self.learner)?;
+        check::evaluation(&self.evaluation)?;
+        check::run(&self.run)
     }
 }

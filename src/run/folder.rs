@@ -253,13 +253,9 @@ impl RunFolder {
     }
 
     pub(super) fn load_checkpoint(&self, origin: &ShardOrigin) -> Result<Option<Saved>, RunError> {
-        let current = self.path.join("resume").join(CURRENT);
-        let bytes = match fs::read(&current) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            read => read.map_err(|error| at(&current, error))?,
+        let Some(counters) = self.load_counters()? else {
+            return Ok(None);
         };
-        let counters: Counters =
-            serde_json::from_slice(&bytes).map_err(|error| self.broken(error))?;
         let read = |name: &str| {
             let path = self
                 .path
@@ -278,13 +274,24 @@ impl RunFolder {
         }))
     }
 
+    /// What the last whole checkpoint says of itself.
+    fn load_counters(&self) -> Result<Option<Counters>, RunError> {
+        let current = self.path.join("resume").join(CURRENT);
+        let bytes = match fs::read(&current) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| at(&current, error))?,
+        };
+        let counters = serde_json::from_slice(&bytes);
+        counters.map(Some).map_err(|error| self.broken(error))
+    }
+
     /// Deletes what no checkpoint needs any more: older states, and all but the newest agents and
     /// those that have played matches.
     pub(super) fn tidy(&self, keep: usize, played: &[u64]) -> Result<(), RunError> {
         let resume = self.path.join("resume");
-        let current = fs::read(resume.join(CURRENT)).map_err(|error| at(&resume, error))?;
-        let counters: Counters =
-            serde_json::from_slice(&current).map_err(|error| self.broken(error))?;
+        let Some(counters) = self.load_counters()? else {
+            return Ok(());
+        };
         let prefix = part(counters.step, counters.positions, "");
         for entry in fs::read_dir(&resume).map_err(|error| at(&resume, error))? {
             let path = entry.map_err(|error| at(&resume, error))?.path();

@@ -34,7 +34,7 @@ use crate::selfplay::{GamesState, SelfPlay};
 use crate::train::{Learner, OpenDevice, TrainBatch};
 use matches::Matches;
 use turn::{FILE_SAMPLES, Judge, Learning, Playing, evaluators};
-use window::{Totals, Window};
+use window::{Bits, Totals, Window};
 
 /// The stream of the run's seed that the first weights come from.
 const WEIGHTS: u64 = u64::MAX;
@@ -110,7 +110,7 @@ pub enum Ended {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Counters {
     step: u64,
-    owed: u64, // bits: learning steps, with a fraction, that the samples so far have a right to
+    owed: Bits, // learning steps, with a fraction, that the samples so far have a right to
     games: u64,
     positions: u64,
     next_file: u64, // of the replay window
@@ -143,10 +143,36 @@ struct Run<'a, G: CatalogGame> {
     exam: Option<PolicyExam<G>>,
     events: Option<EventFile>, // none after it could not be written
     counters: Counters,
-    owed: f64,
     saved: Option<u64>, // positions searched at the last checkpoint
+    clock: Clock,
+}
+
+/// The time that a run takes, earlier parts included.
+#[derive(Clone, Copy)]
+struct Clock {
+    earlier: [f64; 2], // seconds, and those of the processor
     started: Instant,
     cpu_started: ProcessTime,
+}
+
+impl Clock {
+    /// Goes on from what was counted before.
+    fn after(counters: &Counters) -> Clock {
+        Clock {
+            earlier: [counters.seconds, counters.cpu_seconds],
+            started: Instant::now(),
+            cpu_started: ProcessTime::now(),
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.earlier[0] + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Of all threads together.
+    fn cpu_seconds(&self) -> f64 {
+        self.earlier[1] + self.cpu_started.elapsed().as_secs_f64()
+    }
 }
 
 /// Runs until a limit is reached or `stop` is set; then, and every so often, writes a checkpoint.
@@ -246,7 +272,6 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             play.restore(&games).map_err(|error| folder.broken(error))?;
         }
         Ok(Run {
-            owed: f64::from_bits(counters.owed),
             saved: None,
             batch: TrainBatch::new(shape),
             mirror: game.mirror(),
@@ -262,9 +287,8 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             replay,
             pending,
             learner,
+            clock: Clock::after(&counters),
             counters,
-            started: Instant::now(),
-            cpu_started: ProcessTime::now(),
         })
     }
 
@@ -278,7 +302,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
     ) -> Result<(), RunError> {
         let begun = Instant::now();
         let steps = self.steps_to_take();
-        self.owed -= steps as f64;
+        self.counters.owed.add(-(steps as f64));
         let config = self.config;
         let mut learning = Learning {
             config,
@@ -297,7 +321,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             events: self.game.events(),
             samples: self.replay.len(),
             begun,
-            spent: (self.started, self.cpu_started),
+            clock: self.clock,
             steps,
             stop,
         };
@@ -327,7 +351,8 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         }
         if self.pending.len() >= FILE_SAMPLES {
             let samples = std::mem::take(&mut self.pending);
-            self.owed += samples.len() as f64 * config.run.reuse / config.run.batch as f64;
+            let owed = samples.len() as f64 * config.run.reuse / config.run.batch as f64;
+            self.counters.owed.add(owed);
             self.replay
                 .push(samples)
                 .map_err(|error| self.folder.unwritten(error))?;
@@ -346,7 +371,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             0 => u64::MAX,
             limit => limit.saturating_sub(self.learner.steps()),
         };
-        (self.owed.max(0.0) as u64).min(left)
+        (self.counters.owed.get().max(0.0) as u64).min(left)
     }
 
     /// Lets the newest weights play matches, unless `stop` is set meanwhile: then a later call does it.
@@ -390,32 +415,15 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         let run = &self.config.run;
         (run.steps > 0 && self.learner.steps() >= run.steps)
             || (run.games > 0 && self.counters.games >= run.games)
-            || (run.minutes > 0.0 && self.seconds() >= 60.0 * run.minutes)
-            || (run.cpu_minutes > 0.0 && self.cpu_seconds() >= 60.0 * run.cpu_minutes)
-    }
-
-    /// Time of the whole run, earlier parts included.
-    fn seconds(&self) -> f64 {
-        self.counters.seconds + self.started.elapsed().as_secs_f64()
-    }
-
-    /// Time that processors spent on the whole run, all threads together.
-    fn cpu_seconds(&self) -> f64 {
-        self.counters.cpu_seconds + self.cpu_started.elapsed().as_secs_f64()
+            || (run.minutes > 0.0 && self.clock.seconds() >= 60.0 * run.minutes)
+            || (run.cpu_minutes > 0.0 && self.clock.cpu_seconds() >= 60.0 * run.cpu_minutes)
     }
 
     /// Writes a line of metrics and begins the next one.
     fn write_metrics(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
-        let mut metrics = self.counters.window.metrics(Totals {
-            step: self.learner.steps(),
-            games: self.counters.games,
-            positions: self.counters.positions,
-            replay: self.replay.len(),
-            capacity: self.config.replay.capacity,
-            seconds: self.seconds(),
-            cpu_seconds: self.cpu_seconds(),
-            events: self.game.events(),
-        });
+        let fill = (self.replay.len(), self.config.replay.capacity);
+        let totals = self.counters.totals(fill, &self.clock, self.game.events());
+        let mut metrics = self.counters.window.metrics(totals);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         self.folder.append_metrics(&metrics)?;
@@ -460,10 +468,9 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             return Ok(());
         }
         let counters = Counters {
-            owed: self.owed.to_bits(),
             next_file: self.replay.next(),
-            seconds: self.seconds(),
-            cpu_seconds: self.cpu_seconds(),
+            seconds: self.clock.seconds(),
+            cpu_seconds: self.clock.cpu_seconds(),
             ..self.counters.clone()
         };
         let origin = ShardOrigin::of(&self.game);
@@ -512,7 +519,7 @@ impl Counters {
     fn new() -> Counters {
         Counters {
             step: 0,
-            owed: 0.0_f64.to_bits(),
+            owed: Bits::default(),
             games: 0,
             positions: 0,
             next_file: 0,
@@ -522,6 +529,26 @@ impl Counters {
             accuracy: None,
             strength: None,
             matches: Matches::default(),
+        }
+    }
+
+    /// What a line of metrics says of the whole run. `fill` is how many samples the window holds, and
+    /// could hold; `events` are the names of what the game counts.
+    fn totals(
+        &self,
+        fill: (usize, usize),
+        clock: &Clock,
+        events: &'static [&'static str],
+    ) -> Totals {
+        Totals {
+            step: self.step,
+            games: self.games,
+            positions: self.positions,
+            replay: fill.0,
+            capacity: fill.1,
+            seconds: clock.seconds(),
+            cpu_seconds: clock.cpu_seconds(),
+            events,
         }
     }
 }

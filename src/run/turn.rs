@@ -3,12 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use cpu_time::ProcessTime;
 use rand::Rng;
 use rayon::ThreadPool;
 
-use super::window::Totals;
-use super::{Counters, Event};
+use super::{Clock, Counters, Event};
 use crate::catalog::CatalogGame;
 use crate::config::Config;
 use crate::encode::Mirror;
@@ -74,8 +72,8 @@ pub(super) struct Playing<'a, G: CatalogGame> {
     pub(super) events: &'static [&'static str],
     pub(super) samples: usize, // in the window
     pub(super) begun: Instant,
-    pub(super) spent: (Instant, ProcessTime), // since when this process trains
-    pub(super) steps: u64,                    // that are taken meanwhile
+    pub(super) clock: Clock,
+    pub(super) steps: u64, // that are taken meanwhile
     pub(super) stop: &'a AtomicBool,
 }
 
@@ -96,16 +94,8 @@ impl<G: CatalogGame> Playing<'_, G> {
             self.pending.extend(&round.samples);
             let mut window = counters.window.clone();
             window.add_time(self.begun.elapsed());
-            let metrics = window.metrics(Totals {
-                step: counters.step,
-                games: counters.games,
-                positions: counters.positions,
-                replay: self.samples,
-                capacity: self.config.replay.capacity,
-                seconds: counters.seconds + self.spent.0.elapsed().as_secs_f64(),
-                cpu_seconds: counters.cpu_seconds + self.spent.1.elapsed().as_secs_f64(),
-                events: self.events,
-            });
+            let fill = (self.samples, self.config.replay.capacity);
+            let metrics = window.metrics(counters.totals(fill, &self.clock, self.events));
             tell(Event::Played(self.samples + self.pending.len(), &metrics));
         }
     }

@@ -21,11 +21,11 @@ pub(super) struct Window {
     steps: u64,
     rows: u64,
     agreed: u64,
-    losses: [Exact; 4],
-    entropies: [Exact; 2], // of the network's policies and of search's
-    bins: [[Exact; 3]; BINS],
-    gradient_norm: Exact,
-    rate: Exact,
+    losses: [Bits; 4],
+    entropies: [Bits; 2], // of the network's policies and of search's
+    bins: [[Bits; 3]; BINS],
+    gradient_norm: Bits,
+    rate: Bits,
     playing: f64,  // seconds
     learning: f64, // seconds
     passed: f64,   // seconds in which one or both went on
@@ -34,19 +34,19 @@ pub(super) struct Window {
 /// A number that is saved as its bits, so that reading it again rounds nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-struct Exact(u64);
+pub(super) struct Bits(u64);
 
-impl Exact {
-    fn of(number: f64) -> Exact {
-        Exact(number.to_bits())
+impl Bits {
+    fn of(number: f64) -> Bits {
+        Bits(number.to_bits())
     }
 
-    fn get(self) -> f64 {
+    pub(super) fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
 
-    fn add(&mut self, number: f64) {
-        *self = Exact::of(self.get() + number);
+    pub(super) fn add(&mut self, number: f64) {
+        *self = Bits::of(self.get() + number);
     }
 }
 
@@ -80,7 +80,7 @@ impl Window {
             sum.add(f64::from(part));
         }
         self.gradient_norm.add(f64::from(progress.gradient_norm));
-        self.rate = Exact::of(f64::from(progress.rate));
+        self.rate = Bits::of(f64::from(progress.rate));
         self.add_judgement(&progress.judgement);
         self.steps += 1;
     }
@@ -115,7 +115,7 @@ impl Window {
             .bins
             .iter()
             .map(|sums| {
-                let [rows, predicted, happened] = sums.map(Exact::get);
+                let [rows, predicted, happened] = sums.map(Bits::get);
                 Bin {
                     rows,
                     predicted,
