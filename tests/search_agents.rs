@@ -96,7 +96,7 @@ fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
         ("rollout?sims=0", "0 simulations are for agent files"),
         ("uniform?root=puct&noise=1", "`noise` needs root=gumbel"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
-        ("rollout?fpu=-1", "a number, 0 or above"),
+        ("rollout?fpu=-1", "a number from 0 to 100"),
         ("rollout?keep=maybe", "expected yes or no"),
         (
             "checkpoints/jarmo.safetensors?temperature=0",
@@ -106,8 +106,12 @@ fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
             "checkpoints/jarmo.safetensors?root=gumbel&temperature=2",
             "`temperature` needs root=puct",
         ),
-        ("rollout?cpuct=-1", "0 or above"),
-        ("uniform?noise=NaN", "0 or above"),
+        ("rollout?cpuct=-1", "from 0 to 100"),
+        (
+            "rollout?point=3e38",
+            "setting point=3e38: expected a number from 0 to 1",
+        ),
+        ("uniform?noise=NaN", "from 0 to 100"),
         ("rollout:5000000000", "at most 4294967295"),
         ("alphabeta:5?nodes=5", "given twice"),
         ("alphabeta?mb=much", "megabytes"),

@@ -1,6 +1,7 @@
 //! The text that names an agent: `rollout:800`, `alphabeta:200000?mb=64`, `best.safetensors?sims=64`.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -145,14 +146,27 @@ impl AgentSpec {
 
     /// A setting read as a number or a word; the error says what was `expected`.
     pub fn read<T: FromStr>(&self, key: &str, expected: &str) -> Result<Option<T>, AgentError> {
-        self.setting(key)
-            .map(|value| {
-                value.parse().map_err(|_| {
-                    let problem = format!("setting {key}={value}: expected {expected}");
-                    AgentError::new(self, problem)
-                })
-            })
-            .transpose()
+        let read = |value: &str| value.parse().map_err(|_| self.unfit(key, expected));
+        self.setting(key).map(read).transpose()
+    }
+
+    fn unfit(&self, key: &str, expected: &str) -> AgentError {
+        let value = self.setting(key).unwrap_or_default();
+        AgentError::new(self, format!("setting {key}={value}: expected {expected}"))
+    }
+
+    /// A setting that is a number in this range, if it is there.
+    pub fn read_within(
+        &self,
+        key: &str,
+        range: RangeInclusive<f32>,
+    ) -> Result<Option<f32>, AgentError> {
+        let expected = format!("a number from {} to {}", range.start(), range.end());
+        let number = self.read(key, &expected)?;
+        if number.is_none_or(|number| range.contains(&number)) {
+            return Ok(number);
+        }
+        Err(self.unfit(key, &expected))
     }
 
     /// The simulations, which are written as the number or as the setting `sims`.

@@ -108,39 +108,31 @@ impl TreeSettings {
             let problem = format!("setting `{key}` needs root={root}");
             Err(AgentError::new(spec, problem))
         };
-        let not_negative = |key: &str| -> Result<Option<f32>, AgentError> {
-            let problem = format!("setting {key}: expected a number, 0 or above");
-            match spec.read::<f32>(key, "a number, 0 or above")? {
-                Some(value) if !(value >= 0.0 && value.is_finite()) => {
-                    Err(AgentError::new(spec, problem))
-                }
-                value => Ok(value),
-            }
-        };
         match &mut self.policy {
             Policy::Gumbel(gumbel) => {
                 refuse(&["cpuct", "fpu", "temperature"], "puct")?;
                 if let Some(considered) = spec.read("considered", number)? {
                     gumbel.considered = considered;
                 }
-                self.noise = not_negative("noise")?.unwrap_or(self.noise);
-                gumbel.point = not_negative("point")?.unwrap_or(gumbel.point);
+                self.noise = spec
+                    .read_within("noise", 0.0..=100.0)?
+                    .unwrap_or(self.noise);
+                gumbel.point = spec
+                    .read_within("point", 0.0..=1.0)?
+                    .unwrap_or(gumbel.point);
             }
             Policy::Puct(puct) => {
                 refuse(&["considered", "noise"], "gumbel")?;
-                puct.exploration = not_negative("cpuct")?.unwrap_or(puct.exploration);
-                puct.unvisited_reduction = not_negative("fpu")?.unwrap_or(puct.unvisited_reduction);
-                match spec.read("temperature", "a number from 0.01 to 100")? {
-                    None => {}
-                    Some(temperature) if (0.01..=100.0).contains(&temperature) => {
-                        puct.temperature = temperature;
-                    }
-                    Some(_) => {
-                        let problem = "setting `temperature`: expected a number from 0.01 to 100";
-                        return Err(AgentError::new(spec, problem));
-                    }
-                }
-                puct.point = not_negative("point")?.unwrap_or(puct.point);
+                puct.exploration = spec
+                    .read_within("cpuct", 0.0..=100.0)?
+                    .unwrap_or(puct.exploration);
+                puct.unvisited_reduction = spec
+                    .read_within("fpu", 0.0..=100.0)?
+                    .unwrap_or(puct.unvisited_reduction);
+                puct.temperature = spec
+                    .read_within("temperature", 0.01..=100.0)?
+                    .unwrap_or(puct.temperature);
+                puct.point = spec.read_within("point", 0.0..=1.0)?.unwrap_or(puct.point);
             }
         }
         self.keeps = match spec.setting("keep") {
