@@ -176,6 +176,18 @@ fn wrong_options_are_named_with_the_remedy() {
 }
 
 #[test]
+#[cfg(unix)]
+fn input_that_cannot_be_read_ends_the_program() {
+    let folder = std::fs::File::open("tests").unwrap();
+    let mut command = program(&["--plain", "--opponent", "random"]);
+    let output = command.stdin(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("standard input: "), "{message}");
+    assert!(output.stdout.len() < 10_000);
+}
+
+#[test]
 fn nobody_who_reads_on_is_no_error() {
     let mut child = program(&["--plain", "--opponent", "random"])
         .stdin(Stdio::piped())

@@ -56,8 +56,15 @@ impl<'a, W: Write> Plain<'a, W> {
         self.let_agents_move()?;
         self.draw()?;
         for line in input.lines() {
-            // A line that is no text is no move either.
-            let line = line.unwrap_or_else(|_| "?".to_owned());
+            let line = match line {
+                // A line that is no text is no move either.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => "?".to_owned(),
+                Err(error) => {
+                    let message = format!("standard input: {error}");
+                    return Err(io::Error::new(error.kind(), message));
+                }
+                Ok(line) => line,
+            };
             match self.obey(line.trim())? {
                 Next::Leave => return Ok(()),
                 Next::Ask => {}
