@@ -121,6 +121,18 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
             "run.minutes=-1.0",
             "run.minutes = -1: it must not be below 0",
         ),
+        (
+            "learner.adam.beta2=1.0",
+            "learner.adam.beta2 = 1: it must be from 0 to below 1",
+        ),
+        (
+            "replay.capacity=3000",
+            "run.first_samples = 8192: it must be at most replay.capacity = 3000",
+        ),
+        (
+            "selfplay.opening_plies=4294967295",
+            "selfplay.opening_plies = 4294967295: it must be from 0 to 1000",
+        ),
         ("selfplay.games=many", "expected usize"),
         ("net.kind=rnn", "unknown variant `rnn`"),
     ] {

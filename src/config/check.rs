@@ -19,8 +19,8 @@ pub(super) fn learner(learner: &LearnerConfig) -> Result<(), ConfigError> {
     share("learner.lowest", learner.lowest)?;
     share("learner.average", learner.average)?;
     positive("learner.adam.epsilon", adam.epsilon)?;
-    share("learner.adam.beta1", adam.beta1)?;
-    share("learner.adam.beta2", adam.beta2)?;
+    below_one("learner.adam.beta1", adam.beta1)?;
+    below_one("learner.adam.beta2", adam.beta2)?;
     not_negative("learner.adam.weight_decay", adam.weight_decay)?;
     not_negative("learner.loss.policy", loss.policy)?;
     not_negative("learner.loss.result", loss.result)?;
@@ -53,6 +53,17 @@ pub(super) fn run(run: &RunConfig) -> Result<(), ConfigError> {
     not_negative("run.cpu_minutes", run.cpu_minutes)
 }
 
+/// The window never holds much more than its capacity, and learning would wait for ever.
+pub(super) fn together(replay: &ReplaySettings, run: &RunConfig) -> Result<(), ConfigError> {
+    let (capacity, first) = (replay.capacity, run.first_samples);
+    if first > capacity {
+        return Err(ConfigError::new(format!(
+            "run.first_samples = {first}: it must be at most replay.capacity = {capacity}"
+        )));
+    }
+    Ok(())
+}
+
 fn from_one(key: &str, number: f64) -> Result<(), ConfigError> {
     check(key, number, "must be at least 1", number >= 1.0)
 }
@@ -76,6 +87,11 @@ fn not_negative<N: Into<f64> + Copy + Display>(key: &str, number: N) -> Result<(
 fn share(key: &str, number: f32) -> Result<(), ConfigError> {
     let fits = (0.0..=1.0).contains(&number);
     check(key, number, "must be from 0 to 1", fits)
+}
+
+fn below_one(key: &str, number: f32) -> Result<(), ConfigError> {
+    let fits = (0.0..1.0).contains(&number);
+    check(key, number, "must be from 0 to below 1", fits)
 }
 
 fn check(key: &str, number: impl Display, rule: &str, fits: bool) -> Result<(), ConfigError> {

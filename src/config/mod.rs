@@ -131,6 +131,7 @@ impl Config {
         check::replay(&self.replay)?;
         check::learner(&self.learner)?;
         check::evaluation(&self.evaluation)?;
-        check::run(&self.run)
+        check::run(&self.run)?;
+        check::together(&self.replay, &self.run)
     }
 }

@@ -72,6 +72,7 @@ impl SelfPlaySettings {
             ("games", self.games, 1, MOST_GAMES),
             ("simulations", self.simulations as usize, 1, simulations),
             ("considered", self.considered as usize, 1, 1 << 16),
+            ("opening_plies", self.opening_plies as usize, 0, 1000),
             (
                 "endgame_force",
                 self.endgame_force as usize,
