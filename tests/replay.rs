@@ -151,8 +151,10 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     assert_eq!(numbers(&again), numbers(&replay));
     again.push(samples(50..60)).unwrap();
     assert_eq!(numbers(&again), (30..60).collect::<Vec<_>>());
-    let (smaller, _) = open(folder.path(), 10);
+    let (mut smaller, _) = open(folder.path(), 10);
     assert_eq!(numbers(&smaller), (50..60).collect::<Vec<_>>());
+    smaller.tidy().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -86,7 +86,8 @@ impl Replay {
         let mut warnings = Vec::new();
         for number in numbers.into_iter().rev() {
             if replay.total >= settings.capacity {
-                break;
+                replay.unneeded.push(number);
+                continue;
             }
             let path = replay.path(number);
             let read = fs::read(&path).map_err(|error| error.to_string());
