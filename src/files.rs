@@ -1,7 +1,7 @@
-//! Files that are there as a whole or not at all.
+//! Files that are there as a whole or not at all, and folders that one process has to itself.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,8 +45,43 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Deletes the temporary files that a killed process left in a folder, which must not be written to
+/// by another one.
+pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == TEMPORARY) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
+/// A folder that this process has to itself, until this is dropped or the process ends in any way.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File, // locked until it is closed
+}
+
+/// Takes a folder for this process alone, by a file `lock` in it; `None` if another process has it.
+pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join("lock"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(FolderLock { _file: file })),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// The ending of temporary files.
+const TEMPORARY: &str = "tmp";
+
 fn beside(path: &Path) -> PathBuf {
     let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-    name.push(format!(".{}.tmp", std::process::id()));
+    name.push(format!(".{}.{TEMPORARY}", std::process::id()));
     path.with_file_name(name)
 }

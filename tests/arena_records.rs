@@ -177,5 +177,8 @@ fn random_openings_begin_the_same_however_many_are_drawn() {
         }
     }
     let error = Openings::random(&game, 5000, 1, 8).unwrap_err().to_string();
-    assert!(error.contains("fewer --opening-plies"), "{error}");
+    assert!(
+        error.contains("still open after 5000 random plies"),
+        "{error}"
+    );
 }

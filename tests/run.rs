@@ -135,6 +135,8 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
     assert!(metrics(&parts).len() < expected.len());
     // As if it had been killed after a checkpoint: what it wrote later is not to be believed.
     fs::write(parts.join("replay/00000099.safetensors"), "half a file").unwrap();
+    let unfinished = parts.join("checkpoints/step-00000099.safetensors.1.tmp");
+    fs::write(&unfinished, "half a file").unwrap();
     let stray = expected.last().unwrap();
     let mut text = fs::read_to_string(parts.join("metrics.jsonl")).unwrap();
     text += &format!("{}\n{{\"step\":", serde_json::to_string(stray).unwrap());
@@ -146,9 +148,49 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
         train(&folder, &kept, stop_after);
     }
     assert_eq!(metrics(&parts), expected);
+    assert!(!unfinished.exists());
     let (parts, _) = RunFolder::open(&parts).unwrap();
     assert_eq!(newest(&parts).weights(), newest(&folder).weights());
     assert_eq!(newest(&parts).header().provenance.step, 160);
+}
+
+#[test]
+fn matches_at_the_end_of_a_run_are_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let config = config(&["run.steps=60"]);
+    let folder = RunFolder::create(&path, &config, None).unwrap();
+    assert_eq!(train(&folder, &config, usize::MAX), Ended::Limit);
+    let last = metrics(&path).pop().unwrap();
+    assert_eq!(last.strength.as_ref().unwrap().step, 60);
+
+    let stop = AtomicBool::new(false);
+    let cpu = OpenDevice::cpu();
+    let mut played = 0;
+    let game = ConnectFour::new(0);
+    let ended = run(game, &config, &folder, &cpu, &stop, |event| {
+        played += u32::from(matches!(event, Event::Strength(_)));
+    });
+    assert_eq!((ended.unwrap(), played), (Ended::Limit, 0));
+    assert_eq!(metrics(&path).pop().unwrap(), last);
+}
+
+#[test]
+fn what_is_owed_for_the_first_samples_is_learned_over_several_turns() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let config = config(&[
+        "replay.capacity=30000",
+        "run.first_samples=24576",
+        "run.reuse=0.5",
+        "run.batch=64",
+        "run.steps=192",
+        "evaluation.every=0",
+    ]);
+    let folder = RunFolder::create(&path, &config, None).unwrap();
+    assert_eq!(train(&folder, &config, usize::MAX), Ended::Limit);
+    let steps: Vec<u64> = metrics(&path).iter().map(|line| line.step).collect();
+    assert_eq!(steps, [128, 192]);
 }
 
 #[test]
@@ -393,15 +435,39 @@ fn a_place_that_cannot_be_written_is_named() {
         .assert()
         .code(2)
         .stderr(contains("expected cpu, cuda, cuda:NUMBER or wgpu"));
-    program(&["train", "--set", "evaluation.opponents=['rolout:5']"])
-        .args(["--run", home.path().join("other").to_str().unwrap()])
-        .assert()
-        .code(1)
-        .stderr(contains("evaluation.opponents").and(contains("rolout")));
     program(&["train", "--set", "evaluation.games=5"])
         .assert()
         .code(2)
         .stderr(contains("every opening is played from both sides"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_there_is_a_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let run = home.path().join("run");
+    for (wrong, message) in [
+        (
+            ["--set", "evaluation.opponents=['rolout:5']"],
+            "evaluation.opponents: agent `rolout:5`",
+        ),
+        (
+            ["--set", "evaluation.opening_plies=60"],
+            "evaluation.opening_plies = 60: no game of connect_four is still open",
+        ),
+        (
+            ["--set", "evaluation.tables='no/such'"],
+            "evaluation.tables = no/such: there are exact tables for jarmo only",
+        ),
+        (["--minutes", "nan"], "run.minutes = NaN"),
+    ] {
+        program(&["train", "--run", run.to_str().unwrap()])
+            .args(QUICK)
+            .args(wrong)
+            .assert()
+            .code(2)
+            .stderr(contains(message));
+        assert!(!run.exists(), "{wrong:?}");
+    }
 }
 
 /// The shortest run there is on the command line.

@@ -315,6 +315,19 @@ fn a_force_for_which_there_is_no_room_is_refused_before_any_work() {
 }
 
 #[test]
+fn one_process_at_a_time_builds_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let held = jarmo::files::lock_folder(folder.path()).unwrap().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let arguments = ["tables", "build", "--force", "3", "--out", out];
+    jarmo(&arguments).assert().code(1).stderr(contains(
+        "another process is building tables in this folder",
+    ));
+    drop(held);
+    jarmo(&arguments).assert().success();
+}
+
+#[test]
 fn the_shuttle_rule_is_measured() {
     jarmo(&["tables", "shuttle", "--force", "2"])
         .assert()

@@ -68,7 +68,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         };
         if drawn.is_empty() {
             return Err(OpeningError(format!(
-                "no game of {} is still open after {plies} random plies; take fewer --opening-plies",
+                "no game of {} is still open after {plies} random plies",
                 game.id()
             )));
         }

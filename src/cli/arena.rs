@@ -100,9 +100,13 @@ fn agents_help() -> String {
     format!("The agents, two for a match, more for a round robin: {AGENTS}")
 }
 
+/// All games of a tournament are laid out in memory before the first one.
+const MORE_THAN_MOST: u32 = 1_000_001;
+
 fn even_games(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(0) => Err("no games; ask for at least 2".to_owned()),
+        Ok(MORE_THAN_MOST..) => Err(format!("at most {} games", MORE_THAN_MOST - 1)),
         Ok(games) if games % 2 == 1 => Err(format!(
             "an odd number leaves one opening without its other side; take {} or {}",
             games - 1,
@@ -184,7 +188,9 @@ impl Args {
             Some(path) => Openings::from_file(game, path, self.opening_plies),
             None => {
                 let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
-                Openings::random(game, plies, self.games as usize / 2, self.seed)
+                let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
+                return openings
+                    .map_err(|error| Failure::new(format!("{error}; take fewer --opening-plies")));
             }
         };
         openings.map_err(Failure::new)

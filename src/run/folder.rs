@@ -2,7 +2,7 @@
 //! by a checkpoint, `resume/current.json`, decides what the run goes on from.
 
 use std::fmt::Display;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{Counters, RunError, Saved};
 use crate::config::Config;
 use crate::encode::Encode;
-use crate::files::write_whole;
+use crate::files::{FolderLock, lock_folder, remove_leftovers, write_whole};
 use crate::net::AgentFile;
 use crate::observe::{EventFile, Metrics};
 use crate::program::{COMMIT, TOOLCHAIN, is_changed, this_program};
@@ -24,13 +24,14 @@ const MANIFEST: &str = "manifest.toml";
 const METRICS: &str = "metrics.jsonl";
 const CURRENT: &str = "current.json";
 const EVENTS: &str = "tensorboard";
+const PARTS: [&str; 3] = ["checkpoints", "resume", "replay"];
 const FIRST: &str = "first.safetensors";
 
 /// The folder of a run, held by this process alone.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
-    _lock: File, // released when it is closed, however the process ends
+    _lock: FolderLock,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,7 +64,7 @@ impl RunFolder {
                  another folder with --run"
             )));
         }
-        for folder in ["checkpoints", "resume", "replay"] {
+        for folder in PARTS {
             let folder = path.join(folder);
             fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
         }
@@ -106,29 +107,27 @@ impl RunFolder {
         })?;
         let config = Config::from_toml(&text)
             .map_err(|error| RunError(format!("{}: {error}", file.display())))?;
-        Ok((RunFolder::lock(path)?, config))
+        let folder = RunFolder::lock(path)?;
+        for part in PARTS {
+            let part = path.join(part);
+            remove_leftovers(&part).map_err(|error| at(&part, error))?;
+        }
+        Ok((folder, config))
     }
 
     fn lock(path: &Path) -> Result<RunFolder, RunError> {
-        let file = path.join("lock");
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&file)
-            .map_err(|error| at(&file, error))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(RunFolder {
-                path: path.to_owned(),
-                _lock: lock,
-            }),
-            Err(TryLockError::WouldBlock) => Err(RunError(format!(
+        let lock = lock_folder(path).map_err(|error| at(path, error))?;
+        let lock = lock.ok_or_else(|| {
+            RunError(format!(
                 "{}: another process is training in this folder; stop it first, or name another \
                  folder with --run",
                 path.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(at(&file, error)),
-        }
+            ))
+        })?;
+        Ok(RunFolder {
+            path: path.to_owned(),
+            _lock: lock,
+        })
     }
 
     /// The path as it was given.
@@ -175,6 +174,26 @@ impl RunFolder {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         file.and_then(|mut file| file.write_all(line.as_bytes()))
             .map_err(|error| self.unwritten(at(&path, error)))
+    }
+
+    /// Changes the last line of the metrics, if there is one.
+    pub(super) fn change_last_metrics(
+        &self,
+        change: impl FnOnce(&mut Metrics),
+    ) -> Result<(), RunError> {
+        let path = self.path.join(METRICS);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            read => read.map_err(|error| at(&path, error))?,
+        };
+        let (before, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", &text));
+        let Ok(mut metrics) = serde_json::from_str::<Metrics>(last) else {
+            return Ok(());
+        };
+        change(&mut metrics);
+        let last = serde_json::to_string(&metrics).expect("metrics are plain data");
+        let end = if before.is_empty() { "" } else { "\n" };
+        self.write(METRICS, format!("{before}{end}{last}\n").as_bytes())
     }
 
     /// Takes lines after this step out of the metrics: the run will write them again.

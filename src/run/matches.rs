@@ -151,7 +151,7 @@ impl Matches {
     }
 }
 
-/// Refuses opponents that cannot be had, before anything is learned.
+/// Refuses opponents and openings that cannot be had.
 pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Result<(), RunError> {
     if config.every == 0 {
         return Ok(());
@@ -159,7 +159,9 @@ pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Resu
     for text in &config.opponents {
         opponent(game, text)?;
     }
-    Ok(())
+    let plies = config.opening_plies;
+    let openings = Openings::random(game, plies, 1, 0).map(drop);
+    openings.map_err(|error| RunError(format!("evaluation.opening_plies = {plies}: {error}")))
 }
 
 fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, RunError> {

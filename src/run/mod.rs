@@ -12,6 +12,7 @@ mod window;
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -31,6 +32,7 @@ use crate::program::this_program;
 use crate::random::stream;
 use crate::replay::{Replay, Samples, ShardOrigin};
 use crate::selfplay::{GamesState, SelfPlay};
+use crate::tables::Endgames;
 use crate::train::{Learner, OpenDevice, TrainBatch};
 use matches::Matches;
 use turn::{FILE_SAMPLES, Judge, Learning, Playing, evaluators};
@@ -197,19 +199,31 @@ pub fn run<G: CatalogGame>(
             continue;
         }
         if run.is_finished() {
+            run.complete_metrics()?;
             run.checkpoint(&mut tell)?;
             return Ok(Ended::Limit);
         }
         run.turn(stop, &mut tell)?;
         let after = run.learner.steps();
-        if after / METRICS_STEPS > step / METRICS_STEPS {
+        let passed = |every: u64| after / every > step / every;
+        if passed(config.run.checkpoint) {
+            run.examine(&mut tell);
+        }
+        if passed(METRICS_STEPS) {
             run.write_metrics(&mut tell)?;
         }
-        if after / config.run.checkpoint > step / config.run.checkpoint {
-            run.examine(&mut tell);
+        if passed(config.run.checkpoint) {
             run.checkpoint(&mut tell)?;
         }
     }
+}
+
+/// Refuses settings that do not fit the game, before anything is written or learned.
+pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
+    let tables = config.selfplay.open_tables(game);
+    tables.map_err(RunError::new)?;
+    exam_tables(game, config)?;
+    matches::check(game, &config.evaluation)
 }
 
 impl<'a, G: CatalogGame> Run<'a, G> {
@@ -220,7 +234,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         device: &OpenDevice,
         tell: &mut impl FnMut(Event<'_>),
     ) -> Result<Run<'a, G>, RunError> {
-        matches::check(&game, &config.evaluation)?;
+        check(&game, config)?;
         let shape = NetShape::of(&game);
         let origin = ShardOrigin::of(&game);
         let seed = config.run.seed;
@@ -351,8 +365,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         }
         if self.pending.len() >= FILE_SAMPLES {
             let samples = std::mem::take(&mut self.pending);
-            let owed = samples.len() as f64 * config.run.reuse / config.run.batch as f64;
-            self.counters.owed.add(owed);
+            self.counters.owed.add(self.steps_of_a_file());
             self.replay
                 .push(samples)
                 .map_err(|error| self.folder.unwritten(error))?;
@@ -361,17 +374,27 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         Ok(())
     }
 
+    /// Learning steps that a file of samples has a right to.
+    fn steps_of_a_file(&self) -> f64 {
+        let run = &self.config.run;
+        FILE_SAMPLES as f64 * run.reuse / run.batch as f64
+    }
+
     /// Whole learning steps that the samples in the window have a right to.
     fn steps_to_take(&self) -> u64 {
         let run = &self.config.run;
         if self.replay.len() < run.first_samples {
             return 0;
         }
+        // What is owed for the first samples is taken over several turns, each of which can be stopped.
+        let most = (4.0 * self.steps_of_a_file()).max(1.0) as u64;
         let left = match run.steps {
             0 => u64::MAX,
             limit => limit.saturating_sub(self.learner.steps()),
         };
-        (self.counters.owed.get().max(0.0) as u64).min(left)
+        (self.counters.owed.get().max(0.0) as u64)
+            .min(left)
+            .min(most)
     }
 
     /// Lets the newest weights play matches, unless `stop` is set meanwhile: then a later call does it.
@@ -393,6 +416,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             tell(Event::Strength(&strength));
             self.note(tell, |events| events.strength(&strength));
             self.counters.strength = Some(strength);
+            self.saved = None;
         }
         tell(Event::Doing(Activity::Training));
         Ok(())
@@ -431,6 +455,21 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         self.note(tell, |events| events.metrics(&metrics));
         self.counters.window = Window::default();
         Ok(())
+    }
+
+    /// Adds what is waiting for the next line of metrics to the last one: there may be no other. If the
+    /// run goes on, the next line has it as well.
+    fn complete_metrics(&self) -> Result<(), RunError> {
+        let Counters {
+            accuracy, strength, ..
+        } = &self.counters;
+        if accuracy.is_none() && strength.is_none() {
+            return Ok(());
+        }
+        self.folder.change_last_metrics(|metrics| {
+            metrics.accuracy = accuracy.or(metrics.accuracy);
+            metrics.strength = strength.clone().or(metrics.strength.take());
+        })
     }
 
     /// Writes for TensorBoard. If that fails, the run goes on without it.
@@ -496,15 +535,21 @@ impl<'a, G: CatalogGame> Run<'a, G> {
 
 /// A fixed sample of positions of the exact tables that the settings name.
 fn open_exam<G: CatalogGame>(game: &G, config: &Config) -> Result<Option<PolicyExam<G>>, RunError> {
+    let tables = exam_tables(game, config)?;
+    Ok(tables.map(|tables| PolicyExam::random(game, tables.as_ref(), EXAM_POSITIONS, EXAM_SEED)))
+}
+
+fn exam_tables<G: CatalogGame>(
+    game: &G,
+    config: &Config,
+) -> Result<Option<Arc<dyn Endgames<G>>>, RunError> {
     let folder = &config.evaluation.tables;
     if folder.as_os_str().is_empty() {
         return Ok(None);
     }
-    let tables = game
-        .open_endgames(folder)
-        .map_err(|error| RunError(format!("evaluation.tables = {}: {error}", folder.display())))?;
-    let exam = PolicyExam::random(game, tables.as_ref(), EXAM_POSITIONS, EXAM_SEED);
-    Ok(Some(exam))
+    let tables = game.open_endgames(folder);
+    let wrong = |error| RunError(format!("evaluation.tables = {}: {error}", folder.display()));
+    tables.map(Some).map_err(wrong)
 }
 
 /// Everything that a run goes on from.

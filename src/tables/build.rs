@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::file::{
@@ -14,6 +14,7 @@ use super::index::{LEAST_FORCE, Layer};
 use super::lines::{Blockable, Lines};
 use super::lookup::Tables;
 use super::solve::{Layers, SolveError, Solver, Unfinished, Watch};
+use crate::files::lock_folder;
 use crate::games::Jarmo;
 
 /// How a build is to be done.
@@ -71,6 +72,8 @@ pub enum BuildError {
     File(FileError),
     /// A layer could not be solved.
     Solve(SolveError),
+    /// Another process builds in this folder.
+    Busy(PathBuf),
     /// There is not enough of something: what, bytes needed, bytes there.
     Short(&'static str, u64, u64),
 }
@@ -81,6 +84,11 @@ impl fmt::Display for BuildError {
             BuildError::Web(error) => error.fmt(out),
             BuildError::File(error) => error.fmt(out),
             BuildError::Solve(error) => error.fmt(out),
+            BuildError::Busy(folder) => write!(
+                out,
+                "{}: another process is building tables in this folder",
+                folder.display()
+            ),
             BuildError::Short(what, needed, there) => write!(
                 out,
                 "not enough {what}: {} MiB are needed, {} MiB are free; free some, or build a lower force",
@@ -109,7 +117,8 @@ pub fn build(
 ) -> Result<Tables, BuildError> {
     let lines = Lines::of(game.web()).map_err(BuildError::Web)?;
     let owner = Owner::of(game);
-    fs::create_dir_all(folder).map_err(|error| BuildError::File(FileError::io(folder)(error)))?;
+    let failed = |error| BuildError::File(FileError::io(folder)(error));
+    fs::create_dir_all(folder).map_err(failed)?;
     let mut kept = Vec::new();
     for force in LEAST_FORCE..=settings.force {
         let layer = Layer::new(force);
@@ -129,6 +138,13 @@ pub fn build(
         .filter_map(|(force, kept)| kept.is_none().then_some(force))
         .collect();
     check_room(folder, &missing)?;
+    let _lock = match missing.is_empty() {
+        true => None,
+        false => {
+            let lock = lock_folder(folder).map_err(failed)?;
+            Some(lock.ok_or_else(|| BuildError::Busy(folder.to_owned()))?)
+        }
+    };
 
     let mut clock = Clock::new(&missing);
     let mut done: Vec<Bytes> = Vec::new();

@@ -16,7 +16,7 @@ use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
 use crate::net::{AgentFile, KernelKind, NetShape};
-use crate::run::{Ended, RunFolder, checkpoint, run as run_training};
+use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
 
 /// Learn a game from self-play alone: Ctrl-C stops it after the turn under way, and it can be resumed
@@ -50,6 +50,19 @@ pub(super) struct Args {
     /// run.cpu_minutes
     #[arg(long, value_name = "M")]
     cpu_minutes: Option<f64>,
+}
+
+impl Args {
+    /// These settings, with the limits that hold for this call alone.
+    fn limited(&self, mut config: Config) -> Result<Config, Failure> {
+        let run = &mut config.run;
+        run.steps = self.steps.unwrap_or(run.steps);
+        run.games = self.games.unwrap_or(run.games);
+        run.minutes = self.minutes.unwrap_or(run.minutes);
+        run.cpu_minutes = self.cpu_minutes.unwrap_or(run.cpu_minutes);
+        config.validate().map_err(Failure::usage)?;
+        Ok(config)
+    }
 }
 
 /// Copy an agent out of a run, as a file that plays
@@ -96,8 +109,11 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
 
 pub(super) fn run(args: Args) -> CommandResult {
     let device = OpenDevice::open(args.device).map_err(Failure::new)?;
-    let (folder, mut config) = match &args.resume {
-        Some(path) => RunFolder::open(path).map_err(Failure::new)?,
+    let (folder, config) = match &args.resume {
+        Some(path) => {
+            let (folder, config) = RunFolder::open(path).map_err(Failure::new)?;
+            (folder, args.limited(config)?)
+        }
         None => {
             let first = args.from.as_deref().map(AgentFile::load).transpose();
             let first = first.map_err(Failure::new)?;
@@ -105,18 +121,14 @@ pub(super) fn run(args: Args) -> CommandResult {
                 Some(agent) => args.config.resolve_from(agent.header().net)?,
                 None => args.config.resolve()?,
             };
+            let limited = args.limited(config.clone())?;
             let check = CheckGame(&config, first.as_ref());
             with_game(&config.game.name, &config.game.settings(), check)??;
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
             let folder = RunFolder::create(&path, &config, first.as_ref());
-            (folder.map_err(Failure::new)?, config)
+            (folder.map_err(Failure::new)?, limited)
         }
     };
-    config.run.steps = args.steps.unwrap_or(config.run.steps);
-    config.run.games = args.games.unwrap_or(config.run.games);
-    config.run.minutes = args.minutes.unwrap_or(config.run.minutes);
-    config.run.cpu_minutes = args.cpu_minutes.unwrap_or(config.run.cpu_minutes);
-    config.validate().map_err(Failure::usage)?;
     let stop = stop_on_interrupt()?;
     let task = TrainTask {
         config: &config,
@@ -142,8 +154,7 @@ impl GameTask for CheckGame<'_> {
     type Output = Result<(), Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        let tables = self.0.selfplay.open_tables(&game);
-        tables.map_err(Failure::usage)?;
+        check(&game, self.0).map_err(Failure::usage)?;
         let Some(agent) = self.1 else { return Ok(()) };
         let wrong = |error: &dyn Display| Failure::usage(format!("--from: {error}"));
         let fits = agent.clone().for_game(&game);
