@@ -12,6 +12,7 @@ mod grow;
 mod inspect;
 #[allow(unsafe_code)]
 mod kernel;
+mod logits;
 mod measure;
 mod softmax;
 mod weights;
@@ -20,8 +21,10 @@ pub use config::{NetConfig, NetConfigError, NetShape, RESULTS, TensorPlan, WIDTH
 pub use evaluator::NetEvaluator;
 pub use features::FeatureBatch;
 pub use file::{AGENT_FORMAT, AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance};
-pub use frozen::{FrozenNet, KernelKind, Logits};
+pub use frozen::FrozenNet;
 pub use inspect::{Inspection, Opinion};
+pub use kernel::KernelKind;
+pub use logits::Logits;
 pub use measure::{NetSpeed, NetWork, measure};
 pub use softmax::softmax;
 pub use weights::{Tensor, Weights, WeightsError};

@@ -15,6 +15,7 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod bf16;
+mod kind;
 mod memory;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -22,6 +23,7 @@ mod simd;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 
+pub use kind::KernelKind;
 pub(super) use memory::Aligned;
 
 /// Outputs of a product are padded to a multiple of this.

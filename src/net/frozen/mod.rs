@@ -3,193 +3,18 @@
 mod conv;
 mod mlp;
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use super::config::{NetConfig, NetShape, RESULTS};
 use super::features::FeatureBatch;
-use super::kernel::{Aligned, Dense, Kernel, portable::Portable};
+use super::kernel::{Aligned, Dense, Kernel, KernelKind, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{amx::AmxBf16, avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
-use super::softmax::softmax;
+use super::logits::Logits;
 use super::weights::Weights;
-use crate::eval::Value;
 use conv::ConvNet;
 use mlp::Mlp;
-
-/// The kinds of kernels, slowest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KernelKind {
-    /// Plain code for every machine.
-    Portable,
-    /// AVX2 with FMA.
-    Avx2,
-    /// AVX-512.
-    Avx512,
-    /// AVX-512 with products of bf16 numbers: about one part in 200 off the others' answers.
-    Avx512Bf16,
-    /// AMX with products of bf16 numbers, on Linux: as far off as AVX-512 with bf16. Tested in an
-    /// emulator, not timed.
-    AmxBf16,
-}
-
-impl KernelKind {
-    /// All kinds, slowest first.
-    pub const ALL: [KernelKind; 5] = [
-        KernelKind::Portable,
-        KernelKind::Avx2,
-        KernelKind::Avx512,
-        KernelKind::Avx512Bf16,
-        KernelKind::AmxBf16,
-    ];
-
-    /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            KernelKind::Portable => "portable",
-            KernelKind::Avx2 => "avx2",
-            KernelKind::Avx512 => "avx512",
-            KernelKind::Avx512Bf16 => "avx512-bf16",
-            KernelKind::AmxBf16 => "amx-bf16",
-        }
-    }
-
-    /// Those that this processor can run, slowest first.
-    pub fn available() -> Vec<KernelKind> {
-        KernelKind::ALL
-            .into_iter()
-            .filter(|kind| kind.runs_here())
-            .collect()
-    }
-
-    /// The fastest that this processor can run.
-    pub fn best() -> KernelKind {
-        let available = KernelKind::available();
-        *available.last().expect("plain code runs everywhere")
-    }
-
-    fn runs_here(self) -> bool {
-        match self {
-            KernelKind::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx2 => Avx2::detect().is_some(),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx512 => Avx512::detect().is_some(),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx512Bf16 => Avx512Bf16::detect().is_some(),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::AmxBf16 => AmxBf16::detect().is_some(),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Display for KernelKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.name())
-    }
-}
-
-impl FromStr for KernelKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<KernelKind, String> {
-        KernelKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == text)
-            .ok_or_else(|| {
-                let names = KernelKind::ALL.map(KernelKind::name).join(", ");
-                format!("no kernel is called `{text}`; there are {names}")
-            })
-    }
-}
-
-/// What a network says about a batch of positions, before any masking.
-#[derive(Clone, Debug)]
-pub struct Logits {
-    shape: NetShape,
-    stride: usize,     // numbers from one row to the next
-    numbers: Vec<f32>, // [positions, stride]: policy, result, score, padding
-}
-
-impl Logits {
-    /// Room for a network of this shape.
-    pub fn new(shape: NetShape) -> Logits {
-        Logits {
-            shape,
-            stride: 0,
-            numbers: Vec::new(),
-        }
-    }
-
-    /// Rows that somebody else computed: policy, result and score of each, `[rows, outputs]`.
-    ///
-    /// # Panics
-    /// Panics if these are no whole rows.
-    pub fn from_rows(shape: NetShape, numbers: Vec<f32>) -> Logits {
-        let stride = shape.outputs();
-        assert_eq!(numbers.len() % stride, 0, "whole rows");
-        Logits {
-            shape,
-            stride,
-            numbers,
-        }
-    }
-
-    /// The value of a row for the player to move. `heads` is room to work in.
-    pub fn value(&self, row: usize, heads: &mut Vec<f32>) -> Value {
-        heads.clear();
-        heads.extend_from_slice(self.result(row));
-        softmax(heads);
-        let [win, draw, loss] = heads[..] else {
-            unreachable!("three results");
-        };
-        heads.clear();
-        heads.extend_from_slice(self.score(row));
-        softmax(heads);
-        let worst = -(self.shape.points as f32);
-        let shares = heads.iter().zip(0_u16..);
-        let score = shares
-            .map(|(share, place)| share * (worst + f32::from(place)))
-            .sum();
-        Value {
-            win,
-            draw,
-            loss,
-            score,
-        }
-    }
-
-    /// One number for every action index, legal or not.
-    #[inline]
-    pub fn policy(&self, row: usize) -> &[f32] {
-        &self.row(row)[..self.shape.actions]
-    }
-
-    /// Win, draw and loss of the player to move.
-    #[inline]
-    pub fn result(&self, row: usize) -> &[f32] {
-        &self.row(row)[self.shape.actions..][..RESULTS]
-    }
-
-    /// The score differences of the player to move, from the worst to the best; none in games
-    /// without points.
-    #[inline]
-    pub fn score(&self, row: usize) -> &[f32] {
-        &self.row(row)[self.shape.actions + RESULTS..self.shape.outputs()]
-    }
-
-    #[inline]
-    fn row(&self, row: usize) -> &[f32] {
-        &self.numbers[row * self.stride..][..self.stride]
-    }
-}
 
 /// A network ready to evaluate batches of positions. Clones share the weights: one for each thread.
 pub struct FrozenNet {
@@ -201,11 +26,7 @@ pub struct FrozenNet {
 impl FrozenNet {
     /// Packs the weights for the fastest kernel of this processor.
     pub fn new(weights: &Weights) -> FrozenNet {
-        let available = KernelKind::available();
-        let best = *available
-            .last()
-            .expect("the portable kernel is always there");
-        FrozenNet::with_kernel(weights, best).expect("an available kernel runs")
+        FrozenNet::with_kernel(weights, KernelKind::best()).expect("an available kernel runs")
     }
 
     /// Packs the weights for this kernel, if the processor can run it.
