@@ -33,15 +33,8 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         AgentKind::Tables(folder) => {
             let settings = rollout_settings().with_spec(spec)?;
             let tables = endgames(&game, spec, folder)?;
-            let front = WithEndgames::new(game.clone(), tables.clone(), Rollout::new(game.clone()));
-            let outside = TreeAgent::new(game.clone(), spec.to_string(), front, settings);
-            let outside = Box::new(outside);
-            Ok(Box::new(EndgameAgent::new(
-                game,
-                spec.to_string(),
-                tables,
-                outside,
-            )))
+            let rollout = Rollout::new(game.clone());
+            Ok(tree_over_tables(game, spec, tables, rollout, settings))
         }
         AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
         AgentKind::File(path) => {
@@ -49,7 +42,14 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
                 refuse_search_settings(spec)?;
                 let evaluator = network(&game, spec, path)?;
                 let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
-                return behind_tables(game, spec, Box::new(agent));
+                return Ok(match spec.setting("tables") {
+                    None => Box::new(agent),
+                    Some(folder) => {
+                        let tables = endgames(&game, spec, Path::new(folder))?;
+                        let name = spec.to_string();
+                        Box::new(EndgameAgent::new(game, name, tables, Box::new(agent)))
+                    }
+                });
             }
             let settings = TreeSettings::network().with_spec(spec)?;
             let evaluator = network(&game, spec, path)?;
@@ -129,36 +129,34 @@ fn rollout_settings() -> TreeSettings {
     }
 }
 
-/// A tree agent over this evaluator, with exact tables in front of the evaluator and of the agent if
-/// the spec names any: it searches what leads to them and plays perfectly where they reach.
+/// A tree agent over this evaluator, and over exact tables if the spec names any.
 fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
     evaluator: E,
     settings: TreeSettings,
 ) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let name = spec.to_string();
     let Some(folder) = spec.setting("tables") else {
+        let name = spec.to_string();
         return Ok(Box::new(TreeAgent::new(game, name, evaluator, settings)));
     };
     let tables = endgames(&game, spec, Path::new(folder))?;
-    let evaluator = WithEndgames::new(game.clone(), tables, evaluator);
-    let agent = TreeAgent::new(game.clone(), name, evaluator, settings);
-    behind_tables(game, spec, Box::new(agent))
+    Ok(tree_over_tables(game, spec, tables, evaluator, settings))
 }
 
-/// An agent that plays by the tables which the spec names, if any, and leaves the rest to `outside`.
-fn behind_tables<G: CatalogGame>(
+/// A tree agent with exact tables in front of its evaluator and of itself: it searches what leads to
+/// them and plays perfectly where they reach.
+fn tree_over_tables<G: CatalogGame, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
-    outside: Box<dyn Agent<G>>,
-) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let Some(folder) = spec.setting("tables") else {
-        return Ok(outside);
-    };
-    let tables = endgames(&game, spec, Path::new(folder))?;
+    tables: Arc<dyn Endgames<G>>,
+    evaluator: E,
+    settings: TreeSettings,
+) -> Box<dyn Agent<G>> {
     let name = spec.to_string();
-    Ok(Box::new(EndgameAgent::new(game, name, tables, outside)))
+    let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
+    let tree = TreeAgent::new(game.clone(), name.clone(), evaluator, settings);
+    Box::new(EndgameAgent::new(game, name, tables, Box::new(tree)))
 }
 
 fn endgames<G: CatalogGame>(

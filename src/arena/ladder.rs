@@ -53,18 +53,11 @@ impl Ladder {
     /// as long as the anchor is not among them.
     pub fn ratings(&self, anchor: &Anchor) -> Vec<(&Entrant, Estimate)> {
         let fit = Fit::new(self.entrants.len(), &self.bouts);
-        let fixed = self
-            .entrants
-            .iter()
-            .position(|entrant| entrant.name == anchor.agent);
-        let rating = |agent| match fixed {
-            None => fit.relative_to_mean(agent),
-            Some(fixed) => fit.difference(agent, fixed).shifted(anchor.elo),
-        };
+        let fixed = anchor.among(&self.entrants);
         self.entrants
             .iter()
             .enumerate()
-            .map(|(agent, entrant)| (entrant, rating(agent)))
+            .map(|(agent, entrant)| (entrant, fit.rating(agent, fixed)))
             .collect()
     }
 

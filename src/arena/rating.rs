@@ -156,6 +156,15 @@ impl Fit {
         self.contrast(|other| f64::from(u8::from(other == agent)) - share)
     }
 
+    /// The agent's rating where `fixed`, an agent with its own, fixes the scale; relative to the mean
+    /// of the table without.
+    pub fn rating(&self, agent: usize, fixed: Option<(usize, f64)>) -> Estimate {
+        match fixed {
+            None => self.relative_to_mean(agent),
+            Some((other, elo)) => self.difference(agent, other).shifted(elo),
+        }
+    }
+
     /// How much stronger one agent is than another; 0 without doubt for the same one.
     pub fn difference(&self, agent: usize, other: usize) -> Estimate {
         self.contrast(|index| {

@@ -174,17 +174,9 @@ impl Report {
 
 fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
     let entrant = &standings.entrants[agent];
-    let rating = match &standings.anchor {
-        None => fit.relative_to_mean(agent),
-        Some(anchor) => {
-            let fixed = standings
-                .entrants
-                .iter()
-                .position(|entrant| entrant.name == anchor.agent)
-                .expect("an anchor takes part");
-            fit.difference(agent, fixed).shifted(anchor.elo)
-        }
-    };
+    let anchor = standings.anchor.as_ref();
+    let fixed = anchor.and_then(|anchor| anchor.among(&standings.entrants));
+    let rating = fit.rating(agent, fixed);
     let mut by_side = [Results::default(); 2];
     let (mut difference, mut scored_games) = (0, 0);
     for tally in &standings.tallies {

@@ -159,6 +159,16 @@ pub struct Anchor {
     pub elo: f64,
 }
 
+impl Anchor {
+    /// Where it is in a table, and its rating.
+    pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
+        let place = entrants
+            .iter()
+            .position(|entrant| entrant.name == self.agent);
+        place.map(|place| (place, self.elo))
+    }
+}
+
 impl std::str::FromStr for Anchor {
     type Err = String;
 

@@ -12,6 +12,7 @@ use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, position_of, seconds};
 use crate::game::Game;
 use crate::games::{Jarmo, JarmoPosition};
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 use crate::tables::{
     BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, measure, shuttle_effect,
     verify,
@@ -39,7 +40,8 @@ pub(super) struct BuildArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
     /// The most archers and marks on the board, 2 to 10
-    #[arg(long, value_name = "F", value_parser = clap::value_parser!(u32).range(2..=10))]
+    #[arg(long, value_name = "F")]
+    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(LEAST_FORCE)..=i64::from(MOST_FORCE)))]
     force: u32,
     /// The directory to build in; layers that are there and sound are kept
     #[arg(long, value_name = "DIR")]

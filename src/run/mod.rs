@@ -35,7 +35,7 @@ use crate::selfplay::{GamesState, SelfPlay};
 use crate::tables::Endgames;
 use crate::train::{Learner, OpenDevice, TrainBatch};
 use matches::Matches;
-use turn::{FILE_SAMPLES, Judge, Learning, Playing, evaluators};
+use turn::{BoxedEvaluator, FILE_SAMPLES, Learning, Playing, evaluators};
 use window::{Bits, Totals, Window};
 
 /// The stream of the run's seed that the first weights come from.
@@ -136,7 +136,7 @@ struct Run<'a, G: CatalogGame> {
     pool: ThreadPool,
     threads: usize,
     device: OpenDevice,
-    play: SelfPlay<G, Judge<G>>,
+    play: SelfPlay<G, BoxedEvaluator<G>>,
     replay: Replay,
     pending: Samples, // in no file yet
     learner: Learner,

@@ -66,7 +66,7 @@ impl Learning<'_> {
 pub(super) struct Playing<'a, G: CatalogGame> {
     pub(super) config: &'a Config,
     pub(super) pool: &'a ThreadPool,
-    pub(super) play: &'a mut SelfPlay<G, Judge<G>>,
+    pub(super) play: &'a mut SelfPlay<G, BoxedEvaluator<G>>,
     pub(super) pending: &'a mut Samples,
     pub(super) counters: &'a mut Counters,
     pub(super) events: &'static [&'static str],
@@ -102,7 +102,7 @@ impl<G: CatalogGame> Playing<'_, G> {
 }
 
 /// Whoever judges positions in self-play.
-pub(super) type Judge<G> = Box<dyn Evaluator<G>>;
+pub(super) type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
 
 /// One for each thread: the processor's kernels, or burn on another device.
 pub(super) fn evaluators<G: CatalogGame>(
@@ -110,8 +110,8 @@ pub(super) fn evaluators<G: CatalogGame>(
     weights: &Weights,
     device: &OpenDevice,
     count: usize,
-) -> Vec<Judge<G>> {
-    let judge: Box<dyn Fn() -> Judge<G>> = match device.kind() {
+) -> Vec<BoxedEvaluator<G>> {
+    let judge: Box<dyn Fn() -> BoxedEvaluator<G>> = match device.kind() {
         DeviceKind::Cpu => {
             let net = FrozenNet::new(weights);
             Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))

@@ -228,10 +228,7 @@ impl Work<'_> {
     ) -> Result<Bytes, BuildError> {
         let began = Instant::now();
         let force = self.layer.force();
-        let mut lower = Layers::default();
-        for bytes in done {
-            lower.push(bytes.get());
-        }
+        let lower = Layers::of(done.iter().map(Bytes::get));
         let unfinished = match read_unfinished(self.folder, self.owner, &self.layer) {
             Ok(state) => {
                 tell(Progress::Resumed {

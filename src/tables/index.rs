@@ -18,8 +18,7 @@ use crate::game::Player;
 use crate::games::JarmoPosition;
 use crate::games::web::{CIRCLES, Circles};
 
-/// The force at the start of a game; no position has more.
-pub const MOST_FORCE: u32 = 10;
+pub use crate::games::jarmo::MOST_FORCE;
 
 /// The least force of a position in which both players have an archer.
 pub const LEAST_FORCE: u32 = 2;

@@ -63,10 +63,7 @@ impl Tables {
         let mut done: Vec<Bytes> = Vec::new();
         for force in LEAST_FORCE..=force {
             let layer = Layer::new(force);
-            let mut lower = Layers::default();
-            for bytes in &done {
-                lower.push(bytes.get());
-            }
+            let lower = Layers::of(done.iter().map(Bytes::get));
             let solver = Solver::new(&lines, &layer, &lower);
             let finished: Result<_, SolveError> = solver
                 .start(&mut ())

@@ -1,7 +1,7 @@
 //! What a person sees of a run: a block that is drawn over on a terminal, lines elsewhere.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -227,102 +227,19 @@ fn block(
     progress: Option<(f64, Option<f64>)>,
     stopping: bool,
 ) -> Vec<String> {
-    let (now, timing) = (&state.now, &state.now.timing);
-    let label = |name: &str| format!("{} ", style(format!("{name:<10}")).cyan());
-    let mut lines = vec![
-        format!("{}{}", label("training"), style(&facts.what).bold()),
-        format!("{}{}", label("device"), facts.device),
-    ];
-    let mut time = format!("{}{}", label("time"), clock(timing.seconds));
-    if let Some((done, left)) = progress {
-        let _ = write!(time, "  {} {:.0} %", bar(done), 100.0 * done);
-        if let Some(left) = left {
-            let _ = write!(time, ", {} left", clock(left));
-        }
-    }
-    lines.push(time);
-    lines.push(format!(
-        "{}{}; batches {:.0} % full",
-        label("self-play"),
-        speed(now),
-        100.0 * now.batch_fill
-    ));
-    let line = state.line.as_ref().filter(|line| line.new_games > 0);
-    let games = line.unwrap_or(now);
-    lines.push(format!("{}{}", label("games"), games_text(games)));
-    let (samples, first) = (state.samples, config.run.first_samples);
-    if now.step == 0 && samples < first {
-        let share = samples as f64 / first as f64;
-        lines.push(format!(
-            "{}{} {samples} of {first} samples before learning starts",
-            label("replay"),
-            bar(share)
-        ));
-    } else {
-        lines.push(format!(
-            "{}{} {samples} of {} samples",
-            label("replay"),
-            bar(now.replay_fill),
-            config.replay.capacity
-        ));
-    }
-    match &state.line {
-        None => lines.push(format!("{}not yet", label("learning"))),
-        Some(line) => {
-            lines.push(format!(
-                "{}step {}, {:.0} steps/s, rate {:.2e}, {:.0} % of the time",
-                label("learning"),
-                now.step,
-                line.timing.steps_per_s,
-                line.rate,
-                100.0 * line.timing.learning
-            ));
-            let score = match line.loss_score > 0.0 {
-                true => format!(", score {:.3}", line.loss_score),
-                false => String::new(),
-            };
-            lines.push(format!(
-                "{}{:.3} {} policy {:.3}, result {:.3}{score}",
-                label("loss"),
-                line.loss,
-                chart(&state.losses),
-                line.loss_policy,
-                line.loss_result,
-            ));
-            lines.push(format!(
-                "{}{:.0} % as search chose, entropy {:.2} (search {:.2}); values {:.1} % off",
-                label("policy"),
-                100.0 * line.policy_accuracy,
-                line.policy_entropy,
-                line.target_entropy,
-                100.0 * line.calibration_error
-            ));
-        }
-    }
-    let strength = match (&state.strength, state.matches) {
-        (Some(strength), _) => format!("{} {}", chart(&state.ratings), rating_text(strength)),
-        (None, None) if config.evaluation.every > 0 => {
-            format!("first matches at step {}", config.evaluation.every)
-        }
-        (None, _) => "no matches so far".to_owned(),
-    };
-    lines.push(format!("{}{strength}", label("strength")));
-    if let Some(strength) = &state.strength {
-        lines.push(format!("{}{}", label("matches"), matches_text(strength)));
-    }
-    if let Some(tally) = &state.accuracy {
-        lines.push(format!(
-            "{}the network keeps the best result in {:.2} % of positions, in {:.2} % where it matters",
-            label("exact"),
-            100.0 * tally.share(),
-            100.0 * tally.critical_share()
-        ));
-    }
     let saved = match &state.checkpoint {
         None => "not yet".to_owned(),
         Some((step, at)) => format!("step {step}, {} ago", clock(at.elapsed().as_secs_f64())),
     };
-    lines.push(format!("{}{saved}, in {}", label("saved"), facts.folder));
+    let mut lines = vec![
+        labelled("training", style(&facts.what).bold()),
+        labelled("device", &facts.device),
+        labelled("time", time_text(&state.now, progress)),
+    ];
+    lines.extend(playing_lines(state, config));
+    lines.extend(learning_lines(state));
+    lines.extend(strength_lines(state, config));
+    lines.push(labelled("saved", format!("{saved}, in {}", facts.folder)));
     lines.push(match (stopping, state.matches) {
         (true, _) => style("stopping after what is under way; Ctrl-C again leaves at once")
             .yellow()
@@ -332,6 +249,103 @@ fn block(
             .to_string(),
         (false, None) => style("Ctrl-C saves and stops").dim().to_string(),
     });
+    lines
+}
+
+fn labelled(label: &str, text: impl Display) -> String {
+    format!("{} {text}", style(format!("{label:<10}")).cyan())
+}
+
+fn time_text(now: &Metrics, progress: Option<(f64, Option<f64>)>) -> String {
+    let mut text = clock(now.timing.seconds);
+    if let Some((done, left)) = progress {
+        let _ = write!(text, "  {} {:.0} %", bar(done), 100.0 * done);
+        if let Some(left) = left {
+            let _ = write!(text, ", {} left", clock(left));
+        }
+    }
+    text
+}
+
+fn playing_lines(state: &State, config: &Config) -> [String; 3] {
+    let now = &state.now;
+    let speed = format!(
+        "{}; batches {:.0} % full",
+        speed(now),
+        100.0 * now.batch_fill
+    );
+    let line = state.line.as_ref().filter(|line| line.new_games > 0);
+    let (samples, first) = (state.samples, config.run.first_samples);
+    let replay = if now.step == 0 && samples < first {
+        let bar = bar(samples as f64 / first as f64);
+        format!("{bar} {samples} of {first} samples before learning starts")
+    } else {
+        let capacity = config.replay.capacity;
+        format!("{} {samples} of {capacity} samples", bar(now.replay_fill))
+    };
+    [
+        labelled("self-play", speed),
+        labelled("games", games_text(line.unwrap_or(now))),
+        labelled("replay", replay),
+    ]
+}
+
+fn learning_lines(state: &State) -> Vec<String> {
+    let Some(line) = &state.line else {
+        return vec![labelled("learning", "not yet")];
+    };
+    let score = match line.loss_score > 0.0 {
+        true => format!(", score {:.3}", line.loss_score),
+        false => String::new(),
+    };
+    let learning = format!(
+        "step {}, {:.0} steps/s, rate {:.2e}, {:.0} % of the time",
+        state.now.step,
+        line.timing.steps_per_s,
+        line.rate,
+        100.0 * line.timing.learning
+    );
+    let loss = format!(
+        "{:.3} {} policy {:.3}, result {:.3}{score}",
+        line.loss,
+        chart(&state.losses),
+        line.loss_policy,
+        line.loss_result,
+    );
+    let policy = format!(
+        "{:.0} % as search chose, entropy {:.2} (search {:.2}); values {:.1} % off",
+        100.0 * line.policy_accuracy,
+        line.policy_entropy,
+        line.target_entropy,
+        100.0 * line.calibration_error
+    );
+    vec![
+        labelled("learning", learning),
+        labelled("loss", loss),
+        labelled("policy", policy),
+    ]
+}
+
+fn strength_lines(state: &State, config: &Config) -> Vec<String> {
+    let strength = match (&state.strength, state.matches) {
+        (Some(strength), _) => format!("{} {}", chart(&state.ratings), rating_text(strength)),
+        (None, None) if config.evaluation.every > 0 => {
+            format!("first matches at step {}", config.evaluation.every)
+        }
+        (None, _) => "no matches so far".to_owned(),
+    };
+    let mut lines = vec![labelled("strength", strength)];
+    if let Some(strength) = &state.strength {
+        lines.push(labelled("matches", matches_text(strength)));
+    }
+    if let Some(tally) = &state.accuracy {
+        let exact = format!(
+            "the network keeps the best result in {:.2} % of positions, in {:.2} % where it matters",
+            100.0 * tally.share(),
+            100.0 * tally.critical_share()
+        );
+        lines.push(labelled("exact", exact));
+    }
     lines
 }
 

@@ -11,6 +11,9 @@ use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionErro
 /// Archers of a player at the start, and the most he can have.
 pub const ARCHERS: u32 = 5;
 
+/// The most archers and marks together: those of the start, and no action adds to them.
+pub const MOST_FORCE: u32 = 2 * ARCHERS;
+
 /// How often a move may follow its own reverse: the fifth of X-Y, Y-X, X-Y, Y-X, X-Y is banned.
 pub const SHUTTLE_LIMIT: u8 = 4;
 

@@ -1,6 +1,6 @@
 //! Jarmo's position text: board, to move, White's shuttle, Black's shuttle, ply.
 
-use super::{ARCHERS, Jarmo, JarmoPosition, SHUTTLE_LIMIT, Shuttle};
+use super::{ARCHERS, Jarmo, JarmoPosition, MOST_FORCE, SHUTTLE_LIMIT, Shuttle};
 use crate::game::{Player, PositionError, parse_board, write_board};
 use crate::games::text::{fields, parse_number, parse_player};
 use crate::games::web::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
@@ -12,9 +12,6 @@ const FIELDS: [&str; 5] = [
     "black's shuttle",
     "ply",
 ];
-
-/// Archers plus marks at the start; no action adds to it.
-const MOST_FORCE: u32 = 10;
 
 pub(super) fn write(game: &Jarmo, position: &JarmoPosition) -> String {
     let board = write_board(WEB_BOARD, |place| {

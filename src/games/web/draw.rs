@@ -10,7 +10,8 @@ const WIDTH: usize = COLUMN_STEP * (SIDE - 1) + 3; // a circle is three cells wi
 const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 
 /// Bit of each dot of a braille cell, by row and column.
-const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+pub(crate) const BRAILLE_DOTS: [[u8; 2]; 4] =
+    [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 /// Draws the web with `letter_at` in its circles, row 5 on top.
 pub(crate) fn draw_circles(
@@ -69,7 +70,7 @@ fn draw_line(dots: &mut [[u8; WIDTH]; HEIGHT], from: (i32, i32), to: (i32, i32))
     let (mut x, mut y) = from;
     let mut error = width + height;
     loop {
-        dots[y as usize / 4][x as usize / 2] |= DOTS[y as usize % 4][x as usize % 2];
+        dots[y as usize / 4][x as usize / 2] |= BRAILLE_DOTS[y as usize % 4][x as usize % 2];
         if (x, y) == to {
             return;
         }

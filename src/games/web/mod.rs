@@ -12,7 +12,7 @@ mod parse;
 use std::fmt;
 
 pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
-pub(crate) use draw::draw_circles;
+pub(crate) use draw::{BRAILLE_DOTS, draw_circles};
 pub(crate) use moves::split_move;
 pub use moves::{DEPLOY_PLACES, WebAction};
 pub use parse::WebError;

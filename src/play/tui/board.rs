@@ -6,6 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::board::{Layout, Piece, Style as BoardStyle};
 use crate::game::Player;
+use crate::games::web::BRAILLE_DOTS;
 use crate::play::table::Scene;
 
 /// Everything the picture of a board depends on.
@@ -40,9 +41,6 @@ const LINE: Color = Color::DarkGray;
 const NEAR: Color = Color::Cyan;
 const LIT: Color = Color::Yellow;
 const LAST: Color = Color::Green;
-
-/// Bit of each dot of a braille cell, by row and column.
-const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 impl Grid {
     /// Fits a board into an area.
@@ -305,7 +303,7 @@ impl Dots {
                 if *has != colour {
                     (*bits, *has) = (0, colour); // a line that matters hides what it crosses
                 }
-                *bits |= DOTS[y % 4][x % 2];
+                *bits |= BRAILLE_DOTS[y % 4][x % 2];
             }
         }
     }

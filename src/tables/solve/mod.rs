@@ -32,6 +32,13 @@ pub struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
+    /// All of these, from the lowest force on.
+    pub fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
+        let mut layers = Layers::default();
+        finished.for_each(|bytes| layers.push(bytes));
+        layers
+    }
+
     /// Adds the layer of the next higher force.
     ///
     /// # Panics
