@@ -5,22 +5,19 @@
 //! player's second action in a row costs no depth.
 
 mod order;
+mod quiesce;
+mod score;
 mod table;
 
+use std::ops::Range;
+
 use super::{Heuristic, Judged};
-use crate::eval::Value;
-use crate::game::{Action, Game, Mask, Player, Proven, Verdict};
+use crate::game::{Action, Game, Mask, Player};
 use order::{Experience, MOST_PLIES, Scored, Scoring, pick};
+use quiesce::MOST_QUIESCENCE;
+pub use score::{Found, Line};
+use score::{INFINITE, LEAST_WIN, WIN, from_table, to_table};
 use table::{Bound, Table};
-
-/// A win now; a win later is worth one less per ply. Above every evaluation.
-const WIN: i32 = 32_000;
-
-/// Above every evaluation, below every win that search can see.
-const LEAST_WIN: i32 = WIN - MOST_PLIES as i32 - 1;
-
-/// Likewise for losses.
-const LEAST_LOSS: i32 = -LEAST_WIN;
 
 /// Deeper than this no search goes, apart from extensions.
 const MOST_DEPTH: i32 = MOST_PLIES as i32 / 2;
@@ -30,15 +27,6 @@ const FORCED_DEPTH: i32 = 8;
 
 /// A position without a remembered action is searched one ply less from this depth on.
 const UNKNOWN_DEPTH: i32 = 5;
-
-/// More than any score.
-const INFINITE: i32 = 32_500;
-
-/// Forcing actions in a row that are followed below the last full ply.
-const MOST_QUIESCENCE: usize = 16;
-
-/// What a forcing action may bring on top of its gain, in hundredths of a point.
-const GAIN_MARGIN: i32 = 120;
 
 /// Evaluations this far above what is needed, per ply of depth left, are believed.
 const FAR_ABOVE: i32 = 130;
@@ -67,61 +55,6 @@ pub struct AlphaBeta<G: Judged> {
     most_nodes: u64,
     bounded: bool, // the first depth is not
     stopped: bool,
-}
-
-/// One action at the root with what search found behind it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The play expected, this action first.
-    pub actions: Vec<Action>,
-    /// The result in hundredths of a point, for the player to move; results that are certain are
-    /// beyond [`super::heuristic::MOST_CENTIPOINTS`].
-    pub score: i32,
-    /// The result, if the search saw the end: with the plies until it.
-    pub proven: Option<Proven>,
-}
-
-/// What a search found.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// The best lines, best first; as many as were asked for, if there are as many actions.
-    pub lines: Vec<Line>,
-    /// The depth that was searched to the end.
-    pub depth: u32,
-    /// Positions looked at.
-    pub nodes: u64,
-}
-
-impl Line {
-    fn new(actions: Vec<Action>, score: i32) -> Line {
-        let proven = (score.abs() >= LEAST_WIN).then(|| {
-            let verdict = if score > 0 {
-                Verdict::Win
-            } else {
-                Verdict::Loss
-            };
-            (verdict, Some((WIN - score.abs()) as u32))
-        });
-        Line {
-            actions,
-            score,
-            proven,
-        }
-    }
-
-    /// Whether deeper search than this cannot change what is known of the result.
-    fn is_certain_at(&self, depth: i32) -> bool {
-        self.proven
-            .is_some_and(|(_, plies)| plies.is_some_and(|plies| plies as i32 <= depth))
-    }
-
-    /// The score as a value.
-    pub fn value<G: Judged>(&self) -> Value {
-        match self.proven {
-            Some((verdict, _)) => Value::certain(verdict, 0.0),
-            None => G::Heuristic::value(self.score),
-        }
-    }
 }
 
 impl<G: Judged> AlphaBeta<G> {
@@ -340,16 +273,13 @@ impl<G: Judged> AlphaBeta<G> {
         }
         let narrow = beta - alpha == 1;
         let key = self.heuristic.key(position);
-        let known = self.table.get(key);
         let mut remembered = None;
-        if let Some(entry) = known {
+        if let Some(entry) = self.table.get(key) {
             let score = from_table(entry.score.into(), ply);
-            let decides = match entry.bound {
-                Bound::Exact => true,
-                Bound::Lower => score >= beta,
-                Bound::Upper => score <= alpha,
-            };
-            if narrow && decides && i32::from(entry.depth) >= depth {
+            if narrow
+                && i32::from(entry.depth) >= depth
+                && entry.bound.decides(score, (alpha, beta))
+            {
                 return score;
             }
             remembered = legal.contains(entry.action).then_some(entry.action);
@@ -410,11 +340,7 @@ impl<G: Judged> AlphaBeta<G> {
             if alpha >= beta {
                 if quiet {
                     self.experience.refuted(ply, mover, action, depth);
-                    for other in &self.scored[start..next] {
-                        if !forcing.contains(other.action()) {
-                            self.experience.failed(mover, other.action(), depth);
-                        }
-                    }
+                    self.blame(start..next, &forcing, mover, depth);
                 }
                 break;
             }
@@ -430,67 +356,13 @@ impl<G: Judged> AlphaBeta<G> {
         best
     }
 
-    /// Follows forcing actions until the position can be judged.
-    fn quiesce(
-        &mut self,
-        position: &G::Position,
-        legal: &G::Mask,
-        (mut alpha, beta): (i32, i32),
-        ply: usize,
-        depth: usize,
-        stop: &mut dyn FnMut() -> bool,
-    ) -> i32 {
-        self.count_node(stop);
-        if self.stopped {
-            return 0;
-        }
-        let standing = self.heuristic.evaluate(position);
-        let forcing = self.heuristic.forcing(position, legal);
-        if depth >= MOST_QUIESCENCE || forcing.is_empty() {
-            return standing;
-        }
-        // Where every action is forcing, there is no standing by.
-        let compelled = forcing == *legal;
-        let mut best = if compelled { -INFINITE } else { standing };
-        if best >= beta {
-            return best;
-        }
-        alpha = alpha.max(best);
-        let mover = self.game.to_move(position);
-        let start = self.score_actions(position, (mover, ply), None, &forcing, &forcing);
-        for next in start..self.scored.len() {
-            let action = pick(&mut self.scored[next..]);
-            if !compelled {
-                let hoped = standing + self.heuristic.gain(position, action) + GAIN_MARGIN;
-                if hoped <= alpha {
-                    best = best.max(hoped);
-                    continue;
-                }
-            }
-            let mut child = *position;
-            self.game.play(&mut child, action);
-            let step = Step::new(&self.game, &child, mover, ply);
-            let legal = self.game.legal(&child);
-            let score = if legal.is_empty() {
-                self.count_node(stop);
-                let score = self.end_score(&child, step.ply);
-                if step.turns { -score } else { score }
-            } else if step.turns {
-                -self.quiesce(&child, &legal, (-beta, -alpha), step.ply, depth + 1, stop)
-            } else {
-                self.quiesce(&child, &legal, (alpha, beta), step.ply, depth + 1, stop)
-            };
-            if self.stopped {
-                break;
-            }
-            best = best.max(score);
-            alpha = alpha.max(score);
-            if alpha >= beta {
-                break;
+    /// Remembers that these quiet actions were tried in vain.
+    fn blame(&mut self, tried: Range<usize>, forcing: &G::Mask, mover: Player, depth: i32) {
+        for other in &self.scored[tried] {
+            if !forcing.contains(other.action()) {
+                self.experience.failed(mover, other.action(), depth);
             }
         }
-        self.scored.truncate(start);
-        best
     }
 
     /// Adds the scored actions of a position to the shared row, and says where they start.
@@ -568,23 +440,4 @@ fn reduction(depth: i32, tried: i32) -> i32 {
         return 0;
     }
     1 + i32::from(tried >= 8) + i32::from(depth >= 7)
-}
-
-/// Wins count from the position they are remembered for, not from the root.
-#[inline]
-fn to_table(score: i32, ply: usize) -> i32 {
-    match score {
-        LEAST_WIN.. => score + ply as i32,
-        ..=LEAST_LOSS => score - ply as i32,
-        _ => score,
-    }
-}
-
-#[inline]
-fn from_table(score: i32, ply: usize) -> i32 {
-    match score {
-        LEAST_WIN.. => score - ply as i32,
-        ..=LEAST_LOSS => score + ply as i32,
-        _ => score,
-    }
 }

@@ -13,6 +13,18 @@ pub(super) enum Bound {
     Exact,
 }
 
+impl Bound {
+    /// Whether a score with this bound says all that a search in this window could.
+    #[inline]
+    pub(super) fn decides(self, score: i32, (alpha, beta): (i32, i32)) -> bool {
+        match self {
+            Bound::Exact => true,
+            Bound::Lower => score >= beta,
+            Bound::Upper => score <= alpha,
+        }
+    }
+}
+
 /// What is remembered of one position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
