@@ -5,14 +5,14 @@
 //! five circles of the mover's home row (where captured archers come back), then the pass.
 
 mod circle;
-mod draw;
+pub(crate) mod draw;
 mod moves;
 mod parse;
 
 use std::fmt;
 
 pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
-pub(crate) use draw::{BRAILLE_DOTS, draw_circles};
+pub(crate) use draw::draw_circles;
 pub(crate) use moves::split_move;
 pub use moves::{DEPLOY_PLACES, WebAction};
 pub use parse::WebError;

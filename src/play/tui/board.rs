@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::board::{Layout, Piece, Style as BoardStyle};
 use crate::game::Player;
-use crate::games::web::BRAILLE_DOTS;
+use crate::games::web::draw::BRAILLE_DOTS;
 use crate::play::table::Scene;
 
 /// Everything the picture of a board depends on.
