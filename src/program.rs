@@ -1,6 +1,8 @@
-//! Which program this is: version, sources, compiler, features.
+//! Which program this is: version, sources, compiler, features; and how many cores it runs on.
 
+use std::num::NonZeroUsize;
 use std::sync::LazyLock;
+use std::thread::available_parallelism;
 
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -19,6 +21,11 @@ pub fn is_changed() -> bool {
 /// The name of this program with its version, for files that it writes.
 pub fn this_program() -> String {
     format!("jarmo {VERSION}")
+}
+
+/// How many threads this machine runs side by side, as far as it tells.
+pub fn cores() -> usize {
+    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// What `--version` says after the name: version, commit, features and compiler.

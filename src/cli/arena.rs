@@ -12,13 +12,14 @@ use console::Term;
 
 use super::block::Block;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
-use super::{CommandResult, Failure, GameArgs, cores};
+use super::{CommandResult, Failure, GameArgs};
 use crate::agent::{AGENTS, AgentError, AgentSpec, build};
 use crate::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
 use crate::catalog::{CatalogGame, GameTask, with_game};
+use crate::program::cores;
 use crate::record::{GameRecord, RecordError, RecordFile};
 
 /// Play agents against each other and rate them, with error bars
@@ -101,12 +102,12 @@ fn agents_help() -> String {
 }
 
 /// All games of a tournament are laid out in memory before the first one.
-const MORE_THAN_MOST: u32 = 1_000_001;
+const MOST_GAMES: u32 = 1_000_000;
 
 fn even_games(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(0) => Err("no games; ask for at least 2".to_owned()),
-        Ok(MORE_THAN_MOST..) => Err(format!("at most {} games", MORE_THAN_MOST - 1)),
+        Ok(games) if games > MOST_GAMES => Err(format!("at most {MOST_GAMES} games")),
         Ok(games) if games % 2 == 1 => Err(format!(
             "an odd number leaves one opening without its other side; take {} or {}",
             games - 1,
@@ -184,16 +185,15 @@ impl Args {
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
         const DEFAULT_PLIES: u32 = 2;
-        let openings = match &self.openings {
-            Some(path) => Openings::from_file(game, path, self.opening_plies),
+        match &self.openings {
+            Some(path) => Openings::from_file(game, path, self.opening_plies).map_err(Failure::new),
             None => {
                 let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
                 let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
-                return openings
-                    .map_err(|error| Failure::new(format!("{error}; take fewer --opening-plies")));
+                openings
+                    .map_err(|error| Failure::new(format!("{error}; take fewer --opening-plies")))
             }
-        };
-        openings.map_err(Failure::new)
+        }
     }
 
     /// Where records go, and those that are there.

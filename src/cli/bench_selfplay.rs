@@ -1,7 +1,7 @@
 //! `jarmo bench selfplay`
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::bench::report;
@@ -41,7 +41,6 @@ pub(super) fn run(args: Args) -> CommandResult {
     let task = SelfPlayTask {
         args: &args,
         config: &config,
-        agent: args.agent.as_deref(),
     };
     with_game(&config.game.name, &settings, task)?
 }
@@ -49,20 +48,15 @@ pub(super) fn run(args: Args) -> CommandResult {
 struct SelfPlayTask<'a> {
     args: &'a Args,
     config: &'a Config,
-    agent: Option<&'a Path>,
 }
 
 impl GameTask for SelfPlayTask<'_> {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let SelfPlayTask {
-            args,
-            config,
-            agent,
-        } = self;
+        let SelfPlayTask { args, config } = self;
         let seed = config.run.seed;
-        let weights = match agent {
+        let weights = match &args.agent {
             Some(file) => {
                 let file = AgentFile::load_for(file, &game).map_err(Failure::new)?;
                 file.weights().clone()

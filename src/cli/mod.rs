@@ -28,7 +28,6 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -36,7 +35,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::catalog::{GAMES, GameError, GameSettings};
 use crate::game::Game;
-use crate::program;
+use crate::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
@@ -180,10 +179,6 @@ fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
         .num_threads(threads)
         .build()
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))
-}
-
-fn cores() -> usize {
-    available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// Reads a number of seconds that can be measured and waited for.

@@ -6,9 +6,7 @@
 mod check;
 mod layers;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread::available_parallelism;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +14,7 @@ pub use layers::ConfigError;
 
 use crate::catalog::GameSettings;
 use crate::net::NetConfig;
+use crate::program::cores;
 use crate::replay::ReplaySettings;
 use crate::selfplay::SelfPlaySettings;
 use crate::train::LearnerConfig;
@@ -115,7 +114,7 @@ impl RunConfig {
     /// The threads of self-play.
     pub fn playing_threads(&self) -> usize {
         match self.threads {
-            0 => available_parallelism().map_or(1, NonZeroUsize::get),
+            0 => cores(),
             threads => threads,
         }
     }

@@ -15,7 +15,7 @@ use crate::encode::Encode;
 use crate::files::{FolderLock, lock_folder, remove_leftovers, write_whole};
 use crate::net::AgentFile;
 use crate::observe::{EventFile, Metrics};
-use crate::program::{COMMIT, TOOLCHAIN, is_changed, this_program};
+use crate::program::{COMMIT, TOOLCHAIN, cores, is_changed, this_program};
 use crate::replay::{Replay, ReplaySettings, Samples, ShardOrigin};
 use crate::selfplay::GamesState;
 
@@ -76,7 +76,7 @@ impl RunFolder {
             toolchain: TOOLCHAIN.to_owned(),
             system: std::env::consts::OS.to_owned(),
             processor: std::env::consts::ARCH.to_owned(),
-            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            cores: cores(),
             started: SystemTime::now()
                 .duration_since(SystemTime::UNIX_EPOCH)
                 .map_or(0, |time| time.as_secs()),
@@ -176,16 +176,21 @@ impl RunFolder {
             .map_err(|error| self.unwritten(at(&path, error)))
     }
 
+    /// All lines of metrics; none where there is no file yet.
+    fn read_metrics(&self) -> Result<String, RunError> {
+        let path = self.path.join(METRICS);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            read => read.map_err(|error| at(&path, error)),
+        }
+    }
+
     /// Changes the last line of the metrics, if there is one.
     pub(super) fn change_last_metrics(
         &self,
         change: impl FnOnce(&mut Metrics),
     ) -> Result<(), RunError> {
-        let path = self.path.join(METRICS);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            read => read.map_err(|error| at(&path, error))?,
-        };
+        let text = self.read_metrics()?;
         let (before, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", &text));
         let Ok(mut metrics) = serde_json::from_str::<Metrics>(last) else {
             return Ok(());
@@ -198,11 +203,7 @@ impl RunFolder {
 
     /// Takes lines after this step out of the metrics: the run will write them again.
     pub(super) fn cut_metrics(&self, step: u64) -> Result<(), RunError> {
-        let path = self.path.join(METRICS);
-        let text = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            read => read.map_err(|error| at(&path, error))?,
-        };
+        let text = self.read_metrics()?;
         let is_before = |line: &&str| {
             serde_json::from_str::<Metrics>(line).is_ok_and(|metrics| metrics.step <= step)
         };

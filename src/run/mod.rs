@@ -234,7 +234,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         device: &OpenDevice,
         tell: &mut impl FnMut(Event<'_>),
     ) -> Result<Run<'a, G>, RunError> {
-        check(&game, config)?;
+        matches::check(&game, &config.evaluation)?; // tables are opened below
         let shape = NetShape::of(&game);
         let origin = ShardOrigin::of(&game);
         let seed = config.run.seed;

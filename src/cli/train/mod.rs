@@ -11,11 +11,12 @@ use std::sync::atomic::AtomicBool;
 use self::view::{Facts, View};
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
-use super::{CommandResult, Failure, cores};
+use super::{CommandResult, Failure};
 use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
 use crate::net::{AgentFile, KernelKind, NetShape};
+use crate::program::cores;
 use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
 

@@ -38,7 +38,7 @@ impl Default for Bounds {
             sessions: 500,
             idle: Duration::from_secs(4 * 3600),
             idle_if_full: Duration::from_secs(15 * 60),
-            thinkers: std::thread::available_parallelism().map_or(1, |count| count.get().min(8)),
+            thinkers: crate::program::cores().min(8),
             connections: 800, // many systems give a program 1024 file handles
             connections_from_one: 100,
             patience: Duration::from_secs(15),

@@ -43,7 +43,7 @@ impl<'a> Layers<'a> {
     ///
     /// # Panics
     /// Panics unless there is one byte for each of its positions.
-    pub fn push(&mut self, bytes: &'a [u8]) {
+    fn push(&mut self, bytes: &'a [u8]) {
         let layer = Layer::new(super::index::LEAST_FORCE + self.layers.len() as u32);
         assert_eq!(bytes.len(), layer.len(), "a byte for each position");
         self.layers.push((layer, bytes));
