@@ -181,7 +181,7 @@ fn check_against_formula<G: Encode>(game: &G, config: NetConfig) {
     for kind in KernelKind::available() {
         let tolerance = largest
             * match kind {
-                KernelKind::Avx512Bf16 | KernelKind::AmxBf16 => 0.02,
+                KernelKind::Avx512Bf16 => 0.02,
                 _ => 1e-5,
             };
         let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();

@@ -93,7 +93,7 @@ fn burn_and_the_frozen_network_agree<G: Encode>(game: &G, net: NetConfig) {
     for kind in KernelKind::available() {
         let tolerance = largest
             * match kind {
-                KernelKind::Avx512Bf16 | KernelKind::AmxBf16 => 0.02,
+                KernelKind::Avx512Bf16 => 0.02,
                 _ => 1e-5,
             };
         let mut frozen = FrozenNet::with_kernel(&weights, kind).unwrap();

@@ -10,7 +10,7 @@ use super::config::{NetConfig, NetShape, RESULTS};
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Kernel, KernelKind, portable::Portable};
 #[cfg(target_arch = "x86_64")]
-use super::kernel::{amx::AmxBf16, avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 use super::logits::Logits;
 use super::weights::Weights;
 use conv::ConvNet;
@@ -39,8 +39,6 @@ impl FrozenNet {
             KernelKind::Avx512 => runner(Avx512::detect()?, weights),
             #[cfg(target_arch = "x86_64")]
             KernelKind::Avx512Bf16 => runner(Avx512Bf16::detect()?, weights),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::AmxBf16 => runner(AmxBf16::detect()?, weights),
             #[cfg(not(target_arch = "x86_64"))]
             _ => return None,
         };

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_arch = "x86_64")]
-use super::{amx::AmxBf16, avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use super::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 
 /// The kinds of kernels, slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,19 +20,15 @@ pub enum KernelKind {
     Avx512,
     /// AVX-512 with products of bf16 numbers: about one part in 200 off the others' answers.
     Avx512Bf16,
-    /// AMX with products of bf16 numbers, on Linux: as far off as AVX-512 with bf16. Tested in an
-    /// emulator, not timed.
-    AmxBf16,
 }
 
 impl KernelKind {
     /// All kinds, slowest first.
-    pub const ALL: [KernelKind; 5] = [
+    pub const ALL: [KernelKind; 4] = [
         KernelKind::Portable,
         KernelKind::Avx2,
         KernelKind::Avx512,
         KernelKind::Avx512Bf16,
-        KernelKind::AmxBf16,
     ];
 
     /// The name on the command line and in reports.
@@ -42,7 +38,6 @@ impl KernelKind {
             KernelKind::Avx2 => "avx2",
             KernelKind::Avx512 => "avx512",
             KernelKind::Avx512Bf16 => "avx512-bf16",
-            KernelKind::AmxBf16 => "amx-bf16",
         }
     }
 
@@ -69,8 +64,6 @@ impl KernelKind {
             KernelKind::Avx512 => Avx512::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
             KernelKind::Avx512Bf16 => Avx512Bf16::detect().is_some(),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::AmxBf16 => AmxBf16::detect().is_some(),
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }

@@ -8,8 +8,6 @@
 //! twin that tests hold every other one against.
 
 #[cfg(target_arch = "x86_64")]
-pub(super) mod amx;
-#[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
@@ -20,8 +18,6 @@ mod memory;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod simd;
-#[cfg(target_arch = "x86_64")]
-mod tiles;
 
 pub use kind::KernelKind;
 pub(super) use memory::Aligned;
@@ -82,7 +78,6 @@ pub(super) struct Table<E> {
 
 /// One part of a product: which matrix, and where the first row of its input starts.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // read by the tile unit's loop
 pub(super) struct Term {
     pub(super) tap: usize,
     pub(super) input: usize,

@@ -2,8 +2,7 @@
 //! sums that stay in registers while the inputs pass by.
 //!
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
-//! [`avx512`](super::avx512), [`bf16`](super::bf16) and [`amx`](super::amx), where the processor's
-//! abilities are on.
+//! [`avx512`](super::avx512) and [`bf16`](super::bf16), where the processor's abilities are on.
 
 use super::{Batch, Dense, Finish, Table};
 
@@ -214,7 +213,7 @@ unsafe fn add_up<S: Simd, const V: usize>(
 /// The processor has the unit; `bias` has `LANES` numbers; output and residual have
 /// `place + LANES`.
 #[inline(always)]
-pub(super) unsafe fn complete<S: Simd>(
+unsafe fn complete<S: Simd>(
     sum: S::Sums,
     bias: *const f32,
     place: usize,

@@ -211,41 +211,6 @@ fn the_bf16_kernel_answers_like_its_portable_twin() {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn the_amx_kernel_is_there_wherever_its_parts_are() {
-    let parts =
-        super::bf16::Avx512Bf16::detect().is_some() && super::tiles::Unit::detect().is_some();
-    assert_eq!(super::amx::AmxBf16::detect().is_some(), parts);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn the_amx_kernel_answers_like_its_portable_twin() {
-    if let Some(kernel) = super::amx::AmxBf16::detect() {
-        check(kernel, super::bf16::Bf16::to_f32, 4e-3);
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[test]
-fn the_amx_kernel_computes_on_many_threads_at_once() {
-    if let Some(kernel) = super::amx::AmxBf16::detect() {
-        let number = super::bf16::Bf16::to_f32;
-        let shape = (33, 64, 48);
-        let alone = dense(kernel, number, shape);
-        std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..50 {
-                        assert_eq!(dense(kernel, number, shape), alone);
-                    }
-                });
-            }
-        });
-    }
-}
-
 #[test]
 fn the_portable_kernel_computes_what_the_formula_says() {
     // Two rows, two taps of one input each, three outputs.
