@@ -5,7 +5,7 @@ use jarmo::config::Config;
 use jarmo::encode::Encode;
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
-use jarmo::net::NetShape;
+use jarmo::net::{NetShape, Weights};
 use jarmo::random::{below, stream};
 use jarmo::train::{Learner, TrainBatch};
 use rand::Rng;
@@ -38,7 +38,10 @@ fn batch<G: Encode>(game: &G, rows: usize) -> TrainBatch {
 fn step<G: Encode>(bencher: Bencher<'_, '_>, game: &G) {
     let config = Config::layered(&[], &[]).expect("the defaults are sound");
     let shape = NetShape::of(game);
-    let mut learner = Learner::new(config.learner, config.net, shape, &mut stream(1, 0));
+    let mut learner = Learner::new(
+        config.learner,
+        Weights::random(config.net, shape, &mut stream(1, 0)),
+    );
     let batch = batch(game, config.run.batch);
     bencher
         .counter(divan::counter::ItemsCount::new(batch.len()))

@@ -281,11 +281,11 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
         ),
         (
             "rules.safetensors",
-            "rules version 9 of jarmo, this program has version 1; export it again",
+            "rules version 9 of jarmo, this program has version 1; use the version",
         ),
         (
             "encoder.safetensors",
-            "encoder version 7, this program needs 2; export it again",
+            "encoder version 7, this program needs 2; use the version",
         ),
         ("torn.safetensors", "not a whole safetensors file"),
         ("missing.safetensors", "no such file; there are "),

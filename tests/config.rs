@@ -55,25 +55,19 @@ fn later_layers_win() {
 
 #[test]
 fn a_run_that_starts_from_an_agent_has_its_network_unless_told_otherwise() {
-    let conv = with(&["net.kind=conv", "net.width=64", "net.head_channels=32"]);
-    let conv = conv.unwrap().net;
+    let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net;
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        Config::layered_from(conv, &[], &settings).unwrap().net
+        Config::layered_from(net, &[], &settings).unwrap().net
     };
-    assert_eq!(from(&["run.seed=2"]), conv);
-    assert_eq!(
-        from(&["net.blocks=5"]).to_string(),
-        "conv 64x5, 32 to the heads"
-    );
-    assert_eq!(from(&["net.kind=mlp"]).to_string(), "mlp 64x2");
+    assert_eq!(from(&["run.seed=2"]), net);
+    assert_eq!(from(&["net.blocks=5"]).to_string(), "mlp 64x5");
 }
 
 #[test]
 fn single_settings_take_numbers_and_plain_words() {
-    let settings = ["net.kind=conv", "net.width=64", "net.head_channels=32"];
-    let config = with(&[&settings[..], &["game.name=connect_four"]].concat()).unwrap();
-    assert_eq!(config.net.to_string(), "conv 64x2, 32 to the heads");
+    let config = with(&["net.width=64", "game.name=connect_four"]).unwrap();
+    assert_eq!(config.net.to_string(), "mlp 64x2");
     assert_eq!(config.game.name, "connect_four");
 }
 
@@ -103,7 +97,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
             "there is no setting learnr.rate; the nearest is learner.rate",
         ),
         ("net.widht=64", "the nearest is net.width"),
-        ("learner.adam=3", "learner.adam is a group of settings"),
+        ("learner=3", "learner is a group of settings"),
         ("selfplay.games", "expected KEY=VALUE"),
         ("selfplay.games=0", "selfplay.games = 0: it must be from 1"),
         (
@@ -122,10 +116,6 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
             "run.minutes = -1: it must not be below 0",
         ),
         (
-            "learner.adam.beta2=1.0",
-            "learner.adam.beta2 = 1: it must be from 0 to below 1",
-        ),
-        (
             "replay.capacity=3000",
             "run.first_samples = 8192: it must be at most replay.capacity = 3000",
         ),
@@ -134,7 +124,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
             "selfplay.opening_plies = 4294967295: it must be from 0 to 1000",
         ),
         ("selfplay.games=many", "expected usize"),
-        ("net.kind=rnn", "unknown variant `rnn`"),
+        ("net.kind=mlp", "there is no setting net.kind"),
     ] {
         let error = with(&[setting]).unwrap_err();
         assert!(error.contains(message), "{setting}: {error}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jarmo::encode::Encode;
 use jarmo::game::Mask;
-use jarmo::games::{ConnectFour, Guard, Jarmo};
+use jarmo::games::{ConnectFour, Jarmo};
 use jarmo::net::{
     FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, RESULTS, Tensor, Weights,
 };
@@ -75,94 +75,22 @@ fn add(left: Vec<f64>, right: &[f64]) -> Vec<f64> {
     left.iter().zip(right).map(|(l, r)| l + r).collect()
 }
 
-/// A 3x3 convolution of `[input, rows, columns]` with zeros outside the board, without bias.
-fn convolve(kernel: &[f32], outputs: usize, input: &[f64], shape: &NetShape) -> Vec<f64> {
-    let (rows, columns, cells) = (shape.rows, shape.columns, shape.cells());
-    let inputs = input.len() / cells;
-    let mut out = vec![0.0; outputs * cells];
-    for output in 0..outputs {
-        for row in 0..rows {
-            for column in 0..columns {
-                let mut sum = 0.0;
-                for from in 0..inputs {
-                    for y in 0..3 {
-                        for x in 0..3 {
-                            let (row, column) = (row + y, column + x);
-                            if (1..=rows).contains(&row) && (1..=columns).contains(&column) {
-                                let weight = kernel[((output * inputs + from) * 3 + y) * 3 + x];
-                                let cell = (row - 1) * columns + column - 1;
-                                sum += f64::from(weight) * input[from * cells + cell];
-                            }
-                        }
-                    }
-                }
-                out[output * cells + row * columns + column] = sum;
-            }
-        }
-    }
-    out
-}
-
 /// The numbers of all heads, policy, result and score, by the formulas in docs/formats.md.
 fn reference(weights: &Weights, features: &[u32]) -> Vec<f64> {
     let shape = weights.shape();
-    let mut input = vec![0.0; shape.features()];
+    let mut input = vec![0.0; shape.features];
     for &feature in features {
         input[feature as usize] = 1.0;
     }
-    let seen = match weights.config() {
-        NetConfig::Mlp { blocks, .. } => {
-            let mut trunk = relu(dense(weights, "stem", &input));
-            for block in 0..blocks {
-                let step = dense(weights, &format!("blocks.{block}"), &trunk);
-                trunk = relu(add(step, &trunk));
-            }
-            trunk
-        }
-        NetConfig::Conv { width, blocks, .. } => {
-            let cells = shape.cells();
-            let spread = |channels: &[f32]| -> Vec<f64> {
-                let repeated = channels.iter().flat_map(|&c| vec![f64::from(c); cells]);
-                repeated.collect()
-            };
-            let (board, numbers) = input.split_at(shape.board_features());
-            let kernel = weights.get("stem.board.weight");
-            let mut stem = convolve(kernel, width, board, shape);
-            stem = add(stem, &spread(weights.get("stem.bias")));
-            for (number, row) in numbers
-                .iter()
-                .zip(weights.get("stem.numbers.weight").chunks(width))
-            {
-                if *number == 1.0 {
-                    stem = add(stem, &spread(row));
-                }
-            }
-            let mut trunk = relu(stem);
-            for block in 0..blocks {
-                let layer = |name: &str, input: &[f64]| {
-                    let name = format!("blocks.{block}.{name}");
-                    let kernel = weights.get(&format!("{name}.weight"));
-                    let out = convolve(kernel, width, input, shape);
-                    add(out, &spread(weights.get(&format!("{name}.bias"))))
-                };
-                let inner = relu(layer("first", &trunk));
-                trunk = relu(add(layer("second", &inner), &trunk));
-            }
-            // Cell by cell, the channels of a cell together.
-            (0..cells)
-                .flat_map(|cell| {
-                    let channels: Vec<f64> = (0..width).map(|c| trunk[c * cells + cell]).collect();
-                    relu(dense(weights, "head", &channels))
-                })
-                .collect()
-        }
-    };
-    let mut heads = dense(weights, "policy", &seen);
-    heads.extend(dense(weights, "result", &seen));
-    if shape.points > 0 {
-        heads.extend(dense(weights, "score", &seen));
+    let mut trunk = relu(dense(weights, "stem", &input));
+    for block in 0..weights.config().blocks {
+        let step = dense(weights, &format!("blocks.{block}"), &trunk);
+        trunk = relu(add(step, &trunk));
     }
+    let heads = shape.heads();
     heads
+        .flat_map(|(head, _)| dense(weights, head, &trunk))
+        .collect()
 }
 
 fn all_heads(logits: &Logits, row: usize) -> Vec<f32> {
@@ -202,23 +130,10 @@ fn check_against_formula<G: Encode>(game: &G, config: NetConfig) {
 }
 
 #[test]
-fn every_kernel_computes_the_fully_connected_formula() {
+fn every_kernel_computes_the_formula() {
     for (width, blocks) in [(32, 0), (96, 2), (160, 3)] {
-        check_against_formula(&Jarmo::standard(), NetConfig::Mlp { width, blocks });
-        check_against_formula(&ConnectFour::new(0), NetConfig::Mlp { width, blocks });
-    }
-}
-
-#[test]
-fn every_kernel_computes_the_convolutional_formula() {
-    for (width, blocks, head_channels) in [(32, 0, 32), (64, 2, 32), (32, 1, 64)] {
-        let config = NetConfig::Conv {
-            width,
-            blocks,
-            head_channels,
-        };
-        check_against_formula(&Guard::standard(), config);
-        check_against_formula(&ConnectFour::new(0), config);
+        check_against_formula(&Jarmo::standard(), NetConfig { width, blocks });
+        check_against_formula(&ConnectFour::new(0), NetConfig { width, blocks });
     }
 }
 
@@ -227,36 +142,28 @@ fn an_answer_is_the_same_bits_in_every_batch_and_every_clone() {
     let game = Jarmo::standard();
     let shape = NetShape::of(&game);
     let batch = positions(&game, 211);
-    for config in [
-        NetConfig::Mlp {
-            width: 96,
-            blocks: 2,
-        },
-        NetConfig::Conv {
-            width: 32,
-            blocks: 1,
-            head_channels: 32,
-        },
-    ] {
-        let weights = noisy_weights(config, shape, 2);
-        for kind in KernelKind::available() {
-            let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();
-            let mut together = Logits::new(shape);
-            net.evaluate(&batch, &mut together);
-            let mut clone = net.clone();
-            for size in [1, 2, 5, 50] {
-                for first in [0, 100, 161] {
-                    let mut part = FeatureBatch::new();
-                    for row in first..first + size {
-                        part.push_indices(batch.row(row).iter().copied());
-                    }
-                    let mut alone = Logits::new(shape);
-                    clone.evaluate(&part, &mut alone);
-                    for row in 0..size {
-                        let (alone, together) =
-                            (all_heads(&alone, row), all_heads(&together, first + row));
-                        assert_eq!(alone, together, "{config}, {kind}, {size} from {first}");
-                    }
+    let config = NetConfig {
+        width: 96,
+        blocks: 2,
+    };
+    let weights = noisy_weights(config, shape, 2);
+    for kind in KernelKind::available() {
+        let mut net = FrozenNet::with_kernel(&weights, kind).unwrap();
+        let mut together = Logits::new(shape);
+        net.evaluate(&batch, &mut together);
+        let mut clone = net.clone();
+        for size in [1, 2, 5, 50] {
+            for first in [0, 100, 161] {
+                let mut part = FeatureBatch::new();
+                for row in first..first + size {
+                    part.push_indices(batch.row(row).iter().copied());
+                }
+                let mut alone = Logits::new(shape);
+                clone.evaluate(&part, &mut alone);
+                for row in 0..size {
+                    let (alone, together) =
+                        (all_heads(&alone, row), all_heads(&together, first + row));
+                    assert_eq!(alone, together, "{kind}, {size} from {first}");
                 }
             }
         }
@@ -286,59 +193,22 @@ fn check_growth<G: Encode>(game: &G, small: NetConfig, large: NetConfig) {
 
 #[test]
 fn a_grown_network_gives_the_same_answers() {
-    let mlp = |width, blocks| NetConfig::Mlp { width, blocks };
-    let conv = |width, blocks, head_channels| NetConfig::Conv {
-        width,
-        blocks,
-        head_channels,
-    };
-    for large in [mlp(64, 2), mlp(96, 2), mlp(64, 4), mlp(128, 3)] {
-        check_growth(&Jarmo::standard(), mlp(64, 2), large);
-        check_growth(&ConnectFour::new(0), mlp(64, 2), large);
-    }
-    for large in [
-        conv(64, 1, 32),
-        conv(32, 2, 32),
-        conv(32, 1, 64),
-        conv(64, 3, 64),
-    ] {
-        check_growth(&Guard::standard(), conv(32, 1, 32), large);
-        check_growth(&ConnectFour::new(0), conv(32, 1, 32), large);
+    let net = |width, blocks| NetConfig { width, blocks };
+    for large in [net(64, 2), net(96, 2), net(64, 4), net(128, 3)] {
+        check_growth(&Jarmo::standard(), net(64, 2), large);
+        check_growth(&ConnectFour::new(0), net(64, 2), large);
     }
 }
 
 #[test]
-fn a_network_neither_shrinks_nor_becomes_another_kind() {
-    let (width, blocks) = (64, 2);
-    let mlp = NetConfig::Mlp { width, blocks };
-    let conv = NetConfig::Conv {
-        width,
-        blocks,
-        head_channels: 64,
-    };
-    let weights = |net| noisy_weights(net, NetShape::of(&Jarmo::standard()), 4);
-    for (from, to) in [
-        (mlp, NetConfig::Mlp { width: 32, blocks }),
-        (mlp, NetConfig::Mlp { width, blocks: 1 }),
-        (mlp, conv),
-        (conv, mlp),
-        (
-            conv,
-            NetConfig::Conv {
-                width,
-                blocks,
-                head_channels: 32,
-            },
-        ),
-    ] {
-        let refused = weights(from).grown(to, &mut stream(5, 0)).unwrap_err();
-        let refused = refused.to_string();
-        assert!(
-            refused.contains(&format!(
-                "its network is {from}, and the settings want {to}"
-            )),
-            "{refused}"
-        );
+fn a_network_does_not_shrink() {
+    let net = |width, blocks| NetConfig { width, blocks };
+    let from = net(64, 2);
+    let weights = noisy_weights(from, NetShape::of(&Jarmo::standard()), 4);
+    for to in [net(32, 2), net(64, 1)] {
+        let refused = weights.grown(to, &mut stream(5, 0)).unwrap_err();
+        let expected = format!("its network is {from}, and the settings want {to}");
+        assert!(refused.to_string().contains(&expected), "{refused}");
     }
 }
 
@@ -346,7 +216,7 @@ fn a_network_neither_shrinks_nor_becomes_another_kind() {
 fn no_position_is_an_empty_answer() {
     let game = Jarmo::standard();
     let weights = noisy_weights(
-        NetConfig::Mlp {
+        NetConfig {
             width: 32,
             blocks: 1,
         },
@@ -360,21 +230,12 @@ fn no_position_is_an_empty_answer() {
 
 #[test]
 fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
-    let mlp = |width, blocks| NetConfig::Mlp { width, blocks };
-    let conv = |head_channels| NetConfig::Conv {
-        width: 32,
-        blocks: 1,
-        head_channels,
-    };
+    let net = |width, blocks| NetConfig { width, blocks };
     for (config, message) in [
-        (mlp(0, 1), "net.width = 0: it must be a multiple of 32"),
-        (mlp(100, 1), "net.width = 100: it must be a multiple of 32"),
-        (mlp(8192, 1), "from 32 to 4096"),
-        (mlp(64, 65), "net.blocks = 65: at most 64"),
-        (
-            conv(7),
-            "net.head_channels = 7: it must be a multiple of 32",
-        ),
+        (net(0, 1), "net.width = 0: it must be a multiple of 32"),
+        (net(100, 1), "net.width = 100: it must be a multiple of 32"),
+        (net(8192, 1), "from 32 to 4096"),
+        (net(64, 65), "net.blocks = 65: at most 64"),
     ] {
         let error = config.validate().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -383,7 +244,7 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
 
 #[test]
 fn weights_that_do_not_fit_their_network_are_refused_by_name() {
-    let config = NetConfig::Mlp {
+    let config = NetConfig {
         width: 32,
         blocks: 1,
     };

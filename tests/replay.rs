@@ -3,22 +3,20 @@
 use std::fs;
 use std::path::Path;
 
-use jarmo::game::Verdict;
 use jarmo::games::{Guard, Jarmo};
+use jarmo::net::GameVersion;
 use jarmo::random::stream;
-use jarmo::replay::{Replay, ReplaySettings, Sample, Samples, ShardOrigin};
+use jarmo::replay::{Replay, ReplaySettings, Sample, Samples};
 
 fn sample(number: u16) -> Sample {
     let actions: Vec<u16> = (0..1 + number % 5).map(|index| 3 * index).collect();
     let share = 1.0 / actions.len() as f32;
     Sample {
-        features: (0..10 + number % 7).collect(),
+        features: vec![number], // tells the samples apart
         policy: vec![share; actions.len()],
         actions,
-        verdict: [Verdict::Loss, Verdict::Draw, Verdict::Win][usize::from(number % 3)],
         result: [0.5, 0.25, 0.25],
         score: (number % 21) as i8 - 10,
-        plies_left: number,
         surprise: f32::from(number % 4),
     }
 }
@@ -31,8 +29,8 @@ fn samples(numbers: std::ops::Range<u16>) -> Samples {
     samples
 }
 
-fn origin() -> ShardOrigin {
-    ShardOrigin::of(&Jarmo::standard())
+fn origin() -> GameVersion {
+    GameVersion::of(&Jarmo::standard())
 }
 
 fn open(folder: &Path, capacity: usize) -> (Replay, Vec<String>) {
@@ -44,7 +42,7 @@ fn open(folder: &Path, capacity: usize) -> (Replay, Vec<String>) {
 }
 
 fn numbers(replay: &Replay) -> Vec<u16> {
-    replay.iter().map(|sample| sample.plies_left).collect()
+    replay.iter().map(|sample| sample.features[0]).collect()
 }
 
 #[test]
@@ -58,7 +56,6 @@ fn samples_come_back_from_their_bytes() {
             assert_eq!(view.features, expected.features);
             assert_eq!(view.actions, expected.actions);
             assert_eq!(view.policy, expected.policy);
-            assert_eq!(view.verdict, expected.verdict);
             assert_eq!(view.result, expected.result);
             assert_eq!(view.score, expected.score);
             assert_eq!(view.surprise, expected.surprise);
@@ -92,13 +89,13 @@ fn every_damaged_byte_is_noticed() {
 #[test]
 fn samples_of_something_else_are_refused() {
     let bytes = samples(0..5).to_bytes(&origin());
-    let error = Samples::from_bytes(&bytes, &ShardOrigin::of(&Guard::standard())).unwrap_err();
+    let error = Samples::from_bytes(&bytes, &GameVersion::of(&Guard::standard())).unwrap_err();
     assert!(
         error
             .to_string()
-            .starts_with("samples of jarmo (rules version 1")
+            .starts_with("it plays jarmo, and guard is wanted")
     );
-    let newer = ShardOrigin {
+    let newer = GameVersion {
         encoder_version: 7,
         ..origin()
     };
@@ -193,7 +190,7 @@ fn a_damaged_file_is_skipped_with_a_warning() {
     );
     assert_eq!(warnings.len(), 1);
     assert!(
-        warnings[0].contains("00000001.safetensors: not a whole file"),
+        warnings[0].contains("00000001.safetensors: not a whole safetensors file"),
         "{warnings:?}"
     );
     assert!(warnings[0].ends_with("; skipped"));
@@ -222,7 +219,7 @@ fn drawing_follows_surprise_as_far_as_it_is_told_to() {
         for _ in 0..draws {
             let drawn = replay.draw(&mut stream);
             counts[drawn.surprise as usize] += 1.0 / f64::from(draws);
-            newer += u32::from(drawn.plies_left >= 100);
+            newer += u32::from(drawn.features[0] >= 100);
         }
         for (count, expected) in counts.iter().zip(expected) {
             assert!((count - expected).abs() < 0.015, "{share}: {counts:?}");

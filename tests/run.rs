@@ -226,10 +226,10 @@ fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
     train(&folder, &config, usize::MAX);
     let before = fs::read(folder.newest_agent().unwrap()).unwrap();
     config.run.steps = 200;
-    config.learner.explode = 0.001;
+    config.learner.rate = 1000.0;
     let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err();
     assert!(
-        error.to_string().contains("above learner.explode = 0.001"),
+        error.to_string().contains("above 100; lower learner.rate"),
         "{error}"
     );
     assert!(
@@ -257,7 +257,7 @@ fn a_folder_in_use_or_of_another_game_is_refused() {
     train(&folder, &config, usize::MAX);
     let other = run_quietly(Tammi::new(30, 200), &config, &folder).unwrap_err();
     assert!(
-        message(other.clone()).contains("samples of connect_four"),
+        message(other.clone()).contains("it plays connect_four, and tammi is wanted"),
         "{other}"
     );
     assert!(

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Uniform};
-use jarmo::game::{Game, Player, Verdict};
+use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
     AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
     Weights, softmax,
 };
 use jarmo::random::stream;
-use jarmo::replay::Samples;
+use jarmo::replay::{SampleView, Samples};
 use jarmo::selfplay::{Root, Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use predicates::str::contains;
@@ -34,7 +34,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     lambda: 1.0,
 };
 
-const NET: NetConfig = NetConfig::Mlp {
+const NET: NetConfig = NetConfig {
     width: 32,
     blocks: 1,
 };
@@ -69,8 +69,6 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     assert_eq!(all.positions, (SETTINGS.games * rounds) as u64);
     assert!(all.judged <= all.simulations + all.positions && all.remembered < all.judged);
     assert!(all.games.white + all.games.black + all.games.truncated <= all.games.games);
-    let mut last = 0;
-    let mut ends = 0;
     for sample in all.samples.iter() {
         assert!(sample.features.is_sorted_by(|a, b| a != b), "{id}");
         let sum: f32 = sample.policy.iter().sum();
@@ -79,19 +77,18 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
         assert!(sample.surprise >= 0.0 && sample.surprise.is_finite());
         if game.most_points() > 0 {
             let sign = i32::from(sample.score.signum());
-            let verdict = i32::from(sample.verdict.sign());
-            assert!(sign == verdict || verdict == 0, "{id}: {sample:?}");
+            let [win, draw, loss] = sample.result;
+            assert!(draw == 1.0 || sign as f32 == win - loss, "{id}: {sample:?}");
         } else {
             assert_eq!(sample.score, 0);
         }
-        // Samples of a game come in the order of its plies, down to its last action.
-        assert!(last <= 1 || sample.plies_left == last - 1, "{id}");
-        last = sample.plies_left;
-        ends += u64::from(last == 1);
     }
-    assert_eq!(
-        ends, all.games.games,
-        "{id}: every game is there to its end"
+    // Every action of a finished game but those of its opening.
+    let opening = all.games.games * u64::from(SETTINGS.opening_plies);
+    let (plies, samples) = (all.games.plies, all.samples.len() as u64);
+    assert!(
+        plies - opening <= samples && samples <= plies,
+        "{id}: {samples} of {plies}"
     );
 }
 
@@ -103,11 +100,8 @@ fn samples_of_every_game_are_whole_and_true() {
     check_samples(&ConnectFour::new(0), 60);
 }
 
-fn verdicts(samples: &Samples) -> Vec<(u16, Verdict)> {
-    let samples = samples.iter();
-    samples
-        .map(|sample| (sample.plies_left, sample.verdict))
-        .collect()
+fn results(samples: &Samples) -> Vec<[f32; 3]> {
+    samples.iter().map(|sample| sample.result).collect()
 }
 
 #[test]
@@ -117,7 +111,7 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
     let again = net_rounds(&game, 1, 30);
     assert_eq!(one.samples, again.samples);
     let three = net_rounds(&game, 3, 30);
-    assert_eq!(verdicts(&one.samples), verdicts(&three.samples));
+    assert_eq!(results(&one.samples), results(&three.samples));
     assert_eq!(one.games, three.games);
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
     let mut other = SelfPlay::new(&game, &SETTINGS, evaluators, 6).unwrap();
@@ -240,14 +234,19 @@ fn lambda_blends_the_result_with_what_search_expected() {
     };
     let [expected, half, results] = [0.0, 0.5, 1.0].map(samples);
     assert!(expected.len() > 100);
+    let stones = 2 * game.cells(); // features of both players' pieces come first
+    let pieces = |sample: &SampleView<'_>| {
+        let features = sample.features.iter();
+        features.filter(|&&set| usize::from(set) < stones).count()
+    };
     let mut later = [0.0; 3];
     let mut doubts = 0;
     for index in (0..expected.len()).rev() {
         let (search, half, result) = (expected.get(index), half.get(index), results.get(index));
-        let verdict = usize::try_from(1 - result.verdict.sign()).unwrap();
-        assert_eq!(result.result[verdict], 1.0);
+        assert!(result.result.contains(&1.0));
         assert_eq!(result.result.iter().sum::<f32>(), 1.0);
-        if result.plies_left == 1 {
+        // The last of a game: the next one begins with fewer pieces.
+        if index + 1 == results.len() || pieces(&results.get(index + 1)) <= pieces(&result) {
             later = result.result;
             later.reverse(); // as the opponent sees it
         }

@@ -127,7 +127,7 @@ fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
     let tables = folder.path().to_str().unwrap();
     let file = folder.path().join("untrained.safetensors");
     let game = Jarmo::standard();
-    let config = NetConfig::Mlp {
+    let config = NetConfig {
         width: 32,
         blocks: 1,
     };

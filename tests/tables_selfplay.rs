@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use jarmo::eval::Uniform;
+use jarmo::eval::{Uniform, Value};
 use jarmo::game::{Action, Game, Mask, Outcome, Player, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::replay::SampleView;
@@ -87,13 +87,15 @@ fn under_way(state: &GamesState) -> Vec<UnderWay> {
         .collect()
 }
 
-/// What a sample must say if the game ended like this, `plies` after it.
-fn tells(game: &Jarmo, sample: &SampleView<'_>, at: &JarmoPosition, end: (Outcome, u32)) -> bool {
-    let (outcome, plies) = end;
+fn certain(verdict: Verdict) -> [f32; 3] {
+    Value::certain(verdict, 0.0).results()
+}
+
+/// What a sample must say if the game ended like this.
+fn tells(game: &Jarmo, sample: &SampleView<'_>, at: &JarmoPosition, outcome: Outcome) -> bool {
     let mover = game.to_move(at);
-    sample.verdict == outcome.verdict(mover)
+    sample.result == certain(outcome.verdict(mover))
         && sample.score == outcome.score_difference(mover)
-        && u32::from(sample.plies_left) == plies
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn games_that_reach_the_tables_end_there_with_the_exact_result() {
     let game = Jarmo::standard();
     let tables = Tables::open(&game, folder.path()).unwrap();
     let mut play = self_play(folder.path(), 2);
-    let (mut all, mut drawn, mut ahead) = (Round::default(), 0, 0);
+    let (mut all, mut drawn) = (Round::default(), 0);
     for _ in 0..200 {
         let before = under_way(&play.save());
         let round = play.round();
@@ -124,19 +126,17 @@ fn games_that_reach_the_tables_end_there_with_the_exact_result() {
                 let mut next = last;
                 game.play(&mut next, action);
                 if let Some(outcome) = game.outcome(&next) {
-                    return Some((false, (outcome, 1)));
+                    return Some((false, outcome));
                 }
                 let ending = tables.ending(&game, &next)?;
-                let limit = game.max_plies() - game.ply(&next);
-                Some((true, (ending.outcome, 1 + ending.plies.unwrap_or(limit))))
+                Some((true, ending.outcome))
             });
             let fitting: Vec<_> = ends
                 .filter(|(_, end)| tells(&game, &sample, &last, *end))
                 .collect();
             assert!(!fitting.is_empty(), "{sample:?}");
             exact += u64::from(fitting.iter().all(|(exact, _)| *exact));
-            drawn += u64::from(fitting.iter().all(|(_, (end, _))| end.winner.is_none()));
-            ahead += u64::from(sample.plies_left > 1);
+            drawn += u64::from(fitting.iter().all(|(_, end)| end.winner.is_none()));
         }
         assert!(samples.next().is_none());
         assert!(round.games.exact >= exact);
@@ -144,7 +144,7 @@ fn games_that_reach_the_tables_end_there_with_the_exact_result() {
     }
     let games = all.games;
     assert!(games.exact > 20 && games.exact < games.games, "{games:?}");
-    assert!(drawn > 0 && ahead > 20, "{drawn} drawn, {ahead} ahead");
+    assert!(drawn > 0, "{drawn} drawn");
     assert_eq!(games.truncated, 0);
     let mut off = self_play(Path::new(""), 2);
     for _ in 0..200 {
@@ -184,30 +184,24 @@ fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() 
             let of_game: Vec<_> = samples.by_ref().take(positions.len()).collect();
             // Where the tables say nothing, what the last position says of the end.
             let last = of_game.last().unwrap();
-            let winner = match last.verdict {
-                Verdict::Win => Some(game.to_move(&position)),
-                Verdict::Draw => None,
-                Verdict::Loss => Some(!game.to_move(&position)),
-            };
-            let mut end = (winner, game.ply(&position) + u32::from(last.plies_left));
+            let [win, draw, _] = last.result.map(|share| share == 1.0);
+            let mover = game.to_move(&position);
+            let mut winner = (!draw).then_some(if win { mover } else { !mover });
             let mut known = false;
             for (at, sample) in positions.iter().zip(&of_game).rev() {
                 if let Some(ending) = tables.ending(&game, at) {
-                    let left = game.max_plies() - game.ply(at);
-                    let ply = game.ply(at) + ending.plies.unwrap_or(left);
-                    corrected += u64::from(known && end.0 != ending.outcome.winner);
-                    end = (ending.outcome.winner, ply);
+                    corrected += u64::from(known && winner != ending.outcome.winner);
+                    winner = ending.outcome.winner;
                     known = true;
                     inside += 1;
                 }
                 let mover = game.to_move(at);
-                let verdict = match end.0 {
+                let verdict = match winner {
                     None => Verdict::Draw,
                     Some(winner) if winner == mover => Verdict::Win,
                     Some(_) => Verdict::Loss,
                 };
-                assert_eq!(sample.verdict, verdict);
-                assert_eq!(u32::from(sample.plies_left), end.1 - game.ply(at));
+                assert_eq!(sample.result, certain(verdict));
             }
             told += u64::from(known);
         }

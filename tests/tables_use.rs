@@ -254,7 +254,7 @@ fn many_lookups_at_once_say_what_single_ones_say() {
 /// A file of an agent that has learned nothing.
 fn untrained(folder: &Path) -> (Weights, String) {
     let game = Jarmo::standard();
-    let config = NetConfig::Mlp {
+    let config = NetConfig {
         width: 32,
         blocks: 1,
     };

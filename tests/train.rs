@@ -6,43 +6,21 @@ use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Value};
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{FrozenNet, KernelKind, Logits, NetConfig, NetEvaluator, NetShape, Weights};
+use jarmo::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use jarmo::random::{below, stream};
-use jarmo::train::{
-    AdamConfig, DeviceEvaluator, Judgement, Learner, LearnerConfig, LossWeights, OpenDevice,
-    TrainBatch,
-};
+use jarmo::train::{DeviceNet, Judgement, Learner, LearnerConfig, OpenDevice, TrainBatch};
 use rand::Rng;
 
-const MLP: NetConfig = NetConfig::Mlp {
+const NET: NetConfig = NetConfig {
     width: 64,
     blocks: 1,
 };
-const CONV: NetConfig = NetConfig::Conv {
-    width: 32,
-    blocks: 1,
-    head_channels: 32,
-};
-
 const SETTINGS: LearnerConfig = LearnerConfig {
     rate: 0.003,
     warm_up: 5,
     decay: 0,
     lowest: 0.1,
-    clip: 10.0,
     average: 0.9,
-    explode: 1e3,
-    adam: AdamConfig {
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 1e-4,
-    },
-    loss: LossWeights {
-        policy: 1.0,
-        result: 1.0,
-        score: 0.5,
-    },
 };
 
 /// Positions of random games with targets that follow from the position: the lowest legal action
@@ -74,54 +52,21 @@ fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> TrainBatch {
     batch
 }
 
-fn learner<G: Encode>(game: &G, net: NetConfig) -> Learner {
-    Learner::new(SETTINGS, net, NetShape::of(game), &mut stream(1, 0))
+fn learner<G: Encode>(game: &G) -> Learner {
+    Learner::new(SETTINGS, weights(game, 1))
 }
 
-fn burn_and_the_frozen_network_agree<G: Encode>(game: &G, net: NetConfig) {
-    let mut learner = learner(game, net);
+fn weights<G: Encode>(game: &G, seed: u64) -> Weights {
+    Weights::random(NET, NetShape::of(game), &mut stream(seed, 0))
+}
+
+/// Evaluates the same positions with the processor's kernels and with burn, as on a graphics card.
+fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
+    let mut learner = learner(game);
     for seed in 0..3 {
         learner.step(&batch(game, 64, seed)).unwrap(); // away from the symmetric start
     }
     let weights = learner.weights();
-    let batch = batch(game, 37, 9);
-    let computed = learner.logits(batch.features());
-    let outputs = weights.shape().outputs();
-    assert_eq!(computed.len(), batch.len() * outputs);
-    let largest = computed.iter().fold(0.0_f32, |most, n| most.max(n.abs()));
-    assert!(largest > 0.01);
-    for kind in KernelKind::available() {
-        let tolerance = largest
-            * match kind {
-                KernelKind::Avx512Bf16 => 0.02,
-                _ => 1e-5,
-            };
-        let mut frozen = FrozenNet::with_kernel(&weights, kind).unwrap();
-        let mut logits = Logits::new(*weights.shape());
-        frozen.evaluate(batch.features(), &mut logits);
-        for (row, computed) in computed.chunks_exact(outputs).enumerate() {
-            let answers = [logits.policy(row), logits.result(row), logits.score(row)].concat();
-            for (frozen, burn) in answers.iter().zip(computed) {
-                assert!(
-                    (frozen - burn).abs() <= tolerance,
-                    "{kind}: {frozen}, {burn}"
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn burn_computes_what_every_kernel_computes() {
-    for net in [MLP, CONV] {
-        burn_and_the_frozen_network_agree(&Jarmo::standard(), net);
-        burn_and_the_frozen_network_agree(&ConnectFour::new(0), net);
-    }
-}
-
-/// Judges the same positions with the processor's kernels and with burn, as on a graphics card.
-fn both_evaluators_agree<G: Encode>(game: &G, net: NetConfig) {
-    let weights = Weights::random(net, NetShape::of(game), &mut stream(7, 0));
     let mut positions = Vec::new();
     let (mut position, mut draws) = (game.start(), stream(8, 0));
     while positions.len() < 100 {
@@ -141,30 +86,47 @@ fn both_evaluators_agree<G: Encode>(game: &G, net: NetConfig) {
         evaluator.evaluate(&positions, &seeds, &mut logits, &mut evaluations);
         (logits, evaluations)
     };
-    let net = FrozenNet::with_kernel(&weights, KernelKind::Portable).unwrap();
-    let (logits, values) = judge(&mut NetEvaluator::with_net(game.clone(), net));
-    let mut on_device = DeviceEvaluator::new(game.clone(), &weights, &OpenDevice::cpu());
-    let (device_logits, device_values) = judge(&mut on_device);
-    for (one, other) in logits.iter().zip(&device_logits) {
-        assert!((one - other).abs() < 1e-3, "{one} {other}");
-    }
-    for (one, other) in values.iter().zip(&device_values) {
-        let (one, other) = (one.value, other.value);
-        assert!((one.win - other.win).abs() < 1e-3 && (one.draw - other.draw).abs() < 1e-3);
-        assert!((one.score - other.score).abs() < 1e-2, "{one:?} {other:?}");
+    let on_device = DeviceNet::new(weights, &OpenDevice::cpu());
+    let (expected, expected_values) = judge(&mut NetEvaluator::with_net(game.clone(), on_device));
+    let largest = expected.iter().fold(0.0_f32, |most, n| most.max(n.abs()));
+    assert!(largest > 0.01);
+    for kind in KernelKind::available() {
+        let tolerance = match kind {
+            KernelKind::Avx512Bf16 => 0.02,
+            _ => 1e-5,
+        };
+        let net = FrozenNet::with_kernel(weights, kind).unwrap();
+        let (logits, values) = judge(&mut NetEvaluator::with_net(game.clone(), net));
+        for (one, other) in logits.iter().zip(&expected) {
+            assert!(
+                (one - other).abs() <= largest * tolerance,
+                "{kind}: {one}, {other}"
+            );
+        }
+        for (one, other) in values.iter().zip(&expected_values) {
+            let (one, other) = (one.value, other.value);
+            let apart = (one.win - other.win)
+                .abs()
+                .max((one.draw - other.draw).abs());
+            assert!(apart <= tolerance, "{kind}: {one:?} {other:?}");
+            assert!(
+                (one.score - other.score).abs() <= 10.0 * tolerance,
+                "{kind}: {one:?} {other:?}"
+            );
+        }
     }
 }
 
 #[test]
-fn a_device_judges_as_the_kernels_do() {
-    both_evaluators_agree(&Jarmo::standard(), MLP);
-    both_evaluators_agree(&ConnectFour::new(0), CONV);
+fn burn_computes_what_every_kernel_computes() {
+    burn_computes_what_the_kernels_compute(&Jarmo::standard());
+    burn_computes_what_the_kernels_compute(&ConnectFour::new(0));
 }
 
 #[test]
 fn a_judgement_tells_how_well_the_batch_was_known() {
     let game = Jarmo::standard();
-    let mut learner = learner(&game, MLP);
+    let mut learner = learner(&game);
     let batch = batch(&game, 256, 3);
     let first = learner.step(&batch).unwrap().judgement;
     for _ in 0..150 {
@@ -194,75 +156,64 @@ fn a_judgement_tells_how_well_the_batch_was_known() {
 
 #[test]
 fn the_loss_falls_on_what_can_be_learned() {
-    for (net, steps) in [(MLP, 150), (CONV, 60)] {
-        let game = Jarmo::standard();
-        let mut learner = learner(&game, net);
-        let before = learner.step(&batch(&game, 128, 0)).unwrap().losses;
-        for seed in 1..steps {
-            learner.step(&batch(&game, 128, seed)).unwrap();
-        }
-        let after = learner.step(&batch(&game, 128, 1000)).unwrap().losses;
-        // A start that knows nothing: about ten legal actions, three results, 21 scores.
-        assert!((1.5..3.0).contains(&before.policy), "{before:?}");
-        assert!((0.9..1.3).contains(&before.result), "{before:?}");
-        assert!((2.9..3.2).contains(&before.score), "{before:?}");
-        assert!(after.policy < 0.5 * before.policy, "{net}: {after:?}");
-        assert!(after.result < 0.9 * before.result, "{net}: {after:?}");
-        assert!(after.score < 0.9 * before.score, "{net}: {after:?}");
-        let sum = after.policy + after.result + 0.5 * after.score;
-        assert!((after.total - sum).abs() < 1e-4);
+    let game = Jarmo::standard();
+    let mut learner = learner(&game);
+    let before = learner.step(&batch(&game, 128, 0)).unwrap().losses;
+    for seed in 1..150 {
+        learner.step(&batch(&game, 128, seed)).unwrap();
     }
+    let after = learner.step(&batch(&game, 128, 1000)).unwrap().losses;
+    // A start that knows nothing: about ten legal actions, three results, 21 scores.
+    assert!((1.5..3.0).contains(&before.policy), "{before:?}");
+    assert!((0.9..1.3).contains(&before.result), "{before:?}");
+    assert!((2.9..3.2).contains(&before.score), "{before:?}");
+    assert!(after.policy < 0.5 * before.policy, "{after:?}");
+    assert!(after.result < 0.9 * before.result, "{after:?}");
+    assert!(after.score < 0.9 * before.score, "{after:?}");
+    let sum = after.policy + after.result + 0.25 * after.score;
+    assert!((after.total - sum).abs() < 1e-4);
 }
 
 #[test]
 fn what_is_new_in_a_grown_network_learns() {
     let game = Jarmo::standard();
-    let wide = NetConfig::Mlp {
+    let wide = NetConfig {
         width: 96,
         blocks: 2,
     };
-    let small = learner(&game, MLP).weights();
-    let grown = small.grown(wide, &mut stream(2, 0)).unwrap();
-    let mut settings = SETTINGS;
-    settings.adam.weight_decay = 0.0; // which would change everything
-    let mut learner = Learner::from_weights(settings, &grown);
-    for seed in 0..3 {
+    let grown = weights(&game, 1).grown(wide, &mut stream(2, 0)).unwrap();
+    let mut learner = Learner::new(SETTINGS, grown);
+    for seed in 0..2 {
         learner.step(&batch(&game, 64, seed)).unwrap();
     }
-    let learned = learner.weights();
-    let changed = |name: &str, row: usize, column: usize| {
-        let place = row * grown.tensors()[name].dims[1] + column;
-        grown.get(name)[place] != learned.get(name)[place]
+    let batch = batch(&game, 64, 2);
+    let (_, gradients) = learner.loss_of(learner.weights(), &batch);
+    let moves = |name: &str, row: usize, column: usize| {
+        let columns = learner.weights().tensors()[name].dims[1];
+        gradients[name][row * columns + column] != 0.0
     };
-    let seen = batch(&game, 1, 0).features().row(0)[0] as usize;
-    assert!(
-        (64..96)
-            .filter(|&unit| changed("stem.weight", seen, unit))
-            .count()
-            > 16
-    );
-    for (name, outputs) in [
-        ("blocks.0.weight", 96),
-        ("policy.weight", grown.shape().actions),
-    ] {
-        let new = (64..96).filter(|&unit| (0..outputs).any(|out| changed(name, unit, out)));
+    let seen = batch.features().row(0)[0] as usize;
+    let units = (64..96).filter(|&unit| moves("stem.weight", seen, unit));
+    assert!(units.count() > 16);
+    for (name, outputs) in [("blocks.0.weight", 96), ("policy.weight", 84)] {
+        let new = (64..96).filter(|&unit| (0..outputs).any(|out| moves(name, unit, out)));
         assert!(new.count() > 16, "{name}");
     }
-    let block = learned.get("blocks.1.weight").iter();
+    let block = learner.weights().get("blocks.1.weight").iter();
     assert!(block.filter(|&&weight| weight != 0.0).count() > 64 * 64);
 }
 
 #[test]
 fn illegal_actions_get_no_gradient() {
     let game = Jarmo::standard();
-    let mut learner = learner(&game, MLP);
+    let mut learner = learner(&game);
     let mut only = TrainBatch::new(NetShape::of(&game));
     only.push([0, 30], [(3, 0.5), (4, 0.5)], [1.0, 0.0, 0.0], 10);
-    let before = learner.weights();
+    let before = learner.weights().clone();
     learner.step(&only).unwrap();
     let after = learner.weights();
     let moved = |weights: &Weights| weights.get("policy.bias").to_vec();
-    for (action, (before, after)) in moved(&before).iter().zip(moved(&after)).enumerate() {
+    for (action, (before, after)) in moved(&before).iter().zip(moved(after)).enumerate() {
         // 3 and 4 are equally likely already but for noise, so they may move too.
         assert!(
             [3, 4].contains(&action) || *before == after,
@@ -275,37 +226,34 @@ fn illegal_actions_get_no_gradient() {
 #[test]
 fn gradients_agree_with_differences_of_the_loss() {
     let game = Jarmo::standard();
-    let batch = batch(&game, 32, 5);
-    for net in [MLP, CONV] {
-        let mut learner = learner(&game, net);
-        for seed in 0..5 {
-            learner.step(&self::batch(&game, 64, seed)).unwrap();
-        }
-        let (_, gradients) = learner.gradients(&batch);
-        let squares: f32 = gradients.values().flatten().map(|g| g * g).sum();
-        let length = squares.sqrt();
-        let step = 0.01;
-        let moved = |sign: f32| {
-            let mut weights = learner.numbers().clone();
-            for (name, weights) in &mut weights {
-                for (weight, gradient) in weights.iter_mut().zip(&gradients[name]) {
-                    *weight += sign * step * gradient / length;
-                }
-            }
-            learner.loss_of(&weights, &batch).total
-        };
-        let slope = (moved(1.0) - moved(-1.0)) / (2.0 * step);
-        assert!(
-            (slope / length - 1.0).abs() < 0.02,
-            "{net}: {slope}, {length}"
-        );
+    let mut learner = learner(&game);
+    for seed in 0..5 {
+        learner.step(&batch(&game, 64, seed)).unwrap();
     }
+    let batch = batch(&game, 32, 5);
+    let weights = learner.weights();
+    let (_, gradients) = learner.loss_of(weights, &batch);
+    let squares: f32 = gradients.values().flatten().map(|g| g * g).sum();
+    let length = squares.sqrt();
+    let step = 0.01;
+    let moved = |sign: f32| {
+        let mut tensors = weights.tensors().clone();
+        for (name, tensor) in &mut tensors {
+            for (weight, gradient) in tensor.data.iter_mut().zip(&gradients[name]) {
+                *weight += sign * step * gradient / length;
+            }
+        }
+        let moved = Weights::new(NET, *weights.shape(), tensors).unwrap();
+        learner.loss_of(&moved, &batch).0.total
+    };
+    let slope = (moved(1.0) - moved(-1.0)) / (2.0 * step);
+    assert!((slope / length - 1.0).abs() < 0.02, "{slope}, {length}");
 }
 
 #[test]
 fn a_learner_from_a_file_goes_on_bit_by_bit() {
     let game = Jarmo::standard();
-    let mut whole = learner(&game, MLP);
+    let mut whole = learner(&game);
     for seed in 0..4 {
         whole.step(&batch(&game, 48, seed)).unwrap();
     }
@@ -329,7 +277,7 @@ fn the_rate_climbs_and_falls_as_set() {
         ..SETTINGS
     };
     let game = ConnectFour::new(0);
-    let mut learner = Learner::new(settings, MLP, NetShape::of(&game), &mut stream(1, 0));
+    let mut learner = Learner::new(settings, weights(&game, 1));
     let mut rates = Vec::new();
     for seed in 0..16 {
         rates.push(1000.0 * learner.rate());
@@ -352,18 +300,14 @@ fn the_rate_climbs_and_falls_as_set() {
 #[test]
 fn an_exploding_loss_stops_the_learner_and_keeps_its_weights() {
     let game = Jarmo::standard();
-    let settings = LearnerConfig {
-        explode: 0.5,
-        ..SETTINGS
-    };
-    let mut learner = Learner::new(settings, MLP, NetShape::of(&game), &mut stream(1, 0));
+    let mut tensors = weights(&game, 1).tensors().clone();
+    tensors.get_mut("result.bias").unwrap().data[1] = 1e4; // sure of a draw in every position
+    let sure = Weights::new(NET, NetShape::of(&game), tensors).unwrap();
+    let mut learner = Learner::new(SETTINGS, sure);
     let before = learner.to_bytes();
     let error = learner.step(&batch(&game, 16, 0)).unwrap_err().to_string();
     assert!(error.starts_with("step 1: the loss is "), "{error}");
-    assert!(
-        error.contains("above learner.explode = 0.5; lower learner.rate"),
-        "{error}"
-    );
+    assert!(error.contains("above 100; lower learner.rate"), "{error}");
     assert_eq!(learner.to_bytes(), before);
     let mut broken = TrainBatch::new(NetShape::of(&game));
     broken.push([0], [(0, f32::NAN)], [1.0, 0.0, 0.0], 0);
@@ -375,7 +319,7 @@ fn an_exploding_loss_stops_the_learner_and_keeps_its_weights() {
 #[test]
 fn a_broken_learner_file_is_refused() {
     let game = Jarmo::standard();
-    let whole = learner(&game, MLP).to_bytes();
+    let whole = learner(&game).to_bytes();
     for cut in (0..whole.len()).step_by(9973) {
         assert!(Learner::from_bytes(SETTINGS, &whole[..cut]).is_err());
     }
@@ -386,5 +330,8 @@ fn a_broken_learner_file_is_refused() {
     let error = Learner::from_bytes(SETTINGS, &agent.unwrap())
         .err()
         .unwrap();
-    assert_eq!(error.to_string(), "it holds no learner");
+    assert!(
+        error.to_string().starts_with("it holds no learner"),
+        "{error}"
+    );
 }

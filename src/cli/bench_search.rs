@@ -47,7 +47,7 @@ enum NetSize {
 impl NetSize {
     fn config(self) -> NetConfig {
         match self {
-            NetSize::Tiny => NetConfig::Mlp {
+            NetSize::Tiny => NetConfig {
                 width: 128,
                 blocks: 1,
             },

@@ -38,7 +38,8 @@ pub(super) fn run(args: Args) -> CommandResult {
             file: &file,
             position,
         };
-        inspection = inspection.with_opinion(with_game(&file.header().game, &settings, task)??);
+        inspection =
+            inspection.with_opinion(with_game(&file.header().version.game, &settings, task)??);
     }
     let mut out = std::io::stdout().lock();
     if args.json {

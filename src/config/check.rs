@@ -12,19 +12,9 @@ pub(super) fn replay(replay: &ReplaySettings) -> Result<(), ConfigError> {
 }
 
 pub(super) fn learner(learner: &LearnerConfig) -> Result<(), ConfigError> {
-    let LearnerConfig { adam, loss, .. } = learner;
     positive("learner.rate", learner.rate)?;
-    positive("learner.clip", learner.clip)?;
-    positive("learner.explode", learner.explode)?;
     share("learner.lowest", learner.lowest)?;
-    share("learner.average", learner.average)?;
-    positive("learner.adam.epsilon", adam.epsilon)?;
-    below_one("learner.adam.beta1", adam.beta1)?;
-    below_one("learner.adam.beta2", adam.beta2)?;
-    not_negative("learner.adam.weight_decay", adam.weight_decay)?;
-    not_negative("learner.loss.policy", loss.policy)?;
-    not_negative("learner.loss.result", loss.result)?;
-    not_negative("learner.loss.score", loss.score)
+    share("learner.average", learner.average)
 }
 
 pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigError> {
@@ -87,11 +77,6 @@ fn not_negative<N: Into<f64> + Copy + Display>(key: &str, number: N) -> Result<(
 fn share(key: &str, number: f32) -> Result<(), ConfigError> {
     let fits = (0.0..=1.0).contains(&number);
     check(key, number, "must be from 0 to 1", fits)
-}
-
-fn below_one(key: &str, number: f32) -> Result<(), ConfigError> {
-    let fits = (0.0..1.0).contains(&number);
-    check(key, number, "must be from 0 to below 1", fits)
 }
 
 fn check(key: &str, number: impl Display, rule: &str, fits: bool) -> Result<(), ConfigError> {

@@ -12,9 +12,6 @@ use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
 
-/// Keys that are not among the defaults: they belong to another kind of network.
-const OTHER_KEYS: [&str; 1] = ["net.head_channels"];
-
 /// Settings that cannot be used, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
@@ -60,7 +57,7 @@ impl Config {
     /// its default.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
         let mut table = defaults();
-        let known = known_keys(&table);
+        let known = keys(&table, "");
         let layer: Table = text
             .parse()
             .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
@@ -70,7 +67,7 @@ impl Config {
 }
 
 fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
-    let known = known_keys(&defaults());
+    let known = keys(&defaults(), "");
     for path in files {
         let place = path.display();
         let text =
@@ -95,7 +92,6 @@ fn add_layer(
     place: &str,
 ) -> Result<(), ConfigError> {
     check_keys(&layer, known, place)?;
-    forget_other_kind(table, &layer);
     lay_over(table, layer);
     Ok(())
 }
@@ -133,17 +129,6 @@ fn single(setting: &str) -> Result<Table, ConfigError> {
     Ok(table)
 }
 
-/// A network of another kind does not have the settings of the one below.
-fn forget_other_kind(table: &mut Table, layer: &Table) {
-    let kind = |table: &Table| table.get("net")?.get("kind").cloned();
-    if let (Some(below), Some(above)) = (kind(table), kind(layer))
-        && below != above
-        && let Some(Value::Table(net)) = table.get_mut("net")
-    {
-        net.remove("head_channels");
-    }
-}
-
 fn lay_over(table: &mut Table, layer: Table) {
     for (key, value) in layer {
         match (table.get_mut(&key), value) {
@@ -153,12 +138,6 @@ fn lay_over(table: &mut Table, layer: Table) {
             }
         }
     }
-}
-
-fn known_keys(defaults: &Table) -> Vec<String> {
-    let mut keys = keys(defaults, "");
-    keys.extend(OTHER_KEYS.map(str::to_owned));
-    keys
 }
 
 /// The full names of all settings in a table.

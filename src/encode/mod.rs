@@ -17,12 +17,7 @@ mod web;
 use crate::game::Game;
 
 /// Goes up whenever any game's inputs change their meaning. A network belongs to one version.
-///
-/// Version 2 added the threats behind the features of version 1, whose meaning stayed.
 pub const ENCODER_VERSION: u32 = 2;
-
-/// The version before the threats.
-pub(crate) const WITHOUT_THREATS: u32 = 1;
 
 /// A game whose positions can be written as features.
 ///

@@ -1,4 +1,4 @@
-//! A frozen network as the judge of a search.
+//! A network as the evaluator of a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +8,35 @@ use super::{FeatureBatch, FrozenNet, Logits, NetShape, Weights};
 use crate::encode::Encode;
 use crate::eval::{Evaluation, Evaluator};
 
-/// Positions that fill the kernels well.
-const BATCH: usize = 256;
+/// Weights that can be asked about positions, wherever they are computed with.
+pub trait Network {
+    /// Positions that fill it well.
+    const BATCH: usize;
 
-/// Judges positions with a frozen network. It uses no randomness. Clones share the weights: one for
-/// each thread.
+    /// What the network takes in and gives out.
+    fn shape(&self) -> &NetShape;
+
+    /// Evaluates a batch of positions. It uses no randomness.
+    fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits);
+}
+
+impl Network for FrozenNet {
+    const BATCH: usize = 256;
+
+    fn shape(&self) -> &NetShape {
+        FrozenNet::shape(self)
+    }
+
+    fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        FrozenNet::evaluate(self, batch, logits);
+    }
+}
+
+/// Evaluates positions with a network. Clones share the weights: one for each thread.
 #[derive(Clone)]
-pub struct NetEvaluator<G> {
+pub struct NetEvaluator<G, N = FrozenNet> {
     game: G,
-    net: FrozenNet,
+    net: N,
     features: FeatureBatch,
     logits: Logits,
     heads: Vec<f32>,                   // of one position, as probabilities
@@ -31,12 +51,14 @@ impl<G: Encode> NetEvaluator<G> {
     pub fn new(game: G, weights: &Weights) -> NetEvaluator<G> {
         NetEvaluator::with_net(game, FrozenNet::new(weights))
     }
+}
 
-    /// A frozen network for this game.
+impl<G: Encode, N: Network> NetEvaluator<G, N> {
+    /// A network for this game.
     ///
     /// # Panics
     /// Panics if the network is for another shape.
-    pub fn with_net(game: G, net: FrozenNet) -> NetEvaluator<G> {
+    pub fn with_net(game: G, net: N) -> NetEvaluator<G, N> {
         assert_eq!(*net.shape(), NetShape::of(&game), "a network of this game");
         NetEvaluator {
             logits: Logits::new(*net.shape()),
@@ -50,7 +72,7 @@ impl<G: Encode> NetEvaluator<G> {
 
     /// The same evaluator, adding the nanoseconds that it spends on features to this count.
     #[must_use]
-    pub fn with_stopwatch(self, stopwatch: Arc<AtomicU64>) -> NetEvaluator<G> {
+    pub fn with_stopwatch(self, stopwatch: Arc<AtomicU64>) -> NetEvaluator<G, N> {
         NetEvaluator {
             stopwatch: Some(stopwatch),
             ..self
@@ -58,9 +80,9 @@ impl<G: Encode> NetEvaluator<G> {
     }
 }
 
-impl<G: Encode> Evaluator<G> for NetEvaluator<G> {
+impl<G: Encode, N: Network + Send> Evaluator<G> for NetEvaluator<G, N> {
     fn batch(&self) -> usize {
-        BATCH
+        N::BATCH
     }
 
     fn evaluate(

@@ -1,43 +1,32 @@
 //! Agent files: the weights of a network and a header that says what they are for.
-//!
-//! The format is safetensors; the header is the JSON text under `jarmo` in its metadata.
-//! docs/formats.md describes it.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::config::{NetConfig, NetShape};
-use super::weights::{Tensor, Weights};
-use crate::encode::{ENCODER_VERSION, Encode, WITHOUT_THREATS};
+use super::config::NetConfig;
+use super::container::{Array, Format};
+use super::version::GameVersion;
+use super::weights::Weights;
+use crate::encode::Encode;
 use crate::files::write_whole;
 
-/// The version of the header. Goes up when an older program would misread it.
-pub const AGENT_FORMAT: u32 = 1;
-
-const KEY: &str = "jarmo"; // of the header in the metadata
+const FORMAT: Format = Format {
+    key: "jarmo",
+    what: "agent",
+    version: 2,
+};
 
 /// What an agent file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentHeader {
-    /// [`AGENT_FORMAT`] of the program that wrote it.
-    pub format: u32,
-    /// The game it plays.
-    pub game: String,
-    /// The version of the game's rules that it learned.
-    pub rules_version: u32,
-    /// The version of the features that it reads.
-    pub encoder_version: u32,
-    /// The board it plays on, where the game has a choice.
-    pub board: String,
-    /// The architecture.
+    /// What it plays.
+    #[serde(flatten)]
+    pub version: GameVersion,
+    /// The size of the network.
     pub net: NetConfig,
-    /// What the network takes in and gives out.
-    pub shape: NetShape,
     /// Where it comes from.
     pub provenance: Provenance,
     /// Matches that tell how strong it is.
@@ -133,15 +122,11 @@ impl AgentFile {
         provenance: Provenance,
         results: Vec<MatchResult>,
     ) -> AgentFile {
-        assert_eq!(*weights.shape(), NetShape::of(game), "weights of this game");
+        let version = GameVersion::of(game);
+        assert_eq!(*weights.shape(), version.shape, "weights of this game");
         let header = AgentHeader {
-            format: AGENT_FORMAT,
-            game: game.id().to_owned(),
-            rules_version: game.rules_version(),
-            encoder_version: ENCODER_VERSION,
-            board: game.board_text(),
+            version,
             net: weights.config(),
-            shape: *weights.shape(),
             provenance,
             results,
         };
@@ -186,51 +171,11 @@ impl AgentFile {
     }
 
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network
-    /// was not made for. A network from before the threats gets no weight for them.
-    pub fn for_game<G: Encode>(mut self, game: &G) -> Result<AgentFile, AgentFileError> {
-        let shape = NetShape::of(game);
-        if self.header.encoder_version == WITHOUT_THREATS
-            && self.header.shape.planes == game.planes()
-        {
-            self.weights = self.weights.with_planes(shape.planes);
-            self.header.shape = *self.weights.shape();
-            self.header.encoder_version = ENCODER_VERSION;
-        }
-        let header = &self.header;
-        let again = "export it again from a run of this version";
-        let problem = if header.game != game.id() {
-            format!(
-                "it plays {}, and {} is wanted; choose a file for {1}",
-                header.game,
-                game.id()
-            )
-        } else if header.rules_version != game.rules_version() {
-            format!(
-                "rules version {} of {}, this program has version {}; {again}",
-                header.rules_version,
-                game.id(),
-                game.rules_version()
-            )
-        } else if header.encoder_version != ENCODER_VERSION {
-            format!(
-                "encoder version {}, this program needs {ENCODER_VERSION}; {again}",
-                header.encoder_version
-            )
-        } else if header.board != game.board_text() {
-            format!(
-                "it was trained on another board, with the lines {}; give that board with --web",
-                header.board
-            )
-        } else if header.shape != shape {
-            format!(
-                "its network is {:?}, this program's {} needs {shape:?}; {again}",
-                header.shape,
-                game.id(),
-            )
-        } else {
-            return Ok(self);
-        };
-        Err(AgentFileError::of(problem))
+    /// was not made for.
+    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, AgentFileError> {
+        let checked = self.header.version.check(&GameVersion::of(game));
+        checked.map_err(AgentFileError::of)?;
+        Ok(self)
     }
 
     /// Writes the file as a whole or not at all.
@@ -241,81 +186,17 @@ impl AgentFile {
 
     /// The content of the file.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let header = serde_json::to_string(&self.header).expect("a header is plain data");
-        let bytes: Vec<(&String, &Tensor, Vec<u8>)> = self
-            .weights
-            .tensors()
-            .iter()
-            .map(|(name, tensor)| {
-                let data = tensor.data.iter();
-                (
-                    name,
-                    tensor,
-                    data.flat_map(|number| number.to_le_bytes()).collect(),
-                )
-            })
-            .collect();
-        let views = bytes.iter().map(|(name, tensor, data)| {
-            let view = TensorView::new(Dtype::F32, tensor.dims.clone(), data);
-            (*name, view.expect("four bytes for every number"))
-        });
-        let metadata = HashMap::from([(KEY.to_owned(), header)]);
-        safetensors::serialize(views, Some(metadata)).expect("tensors with different names")
+        let arrays: Vec<Array> = self.weights.to_arrays("").collect();
+        FORMAT.write(&self.header, &arrays)
     }
 
     /// Reads the content of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, AgentFileError> {
-        let broken = |error: safetensors::SafeTensorError| {
-            AgentFileError::of(format!("not a whole safetensors file: {error}"))
-        };
-        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
-        let header = read_header(&metadata)?;
-        let tensors = SafeTensors::deserialize(bytes).map_err(broken)?;
-        let mut numbers = BTreeMap::new();
-        for (name, view) in tensors.iter() {
-            if view.dtype() != Dtype::F32 {
-                return Err(AgentFileError::of(format!(
-                    "tensor `{name}` is {:?}; all must be F32",
-                    view.dtype()
-                )));
-            }
-            let data = view.data().as_chunks::<4>().0;
-            let tensor = Tensor {
-                dims: view.shape().to_vec(),
-                data: data
-                    .iter()
-                    .map(|bytes| f32::from_le_bytes(*bytes))
-                    .collect(),
-            };
-            numbers.insert(name.to_owned(), tensor);
-        }
-        let weights = Weights::new(header.net, header.shape, numbers)
-            .map_err(|error| AgentFileError::of(error.to_string()))?;
+        let (header, arrays) = FORMAT
+            .read::<AgentHeader>(bytes)
+            .map_err(AgentFileError::of)?;
+        let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "");
+        let weights = weights.map_err(AgentFileError::of)?;
         Ok(AgentFile { header, weights })
     }
-}
-
-fn read_header(metadata: &Metadata) -> Result<AgentHeader, AgentFileError> {
-    #[derive(Deserialize)]
-    struct Format {
-        format: u32,
-    }
-
-    let text = metadata
-        .metadata()
-        .as_ref()
-        .and_then(|metadata| metadata.get(KEY))
-        .ok_or_else(|| {
-            AgentFileError::of(format!(
-                "no agent file: its metadata has no `{KEY}`; `jarmo export` writes one"
-            ))
-        })?;
-    let broken = |error| AgentFileError::of(format!("broken header: {error}"));
-    let Format { format } = serde_json::from_str(text).map_err(broken)?;
-    if format != AGENT_FORMAT {
-        return Err(AgentFileError::of(format!(
-            "agent format {format}, this program reads {AGENT_FORMAT}; use the version that wrote it"
-        )));
-    }
-    serde_json::from_str(text).map_err(broken)
 }

@@ -108,21 +108,19 @@ impl Opinion {
 impl fmt::Display for Inspection {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = &self.header;
+        let version = &header.version;
         writeln!(
             out,
             "{}, rules version {}, encoder version {}",
-            header.game, header.rules_version, header.encoder_version
+            version.game, version.rules_version, version.encoder_version
         )?;
-        if !header.board.is_empty() {
-            writeln!(out, "board: {}", header.board)?;
+        if !version.board.is_empty() {
+            writeln!(out, "board: {}", version.board)?;
         }
         writeln!(
             out,
             "network: {}, {} parameters, {} features in, {} actions out",
-            header.net,
-            self.parameters,
-            header.shape.features(),
-            header.shape.actions
+            header.net, self.parameters, version.shape.features, version.shape.actions
         )?;
         let from = &header.provenance;
         let run = if from.run.is_empty() {

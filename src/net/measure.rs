@@ -82,7 +82,7 @@ pub fn measure<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> Ne
         game: game.id(),
         net: work.net,
         parameters: weights.parameters(),
-        features: shape.features(),
+        features: shape.features,
         set_features: set as f64 / batch.len() as f64,
         batch: work.batch,
         kernels: kernels.collect(),

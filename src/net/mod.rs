@@ -1,9 +1,10 @@
 //! Networks as plain data, the fast way to evaluate them on a processor, and the files they live in.
 //!
 //! Nothing here learns, and nothing here knows the tensor library: a network is a [`NetConfig`] and
-//! its [`Weights`], and whoever holds them can evaluate them with a [`FrozenNet`].
+//! its [`Weights`], which a [`FrozenNet`] evaluates.
 
 mod config;
+pub(crate) mod container;
 mod evaluator;
 mod features;
 mod file;
@@ -15,16 +16,18 @@ mod kernel;
 mod logits;
 mod measure;
 mod softmax;
+mod version;
 mod weights;
 
-pub use config::{NetConfig, NetConfigError, NetShape, RESULTS, TensorPlan, WIDTH_STEP};
-pub use evaluator::NetEvaluator;
+pub use config::{NetConfig, NetConfigError, NetShape, RESULTS, TensorPlan};
+pub use evaluator::{NetEvaluator, Network};
 pub use features::FeatureBatch;
-pub use file::{AGENT_FORMAT, AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance};
+pub use file::{AgentFile, AgentFileError, AgentHeader, MatchResult, Provenance};
 pub use frozen::FrozenNet;
 pub use inspect::{Inspection, Opinion};
 pub use kernel::KernelKind;
 pub use logits::Logits;
 pub use measure::{NetSpeed, NetWork, measure};
 pub use softmax::softmax;
+pub use version::GameVersion;
 pub use weights::{Tensor, Weights, WeightsError};

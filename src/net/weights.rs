@@ -1,11 +1,13 @@
-//! The numbers of a network as plain data: named tensors, belonging to nobody's library.
+//! The numbers of a network as plain data: named tensors, in no library's form.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use rand::RngExt;
+use safetensors::tensor::{Dtype, SafeTensors};
 
 use super::config::{NetConfig, NetShape};
+use super::container::{Array, array};
 use crate::random::Stream;
 
 /// One weight tensor, row-major.
@@ -37,6 +39,13 @@ impl fmt::Display for WeightsError {
 
 impl std::error::Error for WeightsError {}
 
+impl Tensor {
+    /// Numbers of a row: the outputs of a layer.
+    pub(super) fn outputs(&self) -> usize {
+        *self.dims.last().expect("tensors have dimensions")
+    }
+}
+
 impl Weights {
     /// Takes tensors that are exactly those of the architecture, every number finite.
     pub fn new(
@@ -54,8 +63,7 @@ impl Weights {
             let Some(tensor) = tensors.get(name) else {
                 return Err(WeightsError(format!("tensor `{name}` is missing")));
             };
-            let size: usize = plan.dims.iter().product();
-            if tensor.dims != plan.dims || tensor.data.len() != size {
+            if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
                 return Err(WeightsError(format!(
                     "tensor `{name}` is {:?} with {} numbers; a network {config} needs {:?}",
                     tensor.dims,
@@ -89,24 +97,22 @@ impl Weights {
     /// through, small in residual blocks, next to nothing in the heads.
     ///
     /// # Panics
-    /// Panics if the architecture is not valid.
+    /// Panics if the size is not valid.
     pub fn random(config: NetConfig, shape: NetShape, stream: &mut Stream) -> Weights {
-        let blocks = config.blocks().max(1) as f32;
+        let blocks = config.blocks.max(1) as f32;
         let mut tensors = BTreeMap::new();
         for plan in config.tensors(&shape) {
             let spread = if plan.fan_in == 0 {
                 0.0
             } else {
                 let keep = (6.0 / plan.fan_in as f32).sqrt(); // twice the variance of 1 / fan_in
-                let family = plan.name.split('.').next().unwrap_or_default();
-                match family {
-                    "stem" | "head" => keep,
-                    "blocks" => keep / (2.0 * blocks).sqrt(),
+                match plan.name.split('.').next() {
+                    Some("stem") => keep,
+                    Some("blocks") => keep / (2.0 * blocks).sqrt(),
                     _ => 0.1 * keep,
                 }
             };
-            let size = plan.dims.iter().product();
-            let data = (0..size)
+            let data = (0..plan.size())
                 .map(|_| spread * (2.0 * stream.random::<f32>() - 1.0))
                 .collect();
             let dims = plan.dims;
@@ -115,24 +121,31 @@ impl Weights {
         Weights::new(config, shape, tensors).expect("random weights fit the architecture")
     }
 
-    /// The same network with more planes to look at, behind those it has; it makes nothing of them.
-    ///
-    /// # Panics
-    /// Panics if it has more planes already.
-    #[must_use]
-    pub(crate) fn with_planes(mut self, planes: usize) -> Weights {
-        assert!(planes >= self.shape.planes, "planes are added, never taken");
-        self.shape.planes = planes;
-        for plan in self.config.tensors(&self.shape) {
-            let tensor = self
-                .tensors
-                .get_mut(&plan.name)
-                .expect("a tensor of the plan");
-            // Inputs come first, so what is new comes last.
-            tensor.data.resize(plan.dims.iter().product(), 0.0);
-            tensor.dims = plan.dims;
-        }
-        self
+    /// The tensors as arrays of a file, their names behind `prefix`.
+    pub(crate) fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
+        self.tensors
+            .iter()
+            .map(move |(name, Tensor { dims, data })| {
+                let format = (Dtype::F32, f32::to_le_bytes as fn(f32) -> [u8; 4]);
+                Array::new(format!("{prefix}{name}"), format, dims.clone(), data)
+            })
+    }
+
+    /// Weights from the arrays of a file whose names start with `prefix`. An error says what is wrong.
+    pub(crate) fn from_arrays(
+        config: NetConfig,
+        shape: NetShape,
+        arrays: &SafeTensors<'_>,
+        prefix: &str,
+    ) -> Result<Weights, String> {
+        let names = arrays.names().into_iter();
+        let tensors = names.filter_map(|whole| Some((whole, whole.strip_prefix(prefix)?)));
+        let tensors = tensors.map(|(whole, name)| {
+            let (dims, data) = array(arrays, whole, (Dtype::F32, f32::from_le_bytes))?;
+            Ok((name.to_owned(), Tensor { dims, data }))
+        });
+        let tensors = tensors.collect::<Result<_, String>>()?;
+        Weights::new(config, shape, tensors).map_err(|error| error.to_string())
     }
 
     /// The architecture.
@@ -150,17 +163,25 @@ impl Weights {
         &self.tensors
     }
 
-    /// The numbers of a tensor, or none if the architecture has no such tensor.
-    pub fn get(&self, name: &str) -> &[f32] {
-        self.tensors
-            .get(name)
-            .map_or(&[], |tensor| tensor.data.as_slice())
+    /// All tensors by name. Their dimensions stay as they are.
+    pub(crate) fn tensors_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
+        self.tensors.iter_mut()
     }
 
-    /// The numbers of a tensor of the architecture.
-    pub(super) fn numbers_mut(&mut self, name: &str) -> &mut [f32] {
-        let tensor = self.tensors.get_mut(name);
-        &mut tensor.expect("a tensor of the architecture").data
+    /// The numbers of a tensor.
+    ///
+    /// # Panics
+    /// Panics if the architecture has no such tensor.
+    pub fn get(&self, name: &str) -> &[f32] {
+        &self.tensors[name].data
+    }
+
+    /// The matrix and the bias of a layer.
+    ///
+    /// # Panics
+    /// Panics if the architecture has no such layer.
+    pub(crate) fn layer(&self, name: &str) -> [&[f32]; 2] {
+        ["weight", "bias"].map(|part| self.get(&format!("{name}.{part}")))
     }
 
     /// How many numbers there are.

@@ -5,5 +5,5 @@ mod shard;
 mod window;
 
 pub use samples::{Sample, SampleView, Samples};
-pub use shard::{SHARD_FORMAT, ShardError, ShardOrigin};
+pub use shard::ShardError;
 pub use window::{Replay, ReplayError, ReplaySettings};

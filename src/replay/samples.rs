@@ -1,7 +1,5 @@
 //! Samples side by side: few long rows of numbers instead of many small objects.
 
-use crate::game::Verdict;
-
 /// One position of a finished game with what a network should say about it. Everything is for the
 /// player to move.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,15 +10,11 @@ pub struct Sample {
     pub actions: Vec<u16>,
     /// The share of each of them in the policy that search came to.
     pub policy: Vec<f32>,
-    /// How the game ended.
-    pub verdict: Verdict,
     /// Probabilities of win, draw and loss to learn: those of the end of the game, or what search
     /// expected on the way there.
     pub result: [f32; 3],
     /// Own points minus the opponent's at the end.
     pub score: i8,
-    /// Actions from here to the end.
-    pub plies_left: u16,
     /// How far search moved the policy away from the network's: the divergence in nats.
     pub surprise: f32,
 }
@@ -34,14 +28,10 @@ pub struct SampleView<'a> {
     pub actions: &'a [u16],
     /// See [`Sample::policy`].
     pub policy: &'a [f32],
-    /// See [`Sample::verdict`].
-    pub verdict: Verdict,
     /// See [`Sample::result`].
     pub result: [f32; 3],
     /// See [`Sample::score`].
     pub score: i8,
-    /// See [`Sample::plies_left`].
-    pub plies_left: u16,
     /// See [`Sample::surprise`].
     pub surprise: f32,
 }
@@ -54,10 +44,8 @@ pub struct Samples {
     pub(super) actions: Vec<u16>,
     pub(super) policy: Vec<f32>,
     pub(super) action_ends: Vec<u32>, // where each sample's actions end
-    pub(super) verdicts: Vec<u8>,     // 0 loss, 1 draw, 2 win
     pub(super) results: Vec<f32>,     // win, draw, loss of each
     pub(super) scores: Vec<i8>,
-    pub(super) plies_left: Vec<u16>,
     pub(super) surprises: Vec<f32>,
 }
 
@@ -78,10 +66,8 @@ impl Samples {
         self.actions.extend_from_slice(&sample.actions);
         self.policy.extend_from_slice(&sample.policy);
         self.action_ends.push(self.actions.len() as u32);
-        self.verdicts.push((sample.verdict.sign() + 1) as u8);
         self.results.extend_from_slice(&sample.result);
         self.scores.push(sample.score);
-        self.plies_left.push(sample.plies_left);
         self.surprises.push(sample.surprise);
     }
 
@@ -95,21 +81,19 @@ impl Samples {
         self.policy.extend_from_slice(&other.policy);
         let ends = other.action_ends.iter();
         self.action_ends.extend(ends.map(|end| actions + end));
-        self.verdicts.extend_from_slice(&other.verdicts);
         self.results.extend_from_slice(&other.results);
         self.scores.extend_from_slice(&other.scores);
-        self.plies_left.extend_from_slice(&other.plies_left);
         self.surprises.extend_from_slice(&other.surprises);
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.verdicts.len()
+        self.scores.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.verdicts.is_empty()
+        self.scores.is_empty()
     }
 
     /// A sample.
@@ -126,14 +110,8 @@ impl Samples {
             features: &self.features[part(&self.feature_ends)],
             actions: &self.actions[actions.clone()],
             policy: &self.policy[actions],
-            verdict: match self.verdicts[index] {
-                0 => Verdict::Loss,
-                1 => Verdict::Draw,
-                _ => Verdict::Win,
-            },
             result: self.results.as_chunks().0[index],
             score: self.scores[index],
-            plies_left: self.plies_left[index],
             surprise: self.surprises[index],
         }
     }

@@ -10,8 +10,8 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::samples::{SampleView, Samples};
-use super::shard::ShardOrigin;
 use crate::files::write_whole;
+use crate::net::GameVersion;
 use crate::random::Stream;
 
 /// Settings of the window.
@@ -27,7 +27,7 @@ pub struct ReplaySettings {
 /// The newest samples.
 pub struct Replay {
     settings: ReplaySettings,
-    origin: ShardOrigin,
+    origin: GameVersion,
     folder: PathBuf,
     shards: VecDeque<Shard>,
     next: u64, // number of the next file
@@ -62,7 +62,7 @@ impl Replay {
     pub fn open(
         folder: &Path,
         settings: ReplaySettings,
-        origin: ShardOrigin,
+        origin: GameVersion,
     ) -> Result<(Replay, Vec<String>), ReplayError> {
         let failed = |error| ReplayError {
             path: folder.to_owned(),

@@ -13,10 +13,10 @@ use super::{Counters, RunError, Saved};
 use crate::config::Config;
 use crate::encode::Encode;
 use crate::files::{FolderLock, lock_folder, remove_leftovers, write_whole};
-use crate::net::AgentFile;
+use crate::net::{AgentFile, GameVersion};
 use crate::observe::{EventFile, Metrics};
 use crate::program::{COMMIT, TOOLCHAIN, cores, is_changed, this_program};
-use crate::replay::{Replay, ReplaySettings, Samples, ShardOrigin};
+use crate::replay::{Replay, ReplaySettings, Samples};
 use crate::selfplay::GamesState;
 
 const CONFIG: &str = "config.toml";
@@ -159,7 +159,7 @@ impl RunFolder {
         &self,
         next_file: u64,
         settings: ReplaySettings,
-        origin: ShardOrigin,
+        origin: GameVersion,
     ) -> Result<(Replay, Vec<String>), RunError> {
         let folder = self.path.join("replay");
         Replay::roll_back(&folder, next_file).map_err(RunError::new)?;
@@ -255,7 +255,7 @@ impl RunFolder {
     pub(super) fn save_checkpoint(
         &self,
         saved: &Saved,
-        origin: &ShardOrigin,
+        origin: &GameVersion,
     ) -> Result<(), RunError> {
         let step = saved.counters.step;
         let games = serde_json::to_vec(&saved.games).expect("games are plain data");
@@ -272,7 +272,7 @@ impl RunFolder {
         self.write(&format!("resume/{CURRENT}"), &counters)
     }
 
-    pub(super) fn load_checkpoint(&self, origin: &ShardOrigin) -> Result<Option<Saved>, RunError> {
+    pub(super) fn load_checkpoint(&self, origin: &GameVersion) -> Result<Option<Saved>, RunError> {
         let Some(counters) = self.load_counters()? else {
             return Ok(None);
         };

@@ -26,11 +26,11 @@ use crate::accuracy::{PolicyExam, Tally};
 use crate::catalog::{CatalogGame, GameError};
 use crate::config::Config;
 use crate::encode::Mirror;
-use crate::net::{AgentFile, NetShape, Provenance};
+use crate::net::{AgentFile, GameVersion, NetShape, Provenance, Weights};
 use crate::observe::{EventFile, Metrics, Strength};
 use crate::program::this_program;
 use crate::random::stream;
-use crate::replay::{Replay, Samples, ShardOrigin};
+use crate::replay::{Replay, Samples};
 use crate::selfplay::{GamesState, SelfPlay};
 use crate::tables::Endgames;
 use crate::train::{Learner, OpenDevice, TrainBatch};
@@ -236,7 +236,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
     ) -> Result<Run<'a, G>, RunError> {
         matches::check(&game, &config.evaluation)?; // tables are opened below
         let shape = NetShape::of(&game);
-        let origin = ShardOrigin::of(&game);
+        let origin = GameVersion::of(&game);
         let seed = config.run.seed;
         let saved = folder.load_checkpoint(&origin)?;
         let next_file = saved.as_ref().map_or(0, |saved| saved.counters.next_file);
@@ -248,12 +248,12 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             Some(saved) => {
                 let learner = Learner::from_bytes(config.learner, &saved.learner)
                     .map_err(|error| folder.broken(error))?;
-                if learner.net() != config.net {
+                if learner.weights().config() != config.net {
                     return Err(RunError(format!(
                         "{}: the run learns a network {}, its config.toml asks for {}; put the [net] of \
                          the run back, or start another run",
                         folder.name(),
-                        learner.net(),
+                        learner.weights().config(),
                         config.net
                     )));
                 }
@@ -261,14 +261,14 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             }
             None => {
                 let mut stream = stream(seed, WEIGHTS);
-                let learner = match folder.first_weights(&game)? {
-                    Some(agent) => {
-                        let weights = agent.weights().grown(config.net, &mut stream);
-                        let weights = weights.map_err(RunError::new)?;
-                        Learner::from_weights(config.learner, &weights)
-                    }
-                    None => Learner::new(config.learner, config.net, shape, &mut stream),
+                let weights = match folder.first_weights(&game)? {
+                    Some(agent) => agent
+                        .weights()
+                        .grown(config.net, &mut stream)
+                        .map_err(RunError::new)?,
+                    None => Weights::random(config.net, shape, &mut stream),
                 };
+                let learner = Learner::new(config.learner, weights);
                 (learner, Samples::new(), None, Counters::new())
             }
         };
@@ -279,7 +279,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             .num_threads(threads)
             .build()
             .map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
-        let evaluators = evaluators(&game, &learner.average(), device, threads);
+        let evaluators = evaluators(&game, learner.average(), device, threads);
         let mut play =
             SelfPlay::new(&game, &config.selfplay, evaluators, seed).map_err(RunError::new)?;
         if let Some(games) = games {
@@ -359,7 +359,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         self.counters.window.add_learning(learned.time);
         if steps > 0 {
             let weights = self.learner.average();
-            let evaluators = evaluators(&self.game, &weights, &self.device, self.threads);
+            let evaluators = evaluators(&self.game, weights, &self.device, self.threads);
             self.play.replace_evaluators(evaluators);
             self.counters.step = self.learner.steps();
         }
@@ -428,7 +428,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             return;
         };
         let weights = self.learner.average();
-        let mut judges = evaluators(&self.game, &weights, &OpenDevice::cpu(), self.threads);
+        let mut judges = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads);
         let tally = self.pool.install(|| exam.take(&mut judges));
         let step = self.learner.steps();
         self.note(tell, |events| events.accuracy(&tally, step));
@@ -498,7 +498,12 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             step: self.learner.steps(),
             games: self.counters.games,
         };
-        AgentFile::new(&self.game, self.learner.average(), provenance, Vec::new())
+        AgentFile::new(
+            &self.game,
+            self.learner.average().clone(),
+            provenance,
+            Vec::new(),
+        )
     }
 
     /// Writes a checkpoint, unless nothing has happened since the last one.
@@ -512,7 +517,7 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             cpu_seconds: self.clock.cpu_seconds(),
             ..self.counters.clone()
         };
-        let origin = ShardOrigin::of(&self.game);
+        let origin = GameVersion::of(&self.game);
         let saved = Saved {
             learner: self.learner.to_bytes(),
             games: self.play.save(),

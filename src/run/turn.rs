@@ -15,9 +15,7 @@ use crate::net::{FrozenNet, NetEvaluator, Weights};
 use crate::random::stream;
 use crate::replay::{Replay, SampleView, Samples};
 use crate::selfplay::SelfPlay;
-use crate::train::{
-    DeviceEvaluator, DeviceKind, LearnError, Learner, OpenDevice, Progress, TrainBatch,
-};
+use crate::train::{DeviceKind, DeviceNet, LearnError, Learner, OpenDevice, Progress, TrainBatch};
 
 /// The stream of the run's seed that samples are drawn with, plus the number of the learning step.
 const DRAWS: u64 = 1 << 63;
@@ -117,7 +115,7 @@ pub(super) fn evaluators<G: CatalogGame>(
             Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
         }
         DeviceKind::Cuda(_) | DeviceKind::Wgpu => {
-            let evaluator = DeviceEvaluator::new(game.clone(), weights, device);
+            let evaluator = NetEvaluator::with_net(game.clone(), DeviceNet::new(weights, device));
             Box::new(move || Box::new(evaluator.clone()))
         }
     };

@@ -79,7 +79,6 @@ pub(super) struct Record {
 struct Move {
     at: usize, // actions of the game before it
     mover: Player,
-    ply: u32,
     features: Vec<u16>,
     found: Found,
     told: Option<End>, // by exact tables
@@ -109,7 +108,6 @@ impl Record {
         self.moves.push(Move {
             at,
             mover: game.to_move(position),
-            ply: game.ply(position),
             features,
             found,
             told: rules.told(position),
@@ -180,10 +178,8 @@ impl Record {
                 features: made.features,
                 actions: made.found.actions,
                 policy: made.found.policy,
-                verdict: end.outcome.verdict(made.mover),
                 result: made.found.expected,
                 score: end.outcome.score_difference(made.mover),
-                plies_left: u16::try_from(end.ply - made.ply).unwrap_or(u16::MAX),
                 surprise: made.found.surprise,
             });
         }

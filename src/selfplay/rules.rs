@@ -36,8 +36,6 @@ pub(super) struct Opening<P> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pub(super) outcome: Outcome,
-    /// The ply of the end, which lies ahead where it is exact.
-    pub(super) ply: u32,
     /// Whether the tables told it, and not the rules.
     pub(super) exact: bool,
 }
@@ -48,7 +46,6 @@ impl<G: Game> Rules<G> {
         if let Some(outcome) = self.game.outcome(position) {
             return Some(End {
                 outcome,
-                ply: self.game.ply(position),
                 exact: false,
             });
         }
@@ -60,17 +57,11 @@ impl<G: Game> Rules<G> {
         (!self.tables_end).then(|| self.exact(position)).flatten()
     }
 
-    /// The end of the game by the tables. A draw lasts to the limit on the length.
+    /// The end of the game by the tables.
     fn exact(&self, position: &G::Position) -> Option<End> {
-        let ply = self.game.ply(position);
         let ending = self.tables.as_ref()?.ending(&self.game, position)?;
-        let limit = match self.game.max_plies() {
-            0 => u32::MAX,
-            most => most,
-        };
         Some(End {
             outcome: ending.outcome,
-            ply: ending.plies.map_or(limit, |plies| ply + plies),
             exact: true,
         })
     }

@@ -1,4 +1,4 @@
-//! The first layer of a fully connected network on the processor. Few of its inputs are 1 and the rest are
+//! The first layer on the processor. Few of its inputs are 1 and the rest are
 //! 0, so the weights of those that are get added up; nothing is multiplied.
 
 use crate::net::FeatureBatch;

@@ -6,7 +6,7 @@ use jarmo::random::stream;
 
 /// The smallest network there is for this game, of random weights.
 pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
-    let net = NetConfig::Mlp {
+    let net = NetConfig {
         width: 32,
         blocks: 1,
     };

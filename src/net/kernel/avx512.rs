@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::simd::{self, Simd};
-use super::{Batch, Dense, Finish, Kernel, Table};
+use super::{Dense, Finish, Table};
 
 /// The kernel of processors with AVX-512. Holding one proves that this processor has it.
 #[derive(Clone, Copy, Debug)]
@@ -20,50 +20,6 @@ impl Avx512 {
     }
 }
 
-impl Kernel for Avx512 {
-    type Element = f32;
-    const COLUMNS: usize = Self::VECTORS * Self::LANES;
-    const DEPTH: usize = <Self as Simd>::DEPTH;
-
-    fn element(number: f32) -> f32 {
-        number
-    }
-
-    fn dense(self, layer: &Dense<f32>, batch: Batch<'_, f32>, mut finish: Finish<'_, f32>) {
-        layer.check(&batch, &finish);
-        // SAFETY: holding `self` proves AVX-512; `check` proves every length.
-        unsafe { dense(layer, &batch, &mut finish) }
-    }
-
-    fn sum_rows(
-        self,
-        table: &Table<f32>,
-        start: &[f32],
-        rows: &[u32],
-        mut finish: Finish<'_, f32>,
-    ) {
-        table.check(start, rows, &finish);
-        // SAFETY: holding `self` proves AVX-512; `check` proves every length.
-        unsafe { sum_rows(table, start, rows, &mut finish) }
-    }
-}
-
-/// # Safety
-/// The processor has AVX-512, and `layer.check(batch, finish)` passed.
-#[target_feature(enable = "avx512f")]
-unsafe fn dense(layer: &Dense<f32>, batch: &Batch<'_, f32>, finish: &mut Finish<'_, f32>) {
-    // SAFETY: as promised by the caller.
-    unsafe { simd::dense::<Avx512>(layer, batch, finish) }
-}
-
-/// # Safety
-/// The processor has AVX-512, and `table.check(start, rows, finish)` passed.
-#[target_feature(enable = "avx512f")]
-unsafe fn sum_rows(table: &Table<f32>, start: &[f32], rows: &[u32], finish: &mut Finish<'_, f32>) {
-    // SAFETY: as promised by the caller.
-    unsafe { simd::sum_rows::<Avx512>(table, start, rows, finish) }
-}
-
 // SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
 impl Simd for Avx512 {
     type Element = f32;
@@ -72,6 +28,22 @@ impl Simd for Avx512 {
     const LANES: usize = 16;
     const DEPTH: usize = 1;
     const VECTORS: usize = 4;
+
+    fn element(number: f32) -> f32 {
+        number
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], finish: &mut Finish<'_, f32>) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::dense::<Avx512>(layer, input, finish) }
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe fn run_sum_rows(table: &Table<f32>, rows: &[u32], out: &mut [f32]) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::sum_rows::<Avx512>(table, rows, out) }
+    }
 
     #[inline(always)]
     unsafe fn zero() -> __m512 {

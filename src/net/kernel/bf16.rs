@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 use std::mem::transmute;
 
 use super::simd::{self, Simd};
-use super::{Batch, Dense, Finish, Kernel, Table};
+use super::{Dense, Finish, Table};
 
 /// The upper half of a 32-bit number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,55 +48,6 @@ impl Avx512Bf16 {
     }
 }
 
-impl Kernel for Avx512Bf16 {
-    type Element = Bf16;
-    const COLUMNS: usize = Self::VECTORS * Self::LANES;
-    const DEPTH: usize = <Self as Simd>::DEPTH;
-
-    fn element(number: f32) -> Bf16 {
-        Bf16::from(number)
-    }
-
-    fn dense(self, layer: &Dense<Bf16>, batch: Batch<'_, Bf16>, mut finish: Finish<'_, Bf16>) {
-        layer.check(&batch, &finish);
-        // SAFETY: holding `self` proves AVX-512 with bf16; `check` proves every length.
-        unsafe { dense(layer, &batch, &mut finish) }
-    }
-
-    fn sum_rows(
-        self,
-        table: &Table<Bf16>,
-        start: &[f32],
-        rows: &[u32],
-        mut finish: Finish<'_, Bf16>,
-    ) {
-        table.check(start, rows, &finish);
-        // SAFETY: holding `self` proves AVX-512 with bf16; `check` proves every length.
-        unsafe { sum_rows(table, start, rows, &mut finish) }
-    }
-}
-
-/// # Safety
-/// The processor has AVX-512 with bf16, and `layer.check(batch, finish)` passed.
-#[target_feature(enable = "avx512f,avx512bf16")]
-unsafe fn dense(layer: &Dense<Bf16>, batch: &Batch<'_, Bf16>, finish: &mut Finish<'_, Bf16>) {
-    // SAFETY: as promised by the caller.
-    unsafe { simd::dense::<Avx512Bf16>(layer, batch, finish) }
-}
-
-/// # Safety
-/// The processor has AVX-512 with bf16, and `table.check(start, rows, finish)` passed.
-#[target_feature(enable = "avx512f,avx512bf16")]
-unsafe fn sum_rows(
-    table: &Table<Bf16>,
-    start: &[f32],
-    rows: &[u32],
-    finish: &mut Finish<'_, Bf16>,
-) {
-    // SAFETY: as promised by the caller.
-    unsafe { simd::sum_rows::<Avx512Bf16>(table, start, rows, finish) }
-}
-
 // SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
 impl Simd for Avx512Bf16 {
     type Element = Bf16;
@@ -105,6 +56,22 @@ impl Simd for Avx512Bf16 {
     const LANES: usize = 16;
     const DEPTH: usize = 2;
     const VECTORS: usize = 4;
+
+    fn element(number: f32) -> Bf16 {
+        Bf16::from(number)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    unsafe fn run_dense(layer: &Dense<Bf16>, input: &[Bf16], finish: &mut Finish<'_, Bf16>) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::dense::<Avx512Bf16>(layer, input, finish) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bf16")]
+    unsafe fn run_sum_rows(table: &Table<Bf16>, rows: &[u32], out: &mut [Bf16]) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::sum_rows::<Avx512Bf16>(table, rows, out) }
+    }
 
     #[inline(always)]
     unsafe fn zero() -> __m512 {

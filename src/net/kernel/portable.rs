@@ -1,6 +1,6 @@
 //! Plain code for every machine, and the twin of the other kernels.
 
-use super::{Batch, Dense, Finish, Kernel, LANES, Table};
+use super::{Dense, Finish, Kernel, LANES, Table};
 
 /// The kernel that every machine has.
 #[derive(Clone, Copy, Debug)]
@@ -17,77 +17,60 @@ impl Kernel for Portable {
         number
     }
 
-    fn dense(self, layer: &Dense<f32>, batch: Batch<'_, f32>, mut finish: Finish<'_, f32>) {
-        layer.check(&batch, &finish);
-        let panel_size = layer.taps * layer.inputs * LANES;
-        for panel in 0..layer.outputs / LANES {
-            let weights = &layer.weights[panel * panel_size..][..panel_size];
+    fn dense(self, layer: &Dense<f32>, input: &[f32], mut finish: Finish<'_, f32>) {
+        layer.check(input, &finish);
+        for (panel, weights) in layer.weights.chunks_exact(layer.inputs * LANES).enumerate() {
             let column = panel * LANES;
+            let bias = &layer.bias[column..column + LANES];
             let mut row = 0;
-            while row < batch.rows {
-                let together = ROWS.min(batch.rows - row);
-                let sums = match together {
-                    ROWS => tile::<ROWS>(layer, &batch, weights, row),
+            for rows in input.chunks(ROWS * layer.inputs) {
+                let mut sums = [[0.0; LANES]; ROWS];
+                let together = rows.len() / layer.inputs;
+                match together {
+                    ROWS => sums = tile::<ROWS>(weights, rows),
                     _ => {
-                        let mut sums = [[0.0; LANES]; ROWS];
-                        for (index, sum) in sums[..together].iter_mut().enumerate() {
-                            [*sum] = tile::<1>(layer, &batch, weights, row + index);
+                        for (sum, input) in sums.iter_mut().zip(rows.chunks(layer.inputs)) {
+                            [*sum] = tile::<1>(weights, input);
                         }
-                        sums
                     }
-                };
-                for (index, sum) in sums[..together].iter().enumerate() {
-                    let bias = &layer.bias[column..column + LANES];
-                    let place = (row + index) * layer.outputs + column;
-                    store(sum, bias, place, &mut finish);
                 }
-                row += together;
+                for sum in &sums[..together] {
+                    store(sum, bias, row * layer.outputs + column, &mut finish);
+                    row += 1;
+                }
             }
         }
     }
 
-    fn sum_rows(
-        self,
-        table: &Table<f32>,
-        start: &[f32],
-        rows: &[u32],
-        mut finish: Finish<'_, f32>,
-    ) {
-        table.check(start, rows, &finish);
-        for column in (0..table.width).step_by(LANES) {
+    fn sum_rows(self, table: &Table<f32>, rows: &[u32], out: &mut [f32]) {
+        table.check(rows, out);
+        for column in (0..table.width()).step_by(LANES) {
             let mut sum = [0.0; LANES];
             for &row in rows {
-                let row = &table.rows[row as usize * table.width + column..][..LANES];
+                let row = &table.rows[row as usize * table.width() + column..][..LANES];
                 for (sum, number) in sum.iter_mut().zip(row) {
                     *sum += number;
                 }
             }
-            store(&sum, &start[column..column + LANES], column, &mut finish);
+            let out = &mut out[column..column + LANES];
+            for ((out, sum), bias) in out.iter_mut().zip(sum).zip(&table.bias[column..]) {
+                *out = (sum + bias).max(0.0);
+            }
         }
     }
 }
 
-/// The products of `R` rows with one panel.
+/// The products of `R` rows, `[R, inputs]`, with one panel.
 #[inline]
-fn tile<const R: usize>(
-    layer: &Dense<f32>,
-    batch: &Batch<'_, f32>,
-    weights: &[f32],
-    row: usize,
-) -> [[f32; LANES]; R] {
+fn tile<const R: usize>(weights: &[f32], rows: &[f32]) -> [[f32; LANES]; R] {
     let mut sums = [[0.0; LANES]; R];
-    for term in batch.terms {
-        let first = term.input + row * layer.inputs;
-        let inputs: [&[f32]; R] = std::array::from_fn(|index| {
-            &batch.input[first + index * layer.inputs..][..layer.inputs]
-        });
-        let matrix = &weights[term.tap * layer.inputs * LANES..][..layer.inputs * LANES];
-        for (place, weights) in matrix.chunks_exact(LANES).enumerate() {
-            for (sum, input) in sums.iter_mut().zip(inputs) {
-                let input = input[place];
-                for (sum, weight) in sum.iter_mut().zip(weights) {
-                    *sum += input * weight;
-                }
+    let size = rows.len() / R;
+    let inputs: [&[f32]; R] = std::array::from_fn(|row| &rows[row * size..][..size]);
+    for (place, weights) in weights.chunks_exact(LANES).enumerate() {
+        for (sum, input) in sums.iter_mut().zip(inputs) {
+            let input = input[place];
+            for (sum, weight) in sum.iter_mut().zip(weights) {
+                *sum += input * weight;
             }
         }
     }
@@ -96,17 +79,13 @@ fn tile<const R: usize>(
 
 #[inline]
 fn store(sum: &[f32; LANES], bias: &[f32], place: usize, finish: &mut Finish<'_, f32>) {
-    match finish {
-        Finish::Hidden { residual, out } => {
-            for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
-                let kept = residual.map_or(0.0, |residual| residual[place + index]);
-                out[place + index] = (sum + bias + kept).max(0.0);
+    for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
+        let place = place + index;
+        match finish {
+            Finish::Hidden { residual, out } => {
+                out[place] = (sum + bias + residual[place]).max(0.0)
             }
-        }
-        Finish::Sums { out } => {
-            for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
-                out[place + index] = sum + bias;
-            }
+            Finish::Sums { out } => out[place] = sum + bias,
         }
     }
 }

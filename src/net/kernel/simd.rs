@@ -4,16 +4,16 @@
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
 //! [`avx512`](super::avx512) and [`bf16`](super::bf16), where the processor's abilities are on.
 
-use super::{Batch, Dense, Finish, Table};
+use super::{Dense, Finish, Kernel, Table};
 
-/// What a vector unit does.
+/// What a vector unit does. A value of such a type proves that this processor has the unit.
 ///
 /// # Safety
 /// Every function needs a processor with the unit. Pointers are to `LANES` numbers, or to
 /// `LANES * DEPTH` elements for `weights` and `DEPTH` elements for `splat`; they need no alignment.
-pub(super) trait Simd {
+pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
     /// What weights and activations are stored as.
-    type Element: Copy + Default;
+    type Element: Copy + Default + Send + Sync + 'static;
     /// A register of `LANES` sums.
     type Sums: Copy;
     /// A register of `LANES * DEPTH` elements.
@@ -25,6 +25,16 @@ pub(super) trait Simd {
     /// Vectors of a full panel: at most four, so that six rows of sums fit the registers.
     const VECTORS: usize;
 
+    /// Rounds a number to an element.
+    fn element(number: f32) -> Self::Element;
+    /// [`dense`], compiled with the unit's instructions. `layer.check(input, finish)` passed.
+    unsafe fn run_dense(
+        layer: &Dense<Self::Element>,
+        input: &[Self::Element],
+        finish: &mut Finish<'_, Self::Element>,
+    );
+    /// [`sum_rows`], compiled with the unit's instructions. `table.check(rows, out)` passed.
+    unsafe fn run_sum_rows(table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
     /// Zeros.
     unsafe fn zero() -> Self::Sums;
     /// Weights of `LANES` columns and `DEPTH` inputs.
@@ -47,14 +57,41 @@ pub(super) trait Simd {
     unsafe fn store(sums: Self::Sums, to: *mut f32);
 }
 
-/// See [`Kernel::dense`](super::Kernel::dense).
+impl<S: Simd> Kernel for S {
+    type Element = S::Element;
+    const COLUMNS: usize = S::VECTORS * S::LANES;
+    const DEPTH: usize = <S as Simd>::DEPTH;
+
+    fn element(number: f32) -> S::Element {
+        <S as Simd>::element(number)
+    }
+
+    fn dense(
+        self,
+        layer: &Dense<S::Element>,
+        input: &[S::Element],
+        mut finish: Finish<'_, S::Element>,
+    ) {
+        layer.check(input, &finish);
+        // SAFETY: holding `self` proves the unit; `check` proves every length.
+        unsafe { S::run_dense(layer, input, &mut finish) }
+    }
+
+    fn sum_rows(self, table: &Table<S::Element>, rows: &[u32], out: &mut [S::Element]) {
+        table.check(rows, out);
+        // SAFETY: holding `self` proves the unit; `check` proves every length.
+        unsafe { S::run_sum_rows(table, rows, out) }
+    }
+}
+
+/// See [`Kernel::dense`].
 ///
 /// # Safety
-/// The processor has the unit, and `layer.check(batch, finish)` passed.
+/// The processor has the unit, and `layer.check(input, finish)` passed.
 #[inline(always)]
 pub(super) unsafe fn dense<S: Simd>(
     layer: &Dense<S::Element>,
-    batch: &Batch<'_, S::Element>,
+    input: &[S::Element],
     finish: &mut Finish<'_, S::Element>,
 ) {
     let mut column = 0;
@@ -63,10 +100,10 @@ pub(super) unsafe fn dense<S: Simd>(
         // SAFETY: packing made the panel at `column` exactly this wide.
         unsafe {
             match vectors {
-                1 => panel::<S, 1>(layer, batch, column, finish),
-                2 => panel::<S, 2>(layer, batch, column, finish),
-                3 => panel::<S, 3>(layer, batch, column, finish),
-                _ => panel::<S, 4>(layer, batch, column, finish),
+                1 => panel::<S, 1>(layer, input, column, finish),
+                2 => panel::<S, 2>(layer, input, column, finish),
+                3 => panel::<S, 3>(layer, input, column, finish),
+                _ => panel::<S, 4>(layer, input, column, finish),
             }
         }
         column += vectors * S::LANES;
@@ -78,27 +115,28 @@ pub(super) unsafe fn dense<S: Simd>(
 #[inline(always)]
 unsafe fn panel<S: Simd, const V: usize>(
     layer: &Dense<S::Element>,
-    batch: &Batch<'_, S::Element>,
+    input: &[S::Element],
     column: usize,
     finish: &mut Finish<'_, S::Element>,
 ) {
+    let rows = input.len() / layer.inputs;
     let mut row = 0;
     // SAFETY: each call takes as many rows as are left or fewer.
     unsafe {
-        while row + 6 <= batch.rows {
-            tile::<S, 6, V>(layer, batch, row, column, finish);
+        while row + 6 <= rows {
+            tile::<S, 6, V>(layer, input, row, column, finish);
             row += 6;
         }
-        if row + 4 <= batch.rows {
-            tile::<S, 4, V>(layer, batch, row, column, finish);
+        if row + 4 <= rows {
+            tile::<S, 4, V>(layer, input, row, column, finish);
             row += 4;
         }
-        if row + 2 <= batch.rows {
-            tile::<S, 2, V>(layer, batch, row, column, finish);
+        if row + 2 <= rows {
+            tile::<S, 2, V>(layer, input, row, column, finish);
             row += 2;
         }
-        if row < batch.rows {
-            tile::<S, 1, V>(layer, batch, row, column, finish);
+        if row < rows {
+            tile::<S, 1, V>(layer, input, row, column, finish);
         }
     }
 }
@@ -106,37 +144,33 @@ unsafe fn panel<S: Simd, const V: usize>(
 /// Products of rows `row..row + R` with the panel at `column`.
 ///
 /// # Safety
-/// As [`panel`], and `row + R <= batch.rows`.
+/// As [`panel`], and `input` has `row + R` rows or more.
 #[inline(always)]
 unsafe fn tile<S: Simd, const R: usize, const V: usize>(
     layer: &Dense<S::Element>,
-    batch: &Batch<'_, S::Element>,
+    input: &[S::Element],
     row: usize,
     column: usize,
     finish: &mut Finish<'_, S::Element>,
 ) {
     let inputs = layer.inputs;
-    // SAFETY: panels before this one hold `taps * inputs * column` weights, this one
-    // `taps * inputs * V * LANES` in groups of `V * LANES * DEPTH`, and `term.tap < taps`; inputs
-    // of rows below `batch.rows` lie in `batch.input` for every term, and come in whole groups.
-    // Outputs and residuals are `[rows, outputs]`, the bias is `[outputs]`.
+    // SAFETY: panels before this one hold `inputs * column` weights, this one `inputs * V * LANES` in
+    // groups of `V * LANES * DEPTH`; rows of inputs come in whole groups. Outputs and residuals are
+    // `[rows, outputs]`, the bias is `[outputs]`.
     unsafe {
         let mut sums = [[S::zero(); V]; R];
-        let panel = layer.weights.as_ptr().add(layer.taps * inputs * column);
-        for term in batch.terms {
-            let matrix = panel.add(term.tap * inputs * V * S::LANES);
-            let input = batch.input.as_ptr().add(term.input + row * inputs);
-            for group in 0..inputs / S::DEPTH {
-                let mut weights = [S::weights(matrix.add(group * V * S::LANES * S::DEPTH)); V];
-                for (vector, weights) in weights.iter_mut().enumerate().skip(1) {
-                    let place = (group * V + vector) * S::LANES * S::DEPTH;
-                    *weights = S::weights(matrix.add(place));
-                }
-                for (index, sums) in sums.iter_mut().enumerate() {
-                    let number = S::splat(input.add(index * inputs + group * S::DEPTH));
-                    for (sum, weights) in sums.iter_mut().zip(&weights) {
-                        *sum = S::multiply(*sum, number, *weights);
-                    }
+        let panel = layer.weights.as_ptr().add(inputs * column);
+        let input = input.as_ptr().add(row * inputs);
+        for group in 0..inputs / <S as Simd>::DEPTH {
+            let size = S::LANES * <S as Simd>::DEPTH;
+            let mut weights = [S::weights(panel.add(group * V * size)); V];
+            for (vector, weights) in weights.iter_mut().enumerate().skip(1) {
+                *weights = S::weights(panel.add((group * V + vector) * size));
+            }
+            for (index, sums) in sums.iter_mut().enumerate() {
+                let number = S::splat(input.add(index * inputs + group * <S as Simd>::DEPTH));
+                for (sum, weights) in sums.iter_mut().zip(&weights) {
+                    *sum = S::multiply(*sum, number, *weights);
                 }
             }
         }
@@ -144,57 +178,62 @@ unsafe fn tile<S: Simd, const R: usize, const V: usize>(
             for (vector, &sum) in sums.iter().enumerate() {
                 let column = column + vector * S::LANES;
                 let place = (row + index) * layer.outputs + column;
-                complete::<S>(sum, layer.bias.as_ptr().add(column), place, finish);
+                let sum = S::add(sum, S::load(layer.bias.as_ptr().add(column)));
+                match finish {
+                    Finish::Hidden { residual, out } => {
+                        let sum = S::add(sum, S::widen(residual.as_ptr().add(place)));
+                        S::narrow(S::cut(sum), out.as_mut_ptr().add(place));
+                    }
+                    Finish::Sums { out } => S::store(sum, out.as_mut_ptr().add(place)),
+                }
             }
         }
     }
 }
 
-/// See [`Kernel::sum_rows`](super::Kernel::sum_rows).
+/// See [`Kernel::sum_rows`].
 ///
 /// # Safety
-/// The processor has the unit, and `table.check(start, rows, finish)` passed.
+/// The processor has the unit, and `table.check(rows, out)` passed.
 #[inline(always)]
 pub(super) unsafe fn sum_rows<S: Simd>(
     table: &Table<S::Element>,
-    start: &[f32],
     rows: &[u32],
-    finish: &mut Finish<'_, S::Element>,
+    out: &mut [S::Element],
 ) {
-    let vectors = table.width / S::LANES;
+    let vectors = table.width() / S::LANES;
     let mut vector = 0;
     // SAFETY: each call takes as many vectors as are left or fewer.
     unsafe {
         while vector + 8 <= vectors {
-            add_up::<S, 8>(table, start, rows, vector * S::LANES, finish);
+            add_up::<S, 8>(table, rows, vector * S::LANES, out);
             vector += 8;
         }
         while vector + 2 <= vectors {
-            add_up::<S, 2>(table, start, rows, vector * S::LANES, finish);
+            add_up::<S, 2>(table, rows, vector * S::LANES, out);
             vector += 2;
         }
         if vector < vectors {
-            add_up::<S, 1>(table, start, rows, vector * S::LANES, finish);
+            add_up::<S, 1>(table, rows, vector * S::LANES, out);
         }
     }
 }
 
 /// # Safety
-/// As [`sum_rows`], and `column + V * LANES <= table.width`.
+/// As [`sum_rows`], and `column + V * LANES <= table.width()`.
 #[inline(always)]
 unsafe fn add_up<S: Simd, const V: usize>(
     table: &Table<S::Element>,
-    start: &[f32],
     rows: &[u32],
     column: usize,
-    finish: &mut Finish<'_, S::Element>,
+    out: &mut [S::Element],
 ) {
-    // SAFETY: every row is in the table, `column + V * LANES` at most its width, and that is the
-    // length of `start` and of the output.
+    // SAFETY: every row is in the table, and `column + V * LANES` is at most its width, the length of
+    // the bias and of the output.
     unsafe {
         let mut sums = [S::zero(); V];
         for &row in rows {
-            let first = row as usize * table.width + column;
+            let first = row as usize * table.width() + column;
             let row = table.rows.as_ptr().add(first);
             for (vector, sum) in sums.iter_mut().enumerate() {
                 *sum = S::add(*sum, S::widen(row.add(vector * S::LANES)));
@@ -202,35 +241,8 @@ unsafe fn add_up<S: Simd, const V: usize>(
         }
         for (vector, &sum) in sums.iter().enumerate() {
             let place = column + vector * S::LANES;
-            complete::<S>(sum, start.as_ptr().add(place), place, finish);
-        }
-    }
-}
-
-/// Adds the bias to a sum and finishes it.
-///
-/// # Safety
-/// The processor has the unit; `bias` has `LANES` numbers; output and residual have
-/// `place + LANES`.
-#[inline(always)]
-unsafe fn complete<S: Simd>(
-    sum: S::Sums,
-    bias: *const f32,
-    place: usize,
-    finish: &mut Finish<'_, S::Element>,
-) {
-    // SAFETY: the lengths are the caller's promise.
-    unsafe {
-        let sum = S::add(sum, S::load(bias));
-        match finish {
-            Finish::Hidden { residual, out } => {
-                let sum = match residual {
-                    Some(kept) => S::add(sum, S::widen(kept.as_ptr().add(place))),
-                    None => sum,
-                };
-                S::narrow(S::cut(sum), out.as_mut_ptr().add(place));
-            }
-            Finish::Sums { out } => S::store(sum, out.as_mut_ptr().add(place)),
+            let sum = S::add(sum, S::load(table.bias.as_ptr().add(place)));
+            S::narrow(S::cut(sum), out.as_mut_ptr().add(place));
         }
     }
 }

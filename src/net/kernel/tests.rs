@@ -3,14 +3,13 @@
 use rand::RngExt;
 
 use super::portable::Portable;
-use super::{Aligned, Batch, Dense, Finish, Kernel, Table, Term};
+use super::{Aligned, Dense, Finish, Kernel, Table};
 use crate::random::{Stream, stream};
 
 /// What a kernel computed, as numbers.
 #[derive(PartialEq, Debug)]
 struct Answers {
     hidden: Vec<f32>,
-    residual: Vec<f32>,
     sums: Vec<f32>,
 }
 
@@ -35,42 +34,23 @@ fn dense<K: Kernel>(
     number: impl Fn(K::Element) -> f32,
     (rows, inputs, outputs): (usize, usize, usize),
 ) -> Answers {
-    const TAPS: usize = 3;
     let mut numbers = Numbers(stream(5, (rows * 1000 + inputs * 10 + outputs) as u64));
-    let weights = numbers.some(TAPS * inputs * outputs);
+    let weights = numbers.some(inputs * outputs);
     let bias = numbers.some(outputs);
-    let input = elements::<K>(&numbers.some(TAPS * rows * inputs));
-    let layer = Dense::pack::<K>(
-        (TAPS, inputs, outputs),
-        |tap, input, output| weights[(tap * inputs + input) * outputs + output],
-        &bias,
-    );
+    let input = elements::<K>(&numbers.some(rows * inputs));
+    let layer = Dense::pack::<K>(&weights, &bias);
     let size = rows * layer.outputs();
-    let kept = elements::<K>(&numbers.some(size));
-    // The second matrix is left out, and the first part of the input comes last.
-    let terms = [(0, 2), (2, 0)].map(|(tap, part)| Term {
-        tap,
-        input: part * rows * inputs,
-    });
-    let batch = Batch {
-        rows,
-        input: &input,
-        terms: &terms,
+    let residual = elements::<K>(&numbers.some(size));
+    let mut hidden = vec![K::Element::default(); size];
+    let finish = Finish::Hidden {
+        residual: &residual,
+        out: &mut hidden,
     };
-    let hidden = |residual| {
-        let mut out = vec![K::Element::default(); size];
-        let finish = Finish::Hidden {
-            residual,
-            out: &mut out,
-        };
-        kernel.dense(&layer, batch, finish);
-        out.into_iter().map(&number).collect()
-    };
+    kernel.dense(&layer, &input, finish);
     let mut sums = vec![0.0; size];
-    kernel.dense(&layer, batch, Finish::Sums { out: &mut sums });
+    kernel.dense(&layer, &input, Finish::Sums { out: &mut sums });
     Answers {
-        hidden: hidden(None),
-        residual: hidden(Some(&*kept)),
+        hidden: hidden.into_iter().map(number).collect(),
         sums,
     }
 }
@@ -83,32 +63,20 @@ fn sum_rows<K: Kernel>(
     const TABLE: usize = 11;
     let mut numbers = Numbers(stream(6, (rows * 1000 + width) as u64));
     let entries = numbers.some(TABLE * width);
-    let start = numbers.some(width);
-    let kept = elements::<K>(&numbers.some(width));
-    let table = Table::pack::<K>((TABLE, width), |row, column| entries[row * width + column]);
+    let bias = numbers.some(width);
+    let table = Table::pack::<K>(&entries, &bias);
     let rows: Vec<u32> = (0..rows as u32).map(|row| row * 7 % TABLE as u32).collect();
-    let hidden = |residual| {
-        let mut out = vec![K::Element::default(); width];
-        let finish = Finish::Hidden {
-            residual,
-            out: &mut out,
-        };
-        kernel.sum_rows(&table, &start, &rows, finish);
-        out.into_iter().map(&number).collect()
-    };
-    let mut sums = vec![0.0; width];
-    kernel.sum_rows(&table, &start, &rows, Finish::Sums { out: &mut sums });
+    let mut hidden = vec![K::Element::default(); width];
+    kernel.sum_rows(&table, &rows, &mut hidden);
     Answers {
-        hidden: hidden(None),
-        residual: hidden(Some(&*kept)),
-        sums,
+        hidden: hidden.into_iter().map(number).collect(),
+        sums: Vec::new(),
     }
 }
 
 fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
     for (part, computed, expected) in [
         ("hidden", &computed.hidden, &expected.hidden),
-        ("residual", &computed.residual, &expected.residual),
         ("sums", &computed.sums, &expected.sums),
     ] {
         assert_eq!(computed.len(), expected.len());
@@ -156,26 +124,14 @@ fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error:
 fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, outputs: usize) {
     const ROWS: usize = 70;
     let mut numbers = Numbers(stream(7, (inputs * 1000 + outputs) as u64));
-    let weights = numbers.some(2 * inputs * outputs);
+    let weights = numbers.some(inputs * outputs);
     let bias = numbers.some(outputs);
-    let input = elements::<K>(&numbers.some(2 * ROWS * inputs));
-    let layer = Dense::pack::<K>(
-        (2, inputs, outputs),
-        |tap, input, output| weights[(tap * inputs + input) * outputs + output],
-        &bias,
-    );
+    let input = elements::<K>(&numbers.some(ROWS * inputs));
+    let layer = Dense::pack::<K>(&weights, &bias);
     let sums = |first: usize, rows: usize| {
-        let terms = [0, 1].map(|tap| Term {
-            tap,
-            input: (tap * ROWS + first) * inputs,
-        });
-        let batch = Batch {
-            rows,
-            input: &input,
-            terms: &terms,
-        };
+        let input = &input[first * inputs..][..rows * inputs];
         let mut sums = vec![0.0; rows * layer.outputs()];
-        kernel.dense(&layer, batch, Finish::Sums { out: &mut sums });
+        kernel.dense(&layer, input, Finish::Sums { out: &mut sums });
         sums.into_iter().map(f32::to_bits).collect::<Vec<_>>()
     };
     let together = sums(0, ROWS);
@@ -213,43 +169,37 @@ fn the_bf16_kernel_answers_like_its_portable_twin() {
 
 #[test]
 fn the_portable_kernel_computes_what_the_formula_says() {
-    // Two rows, two taps of one input each, three outputs.
-    let layer = Dense::pack::<Portable>(
-        (2, 1, 3),
-        |tap, _, output| [[1.0, 2.0, -3.0], [10.0, 20.0, 30.0]][tap][output],
-        &[0.5, 0.0, -0.5],
-    );
-    let terms = [Term { tap: 0, input: 0 }, Term { tap: 1, input: 2 }];
-    let batch = Batch {
-        rows: 2,
-        input: &[1.0, 2.0, 0.1, 0.0],
-        terms: &terms,
-    };
+    // Two rows of two inputs, three outputs.
+    let layer = Dense::pack::<Portable>(&[1.0, 2.0, -3.0, 10.0, 20.0, 30.0], &[0.5, 0.0, -0.5]);
+    let input = [1.0, 0.1, 2.0, 0.0];
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, batch, Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &input, Finish::Sums { out: &mut sums });
     let (first, second) = sums.split_at(16);
     assert_eq!(first[..4], [2.5, 4.0, -0.5, 0.0]);
     assert_eq!(second[..4], [2.5, 4.0, -6.5, 0.0]);
     let mut hidden = [0.0; 32];
     let finish = Finish::Hidden {
-        residual: Some(&[1.0; 32]),
+        residual: &[1.0; 32],
         out: &mut hidden,
     };
-    Portable.dense(&layer, batch, finish);
+    Portable.dense(&layer, &input, finish);
     let (first, second) = hidden.split_at(16);
     assert_eq!(first[..4], [3.5, 5.0, 0.5, 1.0]);
     assert_eq!(second[..4], [3.5, 5.0, 0.0, 1.0]);
 }
 
 #[test]
-#[should_panic(expected = "input of every row")]
-fn a_product_past_the_end_of_its_input_is_refused() {
-    let layer = Dense::pack::<Portable>((1, 4, 4), |_, _, _| 0.0, &[0.0; 4]);
-    let batch = Batch {
-        rows: 2,
-        input: &[0.0; 7],
-        terms: &[Term { tap: 0, input: 0 }],
-    };
+#[should_panic(expected = "whole rows")]
+fn a_product_of_half_a_row_is_refused() {
+    let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, batch, Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &[0.0; 7], Finish::Sums { out: &mut sums });
+}
+
+#[test]
+#[should_panic(expected = "one sum per row and column")]
+fn a_product_past_the_end_of_its_output_is_refused() {
+    let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
+    let mut sums = [0.0; 31];
+    Portable.dense(&layer, &[0.0; 8], Finish::Sums { out: &mut sums });
 }

@@ -1,0 +1,182 @@
+//! Evaluates a network whose weights do not change any more, on one core, as fast as it can.
+
+use std::mem::swap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::config::NetShape;
+use super::features::FeatureBatch;
+use super::kernel::{Aligned, Dense, Finish, Kernel, KernelKind, Table, portable::Portable};
+#[cfg(target_arch = "x86_64")]
+use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use super::logits::Logits;
+use super::weights::Weights;
+
+/// Positions computed together, so that their activations stay near the processor: whole tiles of
+/// six rows.
+const CHUNK: usize = 96;
+
+/// A network ready to evaluate batches of positions. Clones share the weights: one for each thread.
+pub struct FrozenNet {
+    runner: Box<dyn Run>,
+    kind: KernelKind,
+    shape: NetShape,
+}
+
+impl FrozenNet {
+    /// Packs the weights for the fastest kernel of this processor.
+    pub fn new(weights: &Weights) -> FrozenNet {
+        FrozenNet::with_kernel(weights, KernelKind::best()).expect("an available kernel runs")
+    }
+
+    /// Packs the weights for this kernel, if the processor can run it.
+    pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
+        let runner = match kind {
+            KernelKind::Portable => runner(Portable, weights),
+            #[cfg(target_arch = "x86_64")]
+            KernelKind::Avx2 => runner(Avx2::detect()?, weights),
+            #[cfg(target_arch = "x86_64")]
+            KernelKind::Avx512 => runner(Avx512::detect()?, weights),
+            #[cfg(target_arch = "x86_64")]
+            KernelKind::Avx512Bf16 => runner(Avx512Bf16::detect()?, weights),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => return None,
+        };
+        let shape = *weights.shape();
+        Some(FrozenNet {
+            runner,
+            kind,
+            shape,
+        })
+    }
+
+    /// The kernel in use.
+    pub fn kernel(&self) -> KernelKind {
+        self.kind
+    }
+
+    /// What the network takes in and gives out.
+    pub fn shape(&self) -> &NetShape {
+        &self.shape
+    }
+
+    /// Evaluates a batch of positions. The answer for a position is the same bits in every batch.
+    ///
+    /// # Panics
+    /// Panics if a feature is not one of this network's.
+    pub fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        self.runner.run(batch, logits);
+    }
+}
+
+impl Clone for FrozenNet {
+    fn clone(&self) -> FrozenNet {
+        FrozenNet {
+            runner: self.runner.fork(),
+            ..*self
+        }
+    }
+}
+
+/// A network packed for some kernel, with its working memory.
+trait Run: Send {
+    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits);
+
+    /// The same network with working memory of its own.
+    fn fork(&self) -> Box<dyn Run>;
+}
+
+fn runner<K: Kernel>(kernel: K, weights: &Weights) -> Box<dyn Run> {
+    Box::new(Runner::new(Arc::new(Packed::new(kernel, weights))))
+}
+
+/// Weights packed for one kernel.
+struct Packed<K: Kernel> {
+    kernel: K,
+    shape: NetShape,
+    width: usize,
+    stem: Table<K::Element>, // [features, width]
+    blocks: Vec<Dense<K::Element>>,
+    heads: Dense<K::Element>, // all of them as one product
+}
+
+impl<K: Kernel> Packed<K> {
+    fn new(kernel: K, weights: &Weights) -> Packed<K> {
+        let shape = *weights.shape();
+        let width = weights.config().width;
+        let dense = |[matrix, bias]: [&[f32]; 2]| Dense::pack::<K>(matrix, bias);
+        let block = |index| dense(weights.layer(&format!("blocks.{index}")));
+        let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
+        let mut matrix = Vec::with_capacity(width * shape.outputs());
+        for input in 0..width {
+            for [matrix_of_head, bias] in &heads {
+                matrix.extend_from_slice(&matrix_of_head[input * bias.len()..][..bias.len()]);
+            }
+        }
+        let bias = heads.iter().flat_map(|[_, bias]| *bias);
+        let bias: Vec<f32> = bias.copied().collect();
+        let [stem, stem_bias] = weights.layer("stem");
+        Packed {
+            kernel,
+            shape,
+            width,
+            stem: Table::pack::<K>(stem, stem_bias),
+            blocks: (0..weights.config().blocks).map(block).collect(),
+            heads: dense([&matrix, &bias]),
+        }
+    }
+}
+
+struct Runner<K: Kernel> {
+    net: Arc<Packed<K>>,
+    trunk: Aligned<K::Element>, // [CHUNK, width]
+    next: Aligned<K::Element>,
+}
+
+impl<K: Kernel> Runner<K> {
+    fn new(net: Arc<Packed<K>>) -> Runner<K> {
+        let size = CHUNK * net.width;
+        Runner {
+            net,
+            trunk: Aligned::new(size),
+            next: Aligned::new(size),
+        }
+    }
+
+    /// Evaluates positions `range` of the batch; `out` is `[range, stride]`.
+    fn forward(&mut self, batch: &FeatureBatch, range: Range<usize>, out: &mut [f32]) {
+        let Packed { kernel, width, .. } = *self.net;
+        let size = range.len() * width;
+        let (mut trunk, mut next) = (&mut self.trunk[..size], &mut self.next[..size]);
+        for (row, hidden) in range.zip(trunk.chunks_exact_mut(width)) {
+            kernel.sum_rows(&self.net.stem, batch.row(row), hidden);
+        }
+        for block in &self.net.blocks {
+            let finish = Finish::Hidden {
+                residual: trunk,
+                out: next,
+            };
+            kernel.dense(block, trunk, finish);
+            swap(&mut trunk, &mut next);
+        }
+        kernel.dense(&self.net.heads, trunk, Finish::Sums { out });
+    }
+}
+
+impl<K: Kernel> Run for Runner<K> {
+    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        let stride = self.net.heads.outputs();
+        logits.shape = self.net.shape;
+        logits.stride = stride;
+        logits.numbers.resize(batch.len() * stride, 0.0);
+        for start in (0..batch.len()).step_by(CHUNK) {
+            let end = batch.len().min(start + CHUNK);
+            let out = &mut logits.numbers[start * stride..end * stride];
+            self.forward(batch, start..end, out);
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Run> {
+        Box::new(Runner::new(Arc::clone(&self.net)))
+    }
+}
