@@ -28,7 +28,8 @@ pub fn any_of<M: Mask>(set: &M, bits: u64) -> Action {
 }
 
 /// The finaliser of SplitMix64: every input bit moves about half of the output bits.
-const fn mix(value: u64) -> u64 {
+#[inline]
+pub(crate) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,5 +1,7 @@
 //! How a game of a tournament begins, and how it is written down and found again.
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::opening::Openings;
 use super::runner::{Finished, Setup};
 use super::schedule::GameId;
@@ -24,7 +26,7 @@ impl<G: Game> Plan<'_, G> {
         let opening = self.openings.of_pair(id.pair);
         // From the names, so that it is the same whoever else takes part.
         let names = seats.map(|agent| self.names[agent].as_bytes());
-        let index = fnv([names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
+        let index = xxh3_64(&[names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
         Setup {
             seats,
             position: opening.position,
@@ -144,11 +146,4 @@ impl<G: Game> Plan<'_, G> {
             outcome,
         }))
     }
-}
-
-/// The FNV-1a hash.
-pub(super) fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }

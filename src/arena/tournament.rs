@@ -5,8 +5,10 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::opening::Openings;
-use super::plan::{Plan, fnv};
+use super::plan::Plan;
 use super::runner::{self, Budget, Finished, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
@@ -286,12 +288,15 @@ fn with_unique_names(mut entrants: Vec<Entrant>) -> Vec<Entrant> {
 }
 
 fn fingerprint(games: &[&Finished]) -> u64 {
-    let bytes = games.iter().flat_map(|game| {
-        let actions = game
-            .actions
-            .iter()
-            .flat_map(|action| action.0.to_le_bytes());
-        actions.chain(u16::MAX.to_le_bytes())
-    });
-    fnv(bytes)
+    let bytes: Vec<u8> = games
+        .iter()
+        .flat_map(|game| {
+            let actions = game
+                .actions
+                .iter()
+                .flat_map(|action| action.0.to_le_bytes());
+            actions.chain(u16::MAX.to_le_bytes())
+        })
+        .collect();
+    xxh3_64(&bytes)
 }

@@ -36,17 +36,17 @@ pub struct NetShape {
     pub points: usize,
 }
 
-/// A size that no network can have, and what would be right.
+/// A size that no network can have, or weights that do not fit it, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetConfigError(pub(super) String);
+pub struct NetError(pub(super) String);
 
-impl fmt::Display for NetConfigError {
+impl fmt::Display for NetError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
 }
 
-impl std::error::Error for NetConfigError {}
+impl std::error::Error for NetError {}
 
 /// Name and dimensions of one weight tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,14 +73,14 @@ impl NetShape {
     }
 
     /// Refuses numbers that no game has.
-    pub fn validate(&self) -> Result<(), NetConfigError> {
+    pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
             ("features", self.features, 1, 1 << 16),
             ("actions", self.actions, 1, 1 << 16),
             ("points", self.points, 0, 127),
         ] {
             if number < least || number > most {
-                return Err(NetConfigError(format!(
+                return Err(NetError(format!(
                     "shape.{name} = {number}: it must be from {least} to {most}"
                 )));
             }
@@ -115,15 +115,15 @@ impl NetShape {
 
 impl NetConfig {
     /// Refuses sizes that the kernels cannot run or that make no sense.
-    pub fn validate(&self) -> Result<(), NetConfigError> {
+    pub fn validate(&self) -> Result<(), NetError> {
         let NetConfig { width, blocks } = *self;
         if width == 0 || width > WIDEST || !width.is_multiple_of(WIDTH_STEP) {
-            return Err(NetConfigError(format!(
+            return Err(NetError(format!(
                 "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {WIDEST}"
             )));
         }
         if blocks > DEEPEST {
-            return Err(NetConfigError(format!(
+            return Err(NetError(format!(
                 "net.blocks = {blocks}: at most {DEEPEST} are possible"
             )));
         }
@@ -131,11 +131,11 @@ impl NetConfig {
     }
 
     /// Refuses a size that a network of size `from` cannot be grown to.
-    pub fn check_growth(&self, from: NetConfig) -> Result<(), NetConfigError> {
+    pub fn check_growth(&self, from: NetConfig) -> Result<(), NetError> {
         if self.width >= from.width && self.blocks >= from.blocks {
             return Ok(());
         }
-        Err(NetConfigError(format!(
+        Err(NetError(format!(
             "its network is {from}, and the settings want {self}; a network can grow, but not shrink: \
              leave net.* out to keep it as it is"
         )))

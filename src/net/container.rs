@@ -2,6 +2,8 @@
 //! docs/formats.md describes each.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -18,28 +20,110 @@ pub(crate) struct Format {
     pub(crate) version: u32,
 }
 
-/// Numbers as they lie in a file, little-endian.
+/// Why a file cannot be read, written or used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    path: Option<PathBuf>, // if it came from a file
+    problem: String,
+}
+
+impl FileError {
+    /// A problem with the file of this name.
+    pub(super) fn at(path: &Path, problem: impl fmt::Display) -> FileError {
+        FileError::from(problem.to_string()).in_file(path)
+    }
+
+    /// What is wrong, without the name of the file.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    /// The same problem, found in the file of this name.
+    pub(super) fn in_file(self, path: &Path) -> FileError {
+        let path = Some(path.to_owned());
+        FileError { path, ..self }
+    }
+}
+
+/// A problem with what is in a file.
+impl From<String> for FileError {
+    fn from(problem: String) -> FileError {
+        let path = None;
+        FileError { path, problem }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(out, "{}: ", path.display())?;
+        }
+        out.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// A kind of number that arrays are made of.
+pub(crate) trait Number: Copy {
+    const DTYPE: Dtype;
+
+    /// Appends its bytes, little-endian.
+    fn write(self, bytes: &mut Vec<u8>);
+
+    /// The numbers that these bytes are.
+    fn read(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! number_kinds {
+    ($($number:ident $dtype:ident),*) => {$(
+        impl Number for $number {
+            const DTYPE: Dtype = Dtype::$dtype;
+
+            fn write(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
+            }
+
+            fn read(bytes: &[u8]) -> Vec<$number> {
+                let numbers = bytes.as_chunks().0.iter();
+                numbers.map(|&bytes| $number::from_le_bytes(bytes)).collect()
+            }
+        }
+    )*};
+}
+
+number_kinds!(i8 I8, u16 U16, u32 U32, f32 F32);
+
+/// Numbers as they lie in a file.
 pub(crate) struct Array {
-    pub(crate) name: String,
-    pub(crate) dtype: Dtype,
-    pub(crate) dims: Vec<usize>,
+    name: String,
+    dtype: Dtype,
+    dims: Vec<usize>,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Array {
-    /// An array of these dimensions; `to` gives the bytes of a number.
-    pub(crate) fn new<T: Copy, const N: usize>(
+    /// An array of these dimensions.
+    pub(crate) fn new<T: Number>(
         name: impl Into<String>,
-        (dtype, to): (Dtype, fn(T) -> [u8; N]),
         dims: Vec<usize>,
         numbers: &[T],
     ) -> Array {
+        let mut bytes = Vec::with_capacity(size_of_val(numbers));
+        for number in numbers {
+            number.write(&mut bytes);
+        }
         Array {
             name: name.into(),
-            dtype,
+            dtype: T::DTYPE,
             dims,
-            bytes: numbers.iter().flat_map(|&number| to(number)).collect(),
+            bytes,
         }
+    }
+
+    /// An array of one dimension.
+    pub(crate) fn flat<T: Number>(name: &str, numbers: &[T]) -> Array {
+        Array::new(name, vec![numbers.len()], numbers)
     }
 }
 
@@ -94,22 +178,24 @@ impl Format {
     }
 }
 
-/// The dimensions and numbers of an array; `from` makes a number of its bytes.
-pub(crate) fn array<T, const N: usize>(
+/// The dimensions of an array, and its numbers.
+pub(crate) fn array<T: Number>(
     arrays: &SafeTensors<'_>,
     name: &str,
-    (dtype, from): (Dtype, fn([u8; N]) -> T),
 ) -> Result<(Vec<usize>, Vec<T>), String> {
     let view = arrays
         .tensor(name)
         .map_err(|error| format!("array `{name}`: {error}"))?;
-    if view.dtype() != dtype {
+    let (dtype, wanted) = (view.dtype(), T::DTYPE);
+    if dtype != wanted {
         return Err(format!(
-            "array `{name}` is {:?}; it must be {dtype:?}",
-            view.dtype()
+            "array `{name}` is {dtype:?}; it must be {wanted:?}"
         ));
     }
-    let numbers = view.data().as_chunks::<N>().0.iter();
-    let numbers = numbers.map(|&bytes| from(bytes)).collect();
-    Ok((view.shape().to_vec(), numbers))
+    Ok((view.shape().to_vec(), T::read(view.data())))
+}
+
+/// The numbers of an array.
+pub(crate) fn numbers<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<Vec<T>, String> {
+    Ok(array(arrays, name)?.1)
 }

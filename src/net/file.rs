@@ -1,13 +1,12 @@
 //! Agent files: the weights of a network and a header that says what they are for.
 
-use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::config::NetConfig;
-use super::container::{Array, Format};
+use super::container::{Array, FileError, Format};
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -70,47 +69,6 @@ pub struct AgentFile {
     weights: Weights,
 }
 
-/// Why an agent file cannot be read, written or used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentFileError {
-    path: Option<PathBuf>, // if it came from a file
-    problem: String,
-}
-
-impl AgentFileError {
-    /// A problem with the file of this name.
-    fn at(path: &Path, problem: impl fmt::Display) -> AgentFileError {
-        AgentFileError {
-            path: Some(path.to_owned()),
-            problem: problem.to_string(),
-        }
-    }
-
-    /// A problem with what is in a file.
-    fn of(problem: impl Into<String>) -> AgentFileError {
-        AgentFileError {
-            path: None,
-            problem: problem.into(),
-        }
-    }
-
-    /// What is wrong, without the name of the file.
-    pub fn problem(&self) -> &str {
-        &self.problem
-    }
-}
-
-impl fmt::Display for AgentFileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(path) = &self.path {
-            write!(out, "{}: ", path.display())?;
-        }
-        out.write_str(&self.problem)
-    }
-}
-
-impl std::error::Error for AgentFileError {}
-
 impl AgentFile {
     /// A file for these weights, made by this program for this game.
     ///
@@ -151,37 +109,36 @@ impl AgentFile {
     }
 
     /// Reads a file, whatever game it is for.
-    pub fn load(path: &Path) -> Result<AgentFile, AgentFileError> {
+    pub fn load(path: &Path) -> Result<AgentFile, FileError> {
         if path.is_dir() {
             let problem = format!(
                 "a folder, not an agent file; `jarmo export {} --out FILE` makes one of a run",
                 path.display()
             );
-            return Err(AgentFileError::at(path, problem));
+            return Err(FileError::at(path, problem));
         }
-        let bytes = fs::read(path).map_err(|error| AgentFileError::at(path, error))?;
-        AgentFile::from_bytes(&bytes).map_err(|error| AgentFileError::at(path, error))
+        let bytes = fs::read(path).map_err(|error| FileError::at(path, error))?;
+        AgentFile::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 
     /// Reads a file and makes sure that it plays this game as this program knows it.
-    pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, AgentFileError> {
+    pub fn load_for<G: Encode>(path: &Path, game: &G) -> Result<AgentFile, FileError> {
         AgentFile::load(path)?
             .for_game(game)
-            .map_err(|error| AgentFileError::at(path, error))
+            .map_err(|error| error.in_file(path))
     }
 
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network
     /// was not made for.
-    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, AgentFileError> {
-        let checked = self.header.version.check(&GameVersion::of(game));
-        checked.map_err(AgentFileError::of)?;
+    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, FileError> {
+        self.header.version.check(&GameVersion::of(game))?;
         Ok(self)
     }
 
     /// Writes the file as a whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<(), AgentFileError> {
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
         write_whole(path, &self.to_bytes())
-            .map_err(|error| AgentFileError::at(path, format_args!("{error}; nothing was written")))
+            .map_err(|error| FileError::at(path, format_args!("{error}; nothing was written")))
     }
 
     /// The content of the file.
@@ -191,12 +148,9 @@ impl AgentFile {
     }
 
     /// Reads the content of a file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, AgentFileError> {
-        let (header, arrays) = FORMAT
-            .read::<AgentHeader>(bytes)
-            .map_err(AgentFileError::of)?;
-        let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "");
-        let weights = weights.map_err(AgentFileError::of)?;
+    pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, FileError> {
+        let (header, arrays) = FORMAT.read::<AgentHeader>(bytes)?;
+        let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "")?;
         Ok(AgentFile { header, weights })
     }
 }

@@ -1,6 +1,6 @@
 //! A network that has learned, carried on as a larger one.
 
-use super::config::{NetConfig, NetConfigError};
+use super::config::{NetConfig, NetError};
 use super::weights::Weights;
 use crate::random::Stream;
 
@@ -11,7 +11,7 @@ impl Weights {
     ///
     /// # Panics
     /// Panics if the size is not valid.
-    pub fn grown(&self, config: NetConfig, stream: &mut Stream) -> Result<Weights, NetConfigError> {
+    pub fn grown(&self, config: NetConfig, stream: &mut Stream) -> Result<Weights, NetError> {
         config.check_growth(self.config())?;
         let mut weights = Weights::random(config, *self.shape(), stream);
         for (name, tensor) in weights.tensors_mut() {

@@ -1,12 +1,11 @@
 //! The numbers of a network as plain data: named tensors, in no library's form.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use rand::RngExt;
-use safetensors::tensor::{Dtype, SafeTensors};
+use safetensors::SafeTensors;
 
-use super::config::{NetConfig, NetShape};
+use super::config::{NetConfig, NetError, NetShape};
 use super::container::{Array, array};
 use crate::random::Stream;
 
@@ -27,18 +26,6 @@ pub struct Weights {
     tensors: BTreeMap<String, Tensor>,
 }
 
-/// Weights that do not belong to the network they were given for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WeightsError(String);
-
-impl fmt::Display for WeightsError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for WeightsError {}
-
 impl Tensor {
     /// Numbers of a row: the outputs of a layer.
     pub(super) fn outputs(&self) -> usize {
@@ -52,19 +39,17 @@ impl Weights {
         config: NetConfig,
         shape: NetShape,
         tensors: BTreeMap<String, Tensor>,
-    ) -> Result<Weights, WeightsError> {
-        config
-            .validate()
-            .and_then(|()| shape.validate())
-            .map_err(|error| WeightsError(error.to_string()))?;
+    ) -> Result<Weights, NetError> {
+        config.validate()?;
+        shape.validate()?;
         let plans = config.tensors(&shape);
         for plan in &plans {
             let name = &plan.name;
             let Some(tensor) = tensors.get(name) else {
-                return Err(WeightsError(format!("tensor `{name}` is missing")));
+                return Err(NetError(format!("tensor `{name}` is missing")));
             };
             if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
-                return Err(WeightsError(format!(
+                return Err(NetError(format!(
                     "tensor `{name}` is {:?} with {} numbers; a network {config} needs {:?}",
                     tensor.dims,
                     tensor.data.len(),
@@ -72,7 +57,7 @@ impl Weights {
                 )));
             }
             if let Some(place) = tensor.data.iter().position(|number| !number.is_finite()) {
-                return Err(WeightsError(format!(
+                return Err(NetError(format!(
                     "tensor `{name}` holds {} at place {place}",
                     tensor.data[place]
                 )));
@@ -82,7 +67,7 @@ impl Weights {
             .keys()
             .find(|name| !plans.iter().any(|plan| plan.name == **name))
         {
-            return Err(WeightsError(format!(
+            return Err(NetError(format!(
                 "tensor `{name}` belongs to no network {config}"
             )));
         }
@@ -123,12 +108,10 @@ impl Weights {
 
     /// The tensors as arrays of a file, their names behind `prefix`.
     pub(crate) fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
-        self.tensors
-            .iter()
-            .map(move |(name, Tensor { dims, data })| {
-                let format = (Dtype::F32, f32::to_le_bytes as fn(f32) -> [u8; 4]);
-                Array::new(format!("{prefix}{name}"), format, dims.clone(), data)
-            })
+        let tensors = self.tensors.iter();
+        tensors.map(move |(name, Tensor { dims, data })| {
+            Array::new(format!("{prefix}{name}"), dims.clone(), data)
+        })
     }
 
     /// Weights from the arrays of a file whose names start with `prefix`. An error says what is wrong.
@@ -141,7 +124,7 @@ impl Weights {
         let names = arrays.names().into_iter();
         let tensors = names.filter_map(|whole| Some((whole, whole.strip_prefix(prefix)?)));
         let tensors = tensors.map(|(whole, name)| {
-            let (dims, data) = array(arrays, whole, (Dtype::F32, f32::from_le_bytes))?;
+            let (dims, data) = array(arrays, whole)?;
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;

@@ -5,5 +5,4 @@ mod shard;
 mod window;
 
 pub use samples::{Sample, SampleView, Samples};
-pub use shard::ShardError;
 pub use window::{Replay, ReplayError, ReplaySettings};

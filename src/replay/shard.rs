@@ -1,14 +1,11 @@
 //! Samples as a file: versioned, checksummed, and never trusted.
 
-use std::fmt;
-
-use safetensors::tensor::Dtype;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::samples::Samples;
-use crate::net::container::{Array, Format, array};
-use crate::net::{GameVersion, RESULTS};
+use crate::net::container::{Array, Format, numbers};
+use crate::net::{FileError, GameVersion, RESULTS};
 
 const FORMAT: Format = Format {
     key: "jarmo_replay",
@@ -23,18 +20,6 @@ struct Header {
     checksum: String, // XXH3-64 of all arrays in the order of `arrays`, in hexadecimal digits
 }
 
-/// Why a file of samples is not used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShardError(String);
-
-impl fmt::Display for ShardError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ShardError {}
-
 impl Samples {
     /// The content of a replay file.
     pub fn to_bytes(&self, origin: &GameVersion) -> Vec<u8> {
@@ -48,58 +33,38 @@ impl Samples {
     }
 
     /// Reads a replay file and checks everything that reading its samples relies on.
-    pub fn from_bytes(bytes: &[u8], origin: &GameVersion) -> Result<Samples, ShardError> {
-        Samples::read(bytes, origin).map_err(ShardError)
-    }
-
-    fn read(bytes: &[u8], origin: &GameVersion) -> Result<Samples, String> {
+    pub fn from_bytes(bytes: &[u8], origin: &GameVersion) -> Result<Samples, FileError> {
         let (header, arrays) = FORMAT.read::<Header>(bytes)?;
         header.origin.check(origin)?;
-        let u16s =
-            |name| Ok::<_, String>(array(&arrays, name, (Dtype::U16, u16::from_le_bytes))?.1);
-        let u32s =
-            |name| Ok::<_, String>(array(&arrays, name, (Dtype::U32, u32::from_le_bytes))?.1);
-        let f32s =
-            |name| Ok::<_, String>(array(&arrays, name, (Dtype::F32, f32::from_le_bytes))?.1);
         let samples = Samples {
-            features: u16s("features")?,
-            feature_ends: u32s("feature_ends")?,
-            actions: u16s("actions")?,
-            policy: f32s("policy")?,
-            action_ends: u32s("action_ends")?,
-            results: f32s("results")?,
-            scores: array(&arrays, "scores", (Dtype::I8, i8::from_le_bytes))?.1,
-            surprises: f32s("surprises")?,
+            features: numbers(&arrays, "features")?,
+            feature_ends: numbers(&arrays, "feature_ends")?,
+            actions: numbers(&arrays, "actions")?,
+            policy: numbers(&arrays, "policy")?,
+            action_ends: numbers(&arrays, "action_ends")?,
+            results: numbers(&arrays, "results")?,
+            scores: numbers(&arrays, "scores")?,
+            surprises: numbers(&arrays, "surprises")?,
         };
         if checksum(&samples.arrays()) != header.checksum {
-            return Err("its checksum does not fit".to_owned());
+            return Err("its checksum does not fit".to_owned().into());
         }
         if !samples.fit(&header) {
-            return Err("its numbers are no samples of this game".to_owned());
+            return Err("its numbers are no samples of this game".to_owned().into());
         }
         Ok(samples)
     }
 
     fn arrays(&self) -> [Array; 8] {
-        fn flat<T: Copy, const N: usize>(
-            name: &str,
-            format: (Dtype, fn(T) -> [u8; N]),
-            numbers: &[T],
-        ) -> Array {
-            Array::new(name, format, vec![numbers.len()], numbers)
-        }
-        let u16s = (Dtype::U16, u16::to_le_bytes as fn(u16) -> [u8; 2]);
-        let u32s = (Dtype::U32, u32::to_le_bytes as fn(u32) -> [u8; 4]);
-        let f32s = (Dtype::F32, f32::to_le_bytes as fn(f32) -> [u8; 4]);
         [
-            flat("features", u16s, &self.features),
-            flat("feature_ends", u32s, &self.feature_ends),
-            flat("actions", u16s, &self.actions),
-            flat("policy", f32s, &self.policy),
-            flat("action_ends", u32s, &self.action_ends),
-            flat("results", f32s, &self.results),
-            flat("scores", (Dtype::I8, i8::to_le_bytes), &self.scores),
-            flat("surprises", f32s, &self.surprises),
+            Array::flat("features", &self.features),
+            Array::flat("feature_ends", &self.feature_ends),
+            Array::flat("actions", &self.actions),
+            Array::flat("policy", &self.policy),
+            Array::flat("action_ends", &self.action_ends),
+            Array::flat("results", &self.results),
+            Array::flat("scores", &self.scores),
+            Array::flat("surprises", &self.surprises),
         ]
     }
 

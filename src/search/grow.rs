@@ -6,6 +6,7 @@ use super::puct::{self, PuctSettings};
 use super::tree::{Arena, Children, Moved, NONE, TreeLimit, TreeSize};
 use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
+use crate::random::mix;
 
 /// How a tree shares out its simulations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -473,12 +474,4 @@ fn softmax<M: Mask>(logits: &[f32], sharpness: f32, legal: &M, out: &mut Vec<f32
         sum += *logit;
     }
     out.iter_mut().for_each(|weight| *weight /= sum);
-}
-
-/// The finaliser of SplitMix64.
-const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

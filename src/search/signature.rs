@@ -5,6 +5,7 @@ use std::fmt;
 
 use rand::Rng;
 use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
 use crate::eval::Uniform;
@@ -58,21 +59,22 @@ pub fn signature<G: Game>(game: &G) -> Signature {
         }
     }
     Batch::new(game).search(&mut trees, &mut Uniform, |_| false);
-    let (mut nodes, mut edges, mut hash) = (0, 0, Hash::START);
+    let (mut nodes, mut edges, mut found) = (0, 0, Vec::new());
     for tree in &trees {
         let size = tree.size();
         nodes += size.nodes as u64;
         edges += size.edges as u64;
         for root in tree.root_actions() {
-            hash.add(u64::from(root.action.0) << 32 | u64::from(root.visits));
+            found.extend((u64::from(root.action.0) << 32 | u64::from(root.visits)).to_le_bytes());
         }
-        hash.add(tree.best().map_or(u64::MAX, |action| action.0.into()));
+        let best = tree.best().map_or(u64::MAX, |action| action.0.into());
+        found.extend(best.to_le_bytes());
     }
     Signature {
         game: game.id(),
         nodes,
         edges,
-        hash: format!("{:016x}", hash.0),
+        hash: format!("{:016x}", xxh3_64(&found)),
     }
 }
 
@@ -90,17 +92,4 @@ fn random_position<G: Game>(game: &G, index: u64) -> G::Position {
         position = next;
     }
     position
-}
-
-/// The hash of Fowler, Noll and Vo over numbers, byte by byte.
-struct Hash(u64);
-
-impl Hash {
-    const START: Hash = Hash(0xcbf2_9ce4_8422_2325);
-
-    fn add(&mut self, number: u64) {
-        for byte in number.to_le_bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
 }

@@ -18,4 +18,3 @@ pub use batch::TrainBatch;
 pub use device::{DeviceError, DeviceKind, OpenDevice};
 pub use judge::{BINS, Bin, Judgement};
 pub use learner::{LearnError, Learner, LearnerConfig, Progress};
-pub use state::LearnerFileError;

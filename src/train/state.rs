@@ -1,13 +1,11 @@
 //! The learner as a file: everything that the next step depends on, bit by bit.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
 use super::learner::{Learner, LearnerConfig};
 use crate::net::container::Format;
-use crate::net::{NetConfig, NetShape, Weights};
+use crate::net::{FileError, NetConfig, NetShape, Weights};
 
 const FORMAT: Format = Format {
     key: "jarmo_learner",
@@ -24,18 +22,6 @@ struct Header {
     shape: NetShape,
     steps: u64,
 }
-
-/// A file that holds no learner, or another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LearnerFileError(String);
-
-impl fmt::Display for LearnerFileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LearnerFileError {}
 
 impl Learner {
     /// Everything that the next step depends on, but for the settings.
@@ -59,11 +45,10 @@ impl Learner {
     }
 
     /// A learner as it was when its bytes were written, with these settings.
-    pub fn from_bytes(config: LearnerConfig, bytes: &[u8]) -> Result<Learner, LearnerFileError> {
-        let (header, arrays) = FORMAT.read::<Header>(bytes).map_err(LearnerFileError)?;
-        let [weights, average, first, second] = PARTS.map(|part| {
-            Weights::from_arrays(header.net, header.shape, &arrays, part).map_err(LearnerFileError)
-        });
+    pub fn from_bytes(config: LearnerConfig, bytes: &[u8]) -> Result<Learner, FileError> {
+        let (header, arrays) = FORMAT.read::<Header>(bytes)?;
+        let [weights, average, first, second] =
+            PARTS.map(|part| Weights::from_arrays(header.net, header.shape, &arrays, part));
         let adam = Adam {
             first: first?,
             second: second?,

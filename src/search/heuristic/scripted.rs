@@ -1,6 +1,8 @@
 //! The scripted game has no opinion before its end: search on it has nothing but the rules to go by.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
 
 use super::{Heuristic, Judged};
 use crate::game::{Action, ActionMask};
@@ -24,9 +26,7 @@ impl Heuristic<Scripted> for NoHeuristic {
     }
 
     fn key(&self, position: &ScriptedPosition) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        position.hash(&mut hasher);
-        hasher.finish()
+        FixedState::default().hash_one(position)
     }
 }
 
