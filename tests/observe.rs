@@ -121,18 +121,18 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
     let scalars = scalars(&events);
     type Of = fn(&Metrics) -> f64;
     let expected: [(&str, Of); 14] = [
-        ("loss/total", |line| line.loss),
-        ("loss/policy", |line| line.loss_policy),
-        ("loss/result", |line| line.loss_result),
-        ("loss/score", |line| line.loss_score),
-        ("policy/entropy", |line| line.policy_entropy),
-        ("policy/accuracy", |line| line.policy_accuracy),
+        ("loss/loss", |line| line.loss),
+        ("loss/loss_policy", |line| line.loss_policy),
+        ("loss/loss_result", |line| line.loss_result),
+        ("loss/loss_score", |line| line.loss_score),
+        ("policy/policy_entropy", |line| line.policy_entropy),
+        ("policy/policy_accuracy", |line| line.policy_accuracy),
         ("value/calibration_error", |line| line.calibration_error),
         ("learner/rate", |line| line.rate),
         ("learner/gradient_norm", |line| line.gradient_norm),
         ("speed/positions_per_s", |line| line.timing.positions_per_s),
-        ("games/length", |line| line.plies),
-        ("games/cut_off", |line| line.truncated),
+        ("games/plies", |line| line.per_game.plies),
+        ("games/truncated", |line| line.per_game.truncated),
         ("games/redeploys", |line| line.events["redeploys"]),
         ("games/shuttle_bans", |line| line.events["shuttle_bans"]),
     ];

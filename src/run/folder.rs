@@ -9,7 +9,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, RunError, Saved};
+use super::RunError;
+use super::state::{Counters, Saved};
 use crate::config::Config;
 use crate::encode::Encode;
 use crate::files::{FolderLock, lock_folder, remove_leftovers, write_whole};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use self::view::{Facts, View};
+use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
@@ -16,6 +16,7 @@ use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
 use crate::net::{AgentFile, KernelKind, NetShape};
+use crate::observe::{Facts, RunView};
 use crate::program::cores;
 use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
@@ -177,16 +178,13 @@ impl GameTask for TrainTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let config = self.config;
-        let mut view = View::new(
-            config,
-            facts(&game, config, self.folder, self.device),
-            self.stop,
-        );
-        let _ = view.begin();
+        let facts = facts(&game, config, self.folder, self.device);
+        let mut printer = Printer::new(RunView::new(config, facts), self.stop);
+        let _ = printer.begin();
         let ended = run_training(game, config, self.folder, self.device, self.stop, |event| {
-            view.event(event)
+            printer.event(&event)
         });
-        view.end();
+        printer.end();
         let ended = ended.map_err(Failure::new)?;
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
