@@ -1,5 +1,5 @@
-//! A training run: stopped and resumed it equals the run that was never stopped, and whatever can
-//! go wrong with its folder is said clearly and loses nothing.
+//! A training run: stopped and resumed it equals a run that was never stopped. Problems with its folder give
+//! clear errors and lose nothing.
 #![cfg(feature = "net")]
 
 use std::fs;
@@ -44,7 +44,7 @@ fn config(settings: &[&str]) -> Config {
     Config::layered(&[], &settings).unwrap()
 }
 
-/// Runs until a limit, or until `stop_after` lines of metrics; answers what ended it.
+/// Runs until a limit, or until there are `stop_after` lines of metrics.
 fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     let stop = AtomicBool::new(false);
     let mut lines = 0;
@@ -127,7 +127,7 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
     assert_eq!(train(&first, &config, 1), Ended::Stopped);
     drop(first);
     assert!(metrics(&parts).len() < expected.len());
-    // As if it had been killed after a checkpoint: what it wrote later is not to be believed.
+    // As if it had been killed after a checkpoint: what it wrote later does not count.
     fs::write(parts.join("replay/00000099.safetensors"), "half a file").unwrap();
     let unfinished = parts.join("checkpoints/step-00000099.safetensors.1.tmp");
     fs::write(&unfinished, "half a file").unwrap();
@@ -229,7 +229,7 @@ fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
     assert!(
         error
             .to_string()
-            .contains("go on with: jarmo train --resume"),
+            .contains("continue with: jarmo train --resume"),
         "{error}"
     );
     assert_eq!(fs::read(folder.newest_agent().unwrap()).unwrap(), before);
@@ -317,7 +317,7 @@ fn a_run_can_start_from_an_agent() {
     }
 }
 
-/// A run of the program that goes on until somebody ends it.
+/// A run of the program without a limit.
 fn endless(run: &Path) -> std::process::Command {
     let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin!("jarmo"));
     command.args([
@@ -378,7 +378,7 @@ fn killed_at_any_moment_a_run_goes_on_from_its_last_checkpoint() {
     assert!(lines.iter().map(|line| line.step).is_sorted());
 }
 
-/// A file that grows too large fails to be written as on a full disk.
+/// Writing a file that grows too large fails as on a full disk does.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
@@ -403,7 +403,7 @@ fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
         .args(["-c", &script])
         .assert()
         .code(1)
-        .stderr(contains("what was there before is intact").and(contains("train --resume")));
+        .stderr(contains("earlier files are intact").and(contains("train --resume")));
     assert_eq!(fs::read(&agent).unwrap(), before);
     program(&["train", "--resume", run, "--steps", "60"])
         .assert()
@@ -464,7 +464,7 @@ fn what_does_not_fit_is_refused_before_there_is_a_folder() {
     }
 }
 
-/// The shortest run there is on the command line.
+/// The shortest run on the command line.
 const QUICK: [&str; 4] = [
     "--config",
     "configs/smoke.toml",
