@@ -11,7 +11,7 @@ use std::time::Duration;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
 use jarmo::observe::{
-    Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing, Tone,
+    Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing,
 };
 use jarmo::run::{RunFolder, run};
 use jarmo::tables::BuildSettings;
@@ -210,9 +210,9 @@ fn the_view_shows_the_latest_of_everything() {
         folder: "runs/first".to_owned(),
     };
     let mut view = RunView::new(&config, facts);
-    let text = |view: &RunView<'_>| {
-        let lines = view.block(false).into_iter();
-        let lines = lines.map(|line| format!("{}: {}\n", line.label, line.text));
+    let text = |view: &RunView| {
+        let lines = view.block().into_iter();
+        let lines = lines.map(|(label, text)| format!("{label}: {text}\n"));
         lines.collect::<String>()
     };
     let before = text(&view);
@@ -267,9 +267,7 @@ fn the_view_shows_the_latest_of_everything() {
     ] {
         assert!(after.contains(part), "{part}: {after}");
     }
-    let last = |stopping| view.block(stopping).pop().unwrap();
-    assert_eq!(last(false).text, "playing the matches of step 70");
-    assert_eq!(last(true).tone, Tone::Notice);
+    assert_eq!(view.matches(), Some(70));
     let line = view.event_line(&RunEvent::Metrics(&metrics)).unwrap();
     assert!(line.starts_with("step 50: loss 1.250"), "{line}");
     // Enough samples are there, so there is nothing to wait for.

@@ -11,4 +11,4 @@ mod view;
 pub use event::{Activity, Event};
 pub use metrics::{MatchScore, Metrics, Strength, Timing};
 pub use tensorboard::EventFile;
-pub use view::{Facts, Line, RunView, Tone};
+pub use view::{Facts, Line, RunView};

@@ -13,6 +13,7 @@ use crate::config::Config;
 const CHART: usize = 24;
 
 /// Facts about a run that do not change.
+#[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// What learns and plays: game, network, games at a time.
     pub what: String,
@@ -22,32 +23,10 @@ pub struct Facts {
     pub folder: String,
 }
 
-/// A line of the block.
-pub struct Line {
-    /// What it is about; empty in the last line.
-    pub label: &'static str,
-    /// The text.
-    pub text: String,
-    /// How it should look.
-    pub tone: Tone,
-}
-
-/// How a line should look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// Like other lines.
-    Plain,
-    /// Like a title.
-    Title,
-    /// Less visible.
-    Hint,
-    /// More visible.
-    Notice,
-}
-
 /// What is known of a run.
-pub struct RunView<'a> {
-    config: &'a Config,
+#[derive(Default)]
+pub struct RunView {
+    config: Config,
     facts: Facts,
     samples: usize,
     now: Metrics,          // since the last line
@@ -60,21 +39,16 @@ pub struct RunView<'a> {
     matches: Option<u64>,           // the step whose matches are being played
 }
 
-impl<'a> RunView<'a> {
+/// A line of the block: what it is about, and the text.
+pub type Line = (&'static str, String);
+
+impl RunView {
     /// A run of which nothing is known yet.
-    pub fn new(config: &'a Config, facts: Facts) -> RunView<'a> {
+    pub fn new(config: &Config, facts: Facts) -> RunView {
         RunView {
-            config,
+            config: config.clone(),
             facts,
-            samples: 0,
-            now: Metrics::default(),
-            line: None,
-            losses: VecDeque::new(),
-            strength: None,
-            ratings: VecDeque::new(),
-            accuracy: None,
-            checkpoint: None,
-            matches: None,
+            ..RunView::default()
         }
     }
 
@@ -104,17 +78,9 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// The first lines of a run that is shown event by event.
-    pub fn introduction(&self) -> String {
-        let Facts {
-            what,
-            device,
-            folder,
-        } = &self.facts;
-        format!(
-            "{what}; {device}; in {folder}\n\
-             Ctrl-C stops the run, jarmo train --resume {folder} continues it"
-        )
+    /// What does not change.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// One line for an event, if there is something to say about it.
@@ -140,45 +106,28 @@ impl<'a> RunView<'a> {
         }
     }
 
-    /// Everything at once, as wide as it comes. `stopping` is whether the run was asked to stop.
-    pub fn block(&self, stopping: bool) -> Vec<Line> {
-        let Facts {
-            what,
-            device,
-            folder,
-        } = &self.facts;
-        let saved = match self.checkpoint {
-            None => "not yet".to_owned(),
-            Some((step, at)) => {
-                let ago = clock(self.now.timing.seconds - at);
-                format!("step {step}, {ago} ago")
-            }
-        };
+    /// Everything at once, as wide as it comes. The first line is the title.
+    pub fn block(&self) -> Vec<Line> {
+        let facts = &self.facts;
+        let saved = self.checkpoint.map_or("not yet".to_owned(), |(step, at)| {
+            let ago = clock(self.now.timing.seconds - at);
+            format!("step {step}, {ago} ago")
+        });
         let mut lines = vec![
-            Line {
-                tone: Tone::Title,
-                ..line("training", what)
-            },
-            line("device", device),
-            line("time", self.time_text()),
+            ("training", facts.what.clone()),
+            ("device", facts.device.clone()),
+            ("time", self.time_text()),
         ];
         lines.extend(self.playing_lines());
         lines.extend(self.learning_lines());
         lines.extend(self.strength_lines());
-        lines.push(line("saved", format!("{saved}, in {folder}")));
-        let (text, tone) = match (stopping, self.matches) {
-            (true, _) => (
-                "stopping after this turn; Ctrl-C again leaves at once".to_owned(),
-                Tone::Notice,
-            ),
-            (false, Some(step)) => (format!("playing the matches of step {step}"), Tone::Notice),
-            (false, None) => ("Ctrl-C saves and stops".to_owned(), Tone::Hint),
-        };
-        lines.push(Line {
-            tone,
-            ..line("", text)
-        });
+        lines.push(("saved", format!("{saved}, in {}", facts.folder)));
         lines
+    }
+
+    /// The step whose matches are being played.
+    pub fn matches(&self) -> Option<u64> {
+        self.matches
     }
 
     /// The time so far and, if the run has a limit, how much of it is done and how long the rest takes.
@@ -204,7 +153,7 @@ impl<'a> RunView<'a> {
     }
 
     fn playing_lines(&self) -> [Line; 3] {
-        let (now, config) = (&self.now, self.config);
+        let (now, config) = (&self.now, &self.config);
         let speed = format!(
             "{}; batches {:.0} % full",
             speed(now),
@@ -220,15 +169,15 @@ impl<'a> RunView<'a> {
             format!("{} {samples} of {capacity} samples", bar(now.replay_fill))
         };
         [
-            line("self-play", speed),
-            line("games", games_text(games.unwrap_or(now))),
-            line("replay", replay),
+            ("self-play", speed),
+            ("games", games_text(games.unwrap_or(now))),
+            ("replay", replay),
         ]
     }
 
     fn learning_lines(&self) -> Vec<Line> {
         let Some(last) = &self.line else {
-            return vec![line("learning", "not yet")];
+            return vec![("learning", "not yet".to_owned())];
         };
         let score = match last.loss_score > 0.0 {
             true => format!(", score {:.3}", last.loss_score),
@@ -255,11 +204,7 @@ impl<'a> RunView<'a> {
             last.target_entropy,
             100.0 * last.calibration_error
         );
-        vec![
-            line("learning", learning),
-            line("loss", loss),
-            line("policy", policy),
-        ]
+        vec![("learning", learning), ("loss", loss), ("policy", policy)]
     }
 
     fn strength_lines(&self) -> Vec<Line> {
@@ -270,9 +215,9 @@ impl<'a> RunView<'a> {
             }
             (None, _) => "no matches so far".to_owned(),
         };
-        let mut lines = vec![line("strength", strength)];
+        let mut lines = vec![("strength", strength)];
         if let Some(strength) = &self.strength {
-            lines.push(line("matches", matches_text(strength)));
+            lines.push(("matches", matches_text(strength)));
         }
         if let Some(tally) = &self.accuracy {
             let exact = format!(
@@ -280,17 +225,9 @@ impl<'a> RunView<'a> {
                 100.0 * tally.share(),
                 100.0 * tally.critical_share()
             );
-            lines.push(line("exact", exact));
+            lines.push(("exact", exact));
         }
         lines
-    }
-}
-
-fn line(label: &'static str, text: impl Into<String>) -> Line {
-    Line {
-        label,
-        text: text.into(),
-        tone: Tone::Plain,
     }
 }
 

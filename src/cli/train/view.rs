@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use console::{Term, style};
 
 use crate::cli::block::Block;
-use crate::observe::{Event, Line, RunView, Tone};
+use crate::observe::{Event, RunView};
 
 /// The least time from one drawing of the block to the next.
 const FRAME: Duration = Duration::from_millis(200);
@@ -16,7 +16,7 @@ const FRAME: Duration = Duration::from_millis(200);
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 pub(super) struct Printer<'a> {
-    view: RunView<'a>,
+    view: RunView,
     stop: &'a AtomicBool,
     block: Option<Block>, // none where lines are printed
     shown: Option<Instant>,
@@ -24,7 +24,7 @@ pub(super) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(view: RunView<'a>, stop: &'a AtomicBool) -> Printer<'a> {
+    pub(super) fn new(view: RunView, stop: &'a AtomicBool) -> Printer<'a> {
         Printer {
             view,
             stop,
@@ -38,7 +38,14 @@ impl<'a> Printer<'a> {
     pub(super) fn begin(&mut self) -> io::Result<()> {
         match self.block {
             Some(_) => self.draw(),
-            None => say(&self.view.introduction()),
+            None => {
+                let facts = self.view.facts();
+                let (what, device, folder) = (&facts.what, &facts.device, &facts.folder);
+                say(&format!(
+                    "{what}; {device}; in {folder}\n\
+                     Ctrl-C stops the run, jarmo train --resume {folder} continues it"
+                ))
+            }
         }
     }
 
@@ -79,27 +86,31 @@ impl<'a> Printer<'a> {
             return Ok(());
         };
         self.shown = Some(Instant::now());
-        let lines = self.view.block(self.stop.load(Ordering::Relaxed));
-        let lines: Vec<String> = lines.iter().map(styled).collect();
-        block.draw(
-            self.warnings.drain(..),
-            lines.iter().map(String::as_str),
-            "…",
-        )
-    }
-}
-
-fn styled(line: &Line) -> String {
-    let text = style(&line.text);
-    let text = match line.tone {
-        Tone::Plain => text,
-        Tone::Title => text.bold(),
-        Tone::Hint => text.dim(),
-        Tone::Notice => text.yellow(),
-    };
-    match line.label {
-        "" => text.to_string(),
-        label => format!("{} {text}", style(format!("{label:<10}")).cyan()),
+        let lines = self.view.block().into_iter().zip(0..);
+        let mut lines: Vec<String> = lines
+            .map(|((label, text), row)| {
+                let text = if row == 0 {
+                    style(text).bold()
+                } else {
+                    style(text)
+                };
+                format!("{} {text}", style(format!("{label:<10}")).cyan())
+            })
+            .collect();
+        let stopping = self.stop.load(Ordering::Relaxed);
+        lines.push(match self.view.matches() {
+            _ if stopping => {
+                let hint = "stopping after this turn; Ctrl-C again leaves at once";
+                style(hint).yellow().to_string()
+            }
+            Some(step) => {
+                let hint = format!("playing the matches of step {step}");
+                style(hint).yellow().to_string()
+            }
+            None => style("Ctrl-C saves and stops").dim().to_string(),
+        });
+        let warnings = self.warnings.drain(..);
+        block.draw(warnings, lines.iter().map(String::as_str), "…")
     }
 }
 
