@@ -36,7 +36,7 @@ fn batch<G: Encode>(game: &G, rows: usize) -> TrainBatch {
 }
 
 fn step<G: Encode>(bencher: Bencher<'_, '_>, game: &G) {
-    let config = Config::layered(&[], &[]).expect("the defaults are sound");
+    let config = Config::default();
     let shape = NetShape::of(game);
     let mut learner = Learner::new(
         config.learner,

@@ -1,4 +1,4 @@
-//! The settings of a run: layers, and errors that name the nearest right thing.
+//! The settings of a run: layers, and errors that name the nearest known setting.
 #![cfg(feature = "net")]
 
 use std::path::Path;
@@ -35,6 +35,15 @@ impl jarmo::catalog::GameTask for Nothing {
 }
 
 #[test]
+fn the_defaults_are_in_one_file_that_names_every_setting() {
+    assert_eq!(with(&[]).unwrap(), Config::default());
+    // Nothing is missing in the file and filled in from elsewhere.
+    let file = std::fs::read_to_string("configs/default.toml").unwrap();
+    let settings: Config = toml::from_str(&file).unwrap();
+    assert_eq!(settings, Config::default());
+}
+
+#[test]
 fn later_layers_win() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["first.toml", "second.toml"].map(|name| folder.path().join(name));
@@ -50,7 +59,7 @@ fn later_layers_win() {
     assert_eq!(config.selfplay.simulations, 11);
     assert_eq!(config.game.name, "guard");
     assert_eq!(config.run.seed, 99);
-    assert_eq!(config.learner, with(&[]).unwrap().learner);
+    assert_eq!(config.learner, Config::default().learner);
 }
 
 #[test]
@@ -73,15 +82,14 @@ fn single_settings_take_numbers_and_plain_words() {
 
 #[test]
 fn exact_tables_for_self_play_are_off_until_a_directory_is_named() {
-    assert_eq!(with(&[]).unwrap().selfplay.tables, Path::new(""));
+    assert_eq!(Config::default().selfplay.tables, Path::new(""));
     let config = with(&["selfplay.tables=some/where"]).unwrap();
     assert_eq!(config.selfplay.tables, Path::new("some/where"));
     let kept = Config::from_toml(&config.to_toml()).unwrap();
     assert_eq!(kept.selfplay.tables, Path::new("some/where"));
-    // The settings of a run that began before there were tables.
-    let older = config.to_toml().replace("tables = \"some/where\"\n", "");
-    assert!(!older.contains("some/where"));
-    let kept = Config::from_toml(&older).unwrap();
+    let without = config.to_toml().replace("tables = \"some/where\"\n", "");
+    assert!(!without.contains("some/where"));
+    let kept = Config::from_toml(&without).unwrap();
     assert_eq!(kept.selfplay.tables, Path::new(""));
 }
 

@@ -1,5 +1,5 @@
-//! What TensorBoard gets: whole records with right checksums, and everything that a line of metrics
-//! says.
+//! What can be seen of a run: TensorBoard gets complete records with all numbers of a line of metrics, and
+//! the view shows the latest of them.
 #![cfg(feature = "net")]
 
 use std::collections::BTreeMap;
@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
-use jarmo::observe::{EventFile, Metrics};
+use jarmo::observe::{
+    Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing,
+};
 use jarmo::run::{RunFolder, run};
 use jarmo::tables::BuildSettings;
 use jarmo::train::OpenDevice;
@@ -121,18 +123,18 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
     let scalars = scalars(&events);
     type Of = fn(&Metrics) -> f64;
     let expected: [(&str, Of); 14] = [
-        ("loss/total", |line| line.loss),
-        ("loss/policy", |line| line.loss_policy),
-        ("loss/result", |line| line.loss_result),
-        ("loss/score", |line| line.loss_score),
-        ("policy/entropy", |line| line.policy_entropy),
-        ("policy/accuracy", |line| line.policy_accuracy),
+        ("loss/loss", |line| line.loss),
+        ("loss/loss_policy", |line| line.loss_policy),
+        ("loss/loss_result", |line| line.loss_result),
+        ("loss/loss_score", |line| line.loss_score),
+        ("policy/policy_entropy", |line| line.policy_entropy),
+        ("policy/policy_accuracy", |line| line.policy_accuracy),
         ("value/calibration_error", |line| line.calibration_error),
         ("learner/rate", |line| line.rate),
         ("learner/gradient_norm", |line| line.gradient_norm),
         ("speed/positions_per_s", |line| line.timing.positions_per_s),
-        ("games/length", |line| line.plies),
-        ("games/cut_off", |line| line.truncated),
+        ("games/plies", |line| line.per_game.plies),
+        ("games/truncated", |line| line.per_game.truncated),
         ("games/redeploys", |line| line.events["redeploys"]),
         ("games/shuttle_bans", |line| line.events["shuttle_bans"]),
     ];
@@ -196,4 +198,78 @@ fn what_was_said_of_later_steps_is_void_after_going_back() {
         .map(Event::get_step)
         .collect();
     assert_eq!(starts, [1, 41]);
+}
+
+#[test]
+fn the_view_shows_the_latest_of_everything() {
+    let settings = ["run.steps=200".to_owned(), "evaluation.every=70".to_owned()];
+    let config = Config::layered(&[], &settings).unwrap();
+    let facts = Facts {
+        what: "connect_four, mlp 32x1".to_owned(),
+        device: "1 thread(s)".to_owned(),
+        folder: "runs/first".to_owned(),
+    };
+    let mut view = RunView::new(&config, facts);
+    let text = |view: &RunView| {
+        let lines = view.block().into_iter();
+        let lines = lines.map(|(label, text)| format!("{label}: {text}\n"));
+        lines.collect::<String>()
+    };
+    let before = text(&view);
+    for part in [
+        "training: connect_four, mlp 32x1\n",
+        "learning: not yet\n",
+        "strength: first matches at step 70\n",
+        "saved: not yet, in runs/first\n",
+    ] {
+        assert!(before.contains(part), "{part}: {before}");
+    }
+
+    let mut metrics = Metrics {
+        step: 50,
+        games: 400,
+        loss: 1.25,
+        new_games: 40,
+        timing: Timing {
+            seconds: 3600.0,
+            ..Timing::default()
+        },
+        ..Metrics::default()
+    };
+    metrics.per_game.white = 0.75;
+    metrics.events.insert("shuttle_bans".to_owned(), 1.5);
+    let strength = Strength {
+        step: 70,
+        elo: 123.0,
+        elo_low: 100.0,
+        elo_high: 150.0,
+        anchor: "random".to_owned(),
+        matches: Vec::new(),
+    };
+    for event in [
+        RunEvent::Played(10_000, &metrics),
+        RunEvent::Metrics(&metrics),
+        RunEvent::Checkpoint(50, Path::new("agent")),
+        RunEvent::Doing(Activity::Matches(70)),
+        RunEvent::Strength(&strength),
+    ] {
+        view.note(&event);
+    }
+    let after = text(&view);
+    for part in [
+        "1:00:00  █████░░░░░░░░░░░░░░░ 25 %, 3:00:00 left\n",
+        "400 so far: White 75 %",
+        "1.50 shuttle bans\n",
+        "10000 of 400000 samples\n",
+        "loss: 1.250",
+        "+123 Elo at step 70 (+100 to +150; random is 0)",
+        "saved: step 50, 0:00 ago, in runs/first\n",
+    ] {
+        assert!(after.contains(part), "{part}: {after}");
+    }
+    assert_eq!(view.matches(), Some(70));
+    let line = view.event_line(&RunEvent::Metrics(&metrics)).unwrap();
+    assert!(line.starts_with("step 50: loss 1.250"), "{line}");
+    // Enough samples are there, so there is nothing to wait for.
+    assert_eq!(view.event_line(&RunEvent::Played(10_000, &metrics)), None);
 }

@@ -65,10 +65,15 @@ fn net_rounds_with<G: Encode + HasEndgames>(
 fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     let all = net_rounds(game, 2, rounds);
     let id = game.id();
-    assert!(all.games.games > 0, "{id}: games end");
-    assert_eq!(all.positions, (SETTINGS.games * rounds) as u64);
-    assert!(all.judged <= all.simulations + all.positions && all.remembered < all.judged);
-    assert!(all.games.white + all.games.black + all.games.truncated <= all.games.games);
+    assert!(all.counts.games.games > 0, "{id}: games end");
+    let counts = all.counts;
+    assert_eq!(counts.positions, (SETTINGS.games * rounds) as u64);
+    assert!(counts.requests <= counts.simulations + counts.positions);
+    assert!(counts.remembered < counts.requests);
+    assert!(
+        all.counts.games.white + all.counts.games.black + all.counts.games.truncated
+            <= all.counts.games.games
+    );
     for sample in all.samples.iter() {
         assert!(sample.features.is_sorted_by(|a, b| a != b), "{id}");
         let sum: f32 = sample.policy.iter().sum();
@@ -84,8 +89,8 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
         }
     }
     // Every action of a finished game but those of its opening.
-    let opening = all.games.games * u64::from(SETTINGS.opening_plies);
-    let (plies, samples) = (all.games.plies, all.samples.len() as u64);
+    let opening = all.counts.games.games * u64::from(SETTINGS.opening_plies);
+    let (plies, samples) = (all.counts.games.plies, all.samples.len() as u64);
     assert!(
         plies - opening <= samples && samples <= plies,
         "{id}: {samples} of {plies}"
@@ -112,7 +117,7 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
     assert_eq!(one.samples, again.samples);
     let three = net_rounds(&game, 3, 30);
     assert_eq!(results(&one.samples), results(&three.samples));
-    assert_eq!(one.games, three.games);
+    assert_eq!(one.counts.games, three.counts.games);
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
     let mut other = SelfPlay::new(&game, &SETTINGS, evaluators, 6).unwrap();
     let mut samples = Samples::new();
@@ -132,8 +137,8 @@ fn the_seed_decides_the_games_of_a_puct_root_too() {
     };
     let one = net_rounds_with(&settings, &game, 1, 45);
     let three = net_rounds_with(&settings, &game, 3, 45);
-    assert_eq!(one.games, three.games);
-    assert!(one.games.games > 5);
+    assert_eq!(one.counts.games, three.counts.games);
+    assert!(one.counts.games.games > 5);
 }
 
 #[test]
@@ -177,11 +182,11 @@ fn another_evaluator_takes_over_games_under_way() {
     let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
     let mut games = 0;
     for _ in 0..30 {
-        games += play.round().games.games;
+        games += play.round().counts.games.games;
         play.replace_evaluators(vec![Uniform, Uniform]);
     }
     let mut untouched = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
-    let expected: u64 = (0..30).map(|_| untouched.round().games.games).sum();
+    let expected: u64 = (0..30).map(|_| untouched.round().counts.games.games).sum();
     assert!(games > 0);
     assert_eq!(games, expected);
 }
@@ -201,9 +206,9 @@ fn saved_games_go_on_as_they_would_have() {
     let mut games = 0;
     for _ in 0..80 {
         let (expected, round) = (play.round(), resumed.round());
-        games += round.games.games;
+        games += round.counts.games.games;
         assert_eq!(round.samples, expected.samples);
-        assert_eq!(round.games, expected.games);
+        assert_eq!(round.counts.games, expected.counts.games);
     }
     assert!(games > 5);
     assert_eq!(resumed.save(), play.save());
@@ -298,7 +303,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     for _ in 0..40 {
         let (expected, round) = (play.round(), resumed.round());
         assert_eq!(round.samples, expected.samples);
-        assert_eq!(round.games, expected.games);
+        assert_eq!(round.counts.games, expected.counts.games);
     }
     assert_eq!(resumed.save(), play.save());
 

@@ -139,16 +139,16 @@ fn games_that_reach_the_tables_end_there_with_the_exact_result() {
             drawn += u64::from(fitting.iter().all(|(_, end)| end.winner.is_none()));
         }
         assert!(samples.next().is_none());
-        assert!(round.games.exact >= exact);
+        assert!(round.counts.games.exact >= exact);
         all.add(&round);
     }
-    let games = all.games;
+    let games = all.counts.games;
     assert!(games.exact > 20 && games.exact < games.games, "{games:?}");
     assert!(drawn > 0, "{drawn} drawn");
     assert_eq!(games.truncated, 0);
     let mut off = self_play(Path::new(""), 2);
     for _ in 0..200 {
-        assert_eq!(off.round().games.exact, 0);
+        assert_eq!(off.round().counts.games.exact, 0);
     }
 }
 
@@ -206,7 +206,7 @@ fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() 
             told += u64::from(known);
         }
         assert!(samples.next().is_none());
-        assert_eq!(round.games.exact, told);
+        assert_eq!(round.counts.games.exact, told);
         games += told;
     }
     assert!(games > 10, "{games}");
@@ -235,8 +235,8 @@ fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
         for _ in 0..100 {
             let (expected, round) = (play.round(), resumed.round());
             assert_eq!(round.samples, expected.samples);
-            assert_eq!(round.games, expected.games);
-            exact += round.games.exact;
+            assert_eq!(round.counts.games, expected.counts.games);
+            exact += round.counts.games.exact;
         }
         assert!(exact > 5, "{exact}");
         assert_eq!(resumed.save(), play.save());

@@ -8,7 +8,7 @@ use super::{CommandResult, Failure};
 use crate::config::Config;
 use crate::net::NetConfig;
 
-/// Print the settings that a training run would have
+/// Print the settings of a training run with these options
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -18,8 +18,8 @@ pub(super) struct Args {
 /// Where the settings of a run come from.
 #[derive(clap::Args)]
 pub(super) struct ConfigArgs {
-    /// A file with settings that differ from the defaults (configs/default.toml); may be repeated,
-    /// the last one wins
+    /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later files
+    /// win
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
     /// One setting, such as selfplay.simulations=64; may be repeated
@@ -28,12 +28,12 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// The settings, all together.
+    /// All settings.
     pub(super) fn resolve(&self) -> Result<Config, Failure> {
         Config::layered(&self.files(), &self.set).map_err(Failure::usage)
     }
 
-    /// The settings of a run that starts from a network of this size.
+    /// All settings of a run that starts from a network of this size.
     pub(super) fn resolve_from(&self, net: NetConfig) -> Result<Config, Failure> {
         Config::layered_from(net, &self.files(), &self.set).map_err(Failure::usage)
     }

@@ -1,4 +1,4 @@
-//! The range of every setting that no type of its own checks.
+//! The ranges of settings that their own types do not check.
 
 use std::fmt::Display;
 
@@ -43,7 +43,7 @@ pub(super) fn run(run: &RunConfig) -> Result<(), ConfigError> {
     not_negative("run.cpu_minutes", run.cpu_minutes)
 }
 
-/// The window never holds much more than its capacity, and learning would wait for ever.
+/// With a smaller window learning would never start.
 pub(super) fn together(replay: &ReplaySettings, run: &RunConfig) -> Result<(), ConfigError> {
     let (capacity, first) = (replay.capacity, run.first_samples);
     if first > capacity {

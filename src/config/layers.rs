@@ -1,5 +1,5 @@
-//! Layers of settings: the defaults, then files, then single settings; unknown keys are named
-//! together with the nearest known one.
+//! Layers of settings: the defaults, then files, then single settings. The error for an unknown key names the
+//! nearest known one.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
 
-/// Settings that cannot be used, and what would be right.
+/// Why settings cannot be used, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
 
@@ -30,13 +30,19 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+impl Default for Config {
+    fn default() -> Config {
+        read(defaults()).expect("the built-in defaults are valid")
+    }
+}
+
 impl Config {
     /// The defaults, then each file, then each `KEY=VALUE`, checked as a whole.
     pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
         lay_all(defaults(), files, settings)
     }
 
-    /// The same for a run that starts from a network: the default is the size that it has.
+    /// The same for a run that starts from a network, whose size is then the default.
     pub fn layered_from(
         net: NetConfig,
         files: &[&Path],
@@ -53,8 +59,7 @@ impl Config {
         toml::to_string(self).expect("settings are plain data")
     }
 
-    /// Reads settings as [`Config::to_toml`] writes them. What an older program did not know yet has
-    /// its default.
+    /// Reads settings as [`Config::to_toml`] writes them. Missing ones have their defaults.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
         let mut table = defaults();
         let known = keys(&table, "");
@@ -84,7 +89,7 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
     read(table)
 }
 
-/// Lays known settings over those of a table; `place` is where they stand.
+/// Lays settings over those of a table, if all of them are known; `place` is where they come from.
 fn add_layer(
     table: &mut Table,
     known: &[String],
@@ -109,7 +114,7 @@ fn defaults() -> Table {
     DEFAULTS.parse().expect("the built-in defaults are TOML")
 }
 
-/// `a.b=c` as a table. What is no TOML value is a text.
+/// `a.b=c` as a table. A value that is not TOML is taken as text.
 fn single(setting: &str) -> Result<Table, ConfigError> {
     let Some((key, text)) = setting.split_once('=') else {
         return Err(ConfigError(format!(
@@ -174,7 +179,7 @@ fn check_keys(layer: &Table, known: &[String], place: &str) -> Result<(), Config
     Ok(())
 }
 
-/// How many letters have to be put in, taken out or changed to make one text of the other.
+/// The Levenshtein distance: letters to insert, delete or replace.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

@@ -1,7 +1,8 @@
-//! The settings of a run: defaults, files and single settings, one laid over the other.
+//! The settings of a run: defaults, files and single settings, one layer over the other.
 //!
-//! Each stage owns its settings; nothing is decided here. The defaults are `configs/default.toml`
-//! and nowhere else.
+//! Each stage owns its settings and their meaning; this module composes them. The defaults are in
+//! `configs/default.toml` alone, because that is where users read them. The file is part of the library,
+//! so [`Config::default`] needs no file at run time.
 
 mod check;
 mod layers;
@@ -27,15 +28,15 @@ pub struct Config {
     pub game: GameConfig,
     /// The network.
     pub net: NetConfig,
-    /// How it plays against itself.
+    /// Self-play.
     pub selfplay: SelfPlaySettings,
     /// The window of samples.
     pub replay: ReplaySettings,
-    /// How it learns.
+    /// Learning.
     pub learner: LearnerConfig,
-    /// The matches that tell how strong it has become.
+    /// Matches and exams during the run.
     pub evaluation: EvaluationConfig,
-    /// How all that is put together.
+    /// How self-play and learning alternate, and when the run stops.
     pub run: RunConfig,
 }
 
@@ -45,12 +46,12 @@ pub struct Config {
 pub struct GameConfig {
     /// Its name.
     pub name: String,
-    /// The board file, or empty for the standard web.
+    /// The board file of jarmo and guard; empty for the standard board.
     pub web: PathBuf,
 }
 
 impl GameConfig {
-    /// The settings of its rules.
+    /// The settings of the rules.
     pub fn settings(&self) -> GameSettings {
         let own_web = !self.web.as_os_str().is_empty();
         GameSettings {
@@ -60,53 +61,51 @@ impl GameConfig {
     }
 }
 
-/// The matches that tell how strong a run has become.
+/// Matches during a run, against fixed agents and earlier checkpoints, and the exam on exact tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationConfig {
-    /// Learning steps from one evaluation to the next, at first; later a tenth more steps. 0 for none.
+    /// Learning steps between matches, or a tenth of the steps so far if that is more. 0 for no matches.
     pub every: u64,
-    /// Games against each opponent: an even number, every opening is played from both sides.
+    /// Games against each opponent: an even number, because each opening is played from both sides.
     pub games: u32,
-    /// Simulations for each action of the run's own agents.
+    /// Simulations per action of the run's own agents.
     pub simulations: u32,
-    /// Random actions that a game starts with.
+    /// Random actions at the start of a game.
     pub opening_plies: u32,
-    /// Agents that stay the same; the first has the rating 0.
+    /// Specs of fixed agents; the first one has rating 0.
     pub opponents: Vec<String>,
-    /// Earlier checkpoints among the opponents: the best one first, then the newest.
+    /// How many earlier checkpoints are among the opponents: the best one, then the newest.
     pub past: usize,
-    /// The folder of exact tables that the network is held against at every checkpoint, or empty.
+    /// The directory of exact tables to examine the network with at each checkpoint; empty for none.
     pub tables: PathBuf,
 }
 
-/// How self-play, replay and learner are put together.
+/// How self-play and learning alternate, and when the run stops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunConfig {
-    /// Decides everything that is random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// Threads of self-play; 0 for one on each core.
+    /// Threads of self-play; 0 for one per core.
     pub threads: usize,
-    /// Whether learning goes on while games are played, beside them; what is learned is the same.
-    pub overlap: bool,
-    /// Samples of a learning step.
+    /// Samples per learning step.
     pub batch: usize,
-    /// How often a sample is learned from, on average.
+    /// How often a sample is used on average: there are `reuse / batch` learning steps per new sample.
     pub reuse: f64,
-    /// Samples to gather before learning starts.
+    /// Samples to collect before learning starts.
     pub first_samples: usize,
-    /// Learning steps from one checkpoint to the next.
+    /// Learning steps between checkpoints.
     pub checkpoint: u64,
-    /// Checkpoints that are kept.
+    /// How many of the newest checkpoints are kept, besides those that played matches.
     pub keep: usize,
-    /// Learning steps after which the run stops; 0 for no limit.
+    /// The limit of learning steps; 0 for no limit.
     pub steps: u64,
-    /// Finished games after which it stops; 0 for no limit.
+    /// The limit of finished games; 0 for no limit.
     pub games: u64,
-    /// Minutes after which it stops; 0 for no limit.
+    /// The limit of minutes; 0 for no limit.
     pub minutes: f64,
-    /// Minutes of processor time, all threads together, after which it stops; 0 for no limit.
+    /// The limit of minutes of processor time, all threads together; 0 for no limit.
     pub cpu_minutes: f64,
 }
 
@@ -121,7 +120,7 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Refuses settings that make no sense, whatever the game.
+    /// Refuses settings that are out of range, or contradict each other, for every game.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let net = self.net.validate();
         net.map_err(|problem| ConfigError::new(problem.to_string()))?;

@@ -5,81 +5,72 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::accuracy::Tally;
+use crate::selfplay::PerGame;
 use crate::train::Bin;
 
-/// One line of `metrics.jsonl`. All but `timing` follows from the settings alone, where one thread
-/// plays. What an older program did not write is 0 or empty.
+/// One line of `metrics.jsonl`. With one thread everything but `timing` follows from the settings.
+/// Numbers that are missing in the file are 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metrics {
-    /// Learning steps taken.
+    /// Learning steps of the run.
     pub step: u64,
-    /// Games finished.
+    /// Finished games of the run.
     pub games: u64,
-    /// Positions searched.
+    /// Searched positions of the run.
     pub positions: u64,
-    /// Samples in the window.
+    /// Samples in the replay window.
     pub replay: usize,
-    /// How full the window is, from 0 to 1.
+    /// The same as a share of the window's capacity.
     pub replay_fill: f64,
-    /// Means over the learning steps since the last line.
+    /// The loss, the mean over the learning steps since the last line. Its parts, unweighted, in nats:
     pub loss: f64,
-    /// The part of the policy.
+    /// of the policy,
     pub loss_policy: f64,
-    /// The part of win, draw and loss.
+    /// of win, draw and loss,
     pub loss_result: f64,
-    /// The part of the score difference.
+    /// of the score difference.
     pub loss_score: f64,
-    /// The length of the gradients before they were cut.
+    /// The norm of the gradients before clipping, the mean over the same steps.
     pub gradient_norm: f64,
     /// The learning rate of the last step.
     pub rate: f64,
-    /// The entropy of the network's policies, in nats, on what it is about to learn.
+    /// The entropy of the network's policies on the batches before each step, in nats.
     pub policy_entropy: f64,
-    /// The entropy of search's policies, in nats: `loss_policy` cannot fall below it.
+    /// The entropy of search's policies there, in nats: a lower bound of `loss_policy`.
     pub target_entropy: f64,
-    /// How often the network and search prefer the same action.
+    /// The share of samples in which network and search prefer the same action.
     pub policy_accuracy: f64,
-    /// How far predicted values are from those to learn, in the mean, where a win counts 1.
+    /// The mean distance of predicted values from observed ones per bin; a win counts 1.
     pub calibration_error: f64,
-    /// The predictions by tenths.
+    /// Predictions in bins of a tenth.
     pub calibration: Vec<Bin>,
-    /// Games finished since the last line: how many, and the share that White won, that Black won,
-    /// that nobody won, and that were cut off.
+    /// Games that ended since the last line.
     pub new_games: u64,
-    /// See `new_games`.
-    pub white: f64,
-    /// See `new_games`.
-    pub black: f64,
-    /// See `new_games`.
-    pub drawn: f64,
-    /// See `new_games`.
-    pub truncated: f64,
-    /// The share of them that came to a position of exact tables.
-    pub exact: f64,
-    /// Their mean length.
-    pub plies: f64,
-    /// What the game itself counts, per game: jarmo's captures, redeploys and shuttle bans.
+    /// Means over these games.
+    #[serde(flatten)]
+    pub per_game: PerGame,
+    /// What the game itself counts, per game: for jarmo captures, redeploys and shuttle bans.
     pub events: BTreeMap<String, f64>,
-    /// How full the batches of positions to judge were, from 0 to 1.
+    /// How full the batches of positions to evaluate were, from 0 to 1.
     pub batch_fill: f64,
-    /// How the network did in positions of exact tables, if it was asked since the last line.
+    /// How the network did in positions of exact tables, if it was examined since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Tally>,
-    /// What matches told about the strength, if there were any since the last line.
+    /// The result of matches, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
     /// How fast it went.
     pub timing: Timing,
 }
 
-/// How fast it went since the last line.
+/// Speed since the last line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timing {
     /// Seconds of the whole run.
     pub seconds: f64,
-    /// Seconds that processors worked on the whole run, all threads together.
+    /// Seconds of processor time of the whole run, all threads together.
     pub cpu_seconds: f64,
     /// Games finished a second.
     pub games_per_s: f64,
@@ -89,37 +80,37 @@ pub struct Timing {
     pub simulations_per_s: f64,
     /// Evaluations a second.
     pub evaluations_per_s: f64,
-    /// The share of judgements that needed no evaluation: they were remembered.
+    /// The share of requested evaluations that were remembered.
     pub remembered: f64,
-    /// Learning steps a second of learning.
+    /// Learning steps per second of learning.
     pub steps_per_s: f64,
-    /// The share of the time spent learning.
+    /// The share of the time in which the learner was busy.
     pub learning: f64,
 }
 
-/// How strong a checkpoint is by its matches.
+/// The strength of a checkpoint in matches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
     /// Learning steps of the checkpoint.
     pub step: u64,
     /// Its rating on the scale of the run.
     pub elo: f64,
-    /// The 95 % interval.
+    /// The lower end of the 95 % interval.
     pub elo_low: f64,
-    /// See `elo_low`.
+    /// The upper end.
     pub elo_high: f64,
-    /// Who has 0 on that scale.
+    /// The agent with rating 0.
     pub anchor: String,
     /// Its matches.
     pub matches: Vec<MatchScore>,
 }
 
-/// What a match came to.
+/// The result of a match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MatchScore {
-    /// Whom it met: an agent's spec, or an earlier step of the run.
+    /// The spec of the opponent, or the name of an earlier checkpoint of the run.
     pub opponent: String,
-    /// That step, if it was one.
+    /// The learning steps of that checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
     /// Games won.

@@ -9,6 +9,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use protobuf::Message;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use tensorboard_proto::event::{Event, SessionLog, SessionLog_SessionStatus};
 use tensorboard_proto::summary::Summary;
 use tensorboard_rs::record_writer::RecordWriter;
@@ -20,6 +22,24 @@ use crate::net::Weights;
 
 /// Bars of a histogram.
 const BARS: usize = 30;
+
+/// Where TensorBoard shows which numbers of a line of metrics. Others are under `run`, means per game under
+/// `games`.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "loss",
+        &["loss", "loss_policy", "loss_result", "loss_score"],
+    ),
+    (
+        "policy",
+        &["policy_accuracy", "policy_entropy", "target_entropy"],
+    ),
+    ("value", &["calibration_error"]),
+    ("learner", &["gradient_norm", "rate"]),
+    ("replay", &["replay", "replay_fill"]),
+    ("games", &["events"]),
+    ("speed", &["batch_fill", "timing"]),
+];
 
 /// An event file that grows.
 pub struct EventFile {
@@ -45,62 +65,9 @@ impl EventFile {
         Ok(file)
     }
 
-    /// Adds everything that a line of metrics says.
+    /// Adds all numbers of a line of metrics but those of matches and exams.
     pub fn metrics(&mut self, metrics: &Metrics) -> io::Result<()> {
-        let timing = &metrics.timing;
-        let mut tags = vec![
-            ("loss/total".to_owned(), metrics.loss),
-            ("loss/policy".to_owned(), metrics.loss_policy),
-            ("loss/result".to_owned(), metrics.loss_result),
-            ("loss/score".to_owned(), metrics.loss_score),
-            ("policy/accuracy".to_owned(), metrics.policy_accuracy),
-            ("policy/entropy".to_owned(), metrics.policy_entropy),
-            ("policy/target_entropy".to_owned(), metrics.target_entropy),
-            (
-                "value/calibration_error".to_owned(),
-                metrics.calibration_error,
-            ),
-            ("learner/gradient_norm".to_owned(), metrics.gradient_norm),
-            ("learner/rate".to_owned(), metrics.rate),
-            ("replay/fill".to_owned(), metrics.replay_fill),
-            ("replay/samples".to_owned(), metrics.replay as f64),
-            ("run/games".to_owned(), metrics.games as f64),
-            ("run/positions".to_owned(), metrics.positions as f64),
-            ("speed/batch_fill".to_owned(), metrics.batch_fill),
-            ("speed/games_per_s".to_owned(), timing.games_per_s),
-            ("speed/positions_per_s".to_owned(), timing.positions_per_s),
-            (
-                "speed/simulations_per_s".to_owned(),
-                timing.simulations_per_s,
-            ),
-            (
-                "speed/evaluations_per_s".to_owned(),
-                timing.evaluations_per_s,
-            ),
-            ("speed/remembered".to_owned(), timing.remembered),
-            ("speed/steps_per_s".to_owned(), timing.steps_per_s),
-            ("speed/share_learning".to_owned(), timing.learning),
-            ("speed/cpu_hours".to_owned(), timing.cpu_seconds / 3600.0),
-        ];
-        if metrics.new_games > 0 {
-            tags.extend([
-                ("games/length".to_owned(), metrics.plies),
-                ("games/white_wins".to_owned(), metrics.white),
-                ("games/black_wins".to_owned(), metrics.black),
-                ("games/drawn".to_owned(), metrics.drawn),
-                ("games/cut_off".to_owned(), metrics.truncated),
-                ("games/came_to_tables".to_owned(), metrics.exact),
-            ]);
-            let events = metrics.events.iter();
-            tags.extend(events.map(|(name, count)| (format!("games/{name}"), *count)));
-        }
-        for (bin, tenth) in metrics.calibration.iter().zip(0..) {
-            if bin.rows > 0.0 {
-                let tag = format!("value/gap_predicted_{}_to_{}", 10 * tenth, 10 * (tenth + 1));
-                tags.push((tag, bin.gap()));
-            }
-        }
-        self.scalars(&tags, metrics.step)
+        self.scalars(&tags(metrics), metrics.step)
     }
 
     /// Adds how a network did in positions of exact tables.
@@ -168,6 +135,47 @@ impl EventFile {
         event.set_step(i64::try_from(step).unwrap_or(i64::MAX));
         let bytes = event.write_to_bytes().map_err(io::Error::other)?;
         self.writer.write(&bytes)
+    }
+}
+
+/// Every number of a line of metrics, by its name there after the name of a group.
+fn tags(metrics: &Metrics) -> Vec<(String, f64)> {
+    let per_game = fields(&metrics.per_game);
+    let mut tags = Vec::new();
+    let mut add = |group: &str, name: &str, value: &Value| {
+        let is_game = group == "games" || per_game.contains_key(name);
+        if let Some(number) = value.as_f64()
+            && (metrics.new_games > 0 || !is_game)
+        {
+            let group = if is_game { "games" } else { group };
+            tags.push((format!("{group}/{name}"), number));
+        }
+    };
+    for (name, value) in fields(metrics) {
+        let group = GROUPS.iter().find(|(_, names)| names.contains(&&*name));
+        let group = group.map_or("run", |(group, _)| group);
+        match &value {
+            Value::Object(inner) if !matches!(&*name, "accuracy" | "strength") => {
+                inner
+                    .iter()
+                    .for_each(|(name, value)| add(group, name, value));
+            }
+            _ => add(group, &name, &value),
+        }
+    }
+    for (bin, tenth) in metrics.calibration.iter().zip(0..) {
+        if bin.rows > 0.0 {
+            let tag = format!("value/gap_predicted_{}_to_{}", 10 * tenth, 10 * (tenth + 1));
+            tags.push((tag, bin.gap()));
+        }
+    }
+    tags
+}
+
+fn fields(numbers: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(numbers) {
+        Ok(Value::Object(fields)) => fields,
+        _ => unreachable!("metrics are plain data with names"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The folder of a run. Every file in it is written as a whole or not at all; the last one written
-//! by a checkpoint, `resume/current.json`, decides what the run goes on from.
+//! The folder of a run. Every file in it is written completely or not at all. A checkpoint writes
+//! `resume/current.json` last, which names the state that the run is resumed from.
 
 use std::fmt::Display;
 use std::fs::{self, OpenOptions};
@@ -9,7 +9,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Counters, RunError, Saved};
+use super::RunError;
+use super::state::{Counters, Saved};
 use crate::config::Config;
 use crate::encode::Encode;
 use crate::files::{FolderLock, lock_folder, remove_leftovers, write_whole};
@@ -27,7 +28,7 @@ const EVENTS: &str = "tensorboard";
 const PARTS: [&str; 3] = ["checkpoints", "resume", "replay"];
 const FIRST: &str = "first.safetensors";
 
-/// The folder of a run, held by this process alone.
+/// The folder of a run, locked by this process.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -50,8 +51,7 @@ struct Manifest {
 }
 
 impl RunFolder {
-    /// Makes the folder of a new run and writes its settings, and the agent whose weights it starts
-    /// from, if there is one.
+    /// Creates the folder of a new run with its settings and, if it starts from one, an agent.
     pub fn create(
         path: &Path,
         config: &Config,
@@ -60,8 +60,8 @@ impl RunFolder {
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!(
-                "{place} already holds a run; go on with it (jarmo train --resume {place}) or name \
-                 another folder with --run"
+                "{place} already holds a run; resume it (jarmo train --resume {place}) or name another \
+                 folder with --run"
             )));
         }
         for folder in PARTS {
@@ -135,9 +135,12 @@ impl RunFolder {
         self.path.display().to_string()
     }
 
-    /// What to type to go on.
+    /// The command that continues the run.
     pub fn how_to_resume(&self) -> String {
-        format!("go on with: jarmo train --resume {}", self.path.display())
+        format!(
+            "continue with: jarmo train --resume {}",
+            self.path.display()
+        )
     }
 
     /// The newest agent file, if there is one.
@@ -145,7 +148,8 @@ impl RunFolder {
         agents(&self.path).pop().map(|(_, path)| path)
     }
 
-    /// That the state of the run cannot be read, or is another version's; its agents stand alone.
+    /// The error for a state that cannot be read, or was written by another version. Agent files do not
+    /// depend on it.
     pub(super) fn broken(&self, error: impl Display) -> RunError {
         let place = self.path.join("resume");
         let way_out = self.newest_agent().map_or_else(String::new, |agent| {
@@ -166,7 +170,7 @@ impl RunFolder {
         Replay::open(&folder, settings, origin).map_err(RunError::new)
     }
 
-    /// Adds a line to the metrics.
+    /// Appends a line to the metrics.
     pub(super) fn append_metrics(&self, metrics: &Metrics) -> Result<(), RunError> {
         let path = self.path.join(METRICS);
         let mut line = serde_json::to_string(metrics).expect("metrics are plain data");
@@ -176,7 +180,7 @@ impl RunFolder {
             .map_err(|error| self.unwritten(at(&path, error)))
     }
 
-    /// All lines of metrics; none where there is no file yet.
+    /// All lines of metrics; empty without a file.
     fn read_metrics(&self) -> Result<String, RunError> {
         let path = self.path.join(METRICS);
         match fs::read_to_string(&path) {
@@ -201,7 +205,7 @@ impl RunFolder {
         self.write(METRICS, format!("{before}{end}{last}\n").as_bytes())
     }
 
-    /// Takes lines after this step out of the metrics: the run will write them again.
+    /// Removes lines after this step from the metrics, because the run will write them again.
     pub(super) fn cut_metrics(&self, step: u64) -> Result<(), RunError> {
         let text = self.read_metrics()?;
         let is_before = |line: &&str| {
@@ -218,7 +222,7 @@ impl RunFolder {
         self.write(METRICS, kept.as_bytes())
     }
 
-    /// Writes the agent of its step, among the checkpoints.
+    /// Writes an agent into the checkpoints, under its step.
     pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, RunError> {
         let path = self.agent_path(agent.header().provenance.step);
         agent.save(&path).map_err(|error| self.unwritten(error))?;
@@ -235,7 +239,7 @@ impl RunFolder {
         self.path.join(name)
     }
 
-    /// The agent whose weights the run starts from, if it does not start from random ones.
+    /// The agent that the run starts from, unless it starts from random weights.
     pub(super) fn first_weights<G: Encode>(&self, game: &G) -> Result<Option<AgentFile>, RunError> {
         let path = self.path.join(FIRST);
         if !path.exists() {
@@ -246,7 +250,7 @@ impl RunFolder {
             .map_err(RunError::new)
     }
 
-    /// Starts a file for TensorBoard that goes on after this step.
+    /// Starts a file for TensorBoard that continues after this step.
     pub(super) fn open_events(&self, step: u64) -> Result<EventFile, RunError> {
         let folder = self.path.join(EVENTS);
         EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
@@ -259,7 +263,7 @@ impl RunFolder {
     ) -> Result<(), RunError> {
         let step = saved.counters.step;
         let games = serde_json::to_vec(&saved.games).expect("games are plain data");
-        let count = saved.counters.positions; // a stopped run may write a step twice
+        let count = saved.counters.positions; // because a stopped run may write a step twice
         let parts = [
             ("learner.safetensors", &saved.learner),
             ("pending.safetensors", &saved.pending.to_bytes(origin)),
@@ -294,7 +298,7 @@ impl RunFolder {
         }))
     }
 
-    /// What the last whole checkpoint says of itself.
+    /// The counters of the last complete checkpoint.
     fn load_counters(&self) -> Result<Option<Counters>, RunError> {
         let current = self.path.join("resume").join(CURRENT);
         let bytes = match fs::read(&current) {
@@ -305,8 +309,7 @@ impl RunFolder {
         counters.map(Some).map_err(|error| self.broken(error))
     }
 
-    /// Deletes what no checkpoint needs any more: older states, and all but the newest agents and
-    /// those that have played matches.
+    /// Deletes older states, and all agents but the newest and those that played matches.
     pub(super) fn tidy(&self, keep: usize, played: &[u64]) -> Result<(), RunError> {
         let resume = self.path.join("resume");
         let Some(counters) = self.load_counters()? else {
@@ -336,16 +339,16 @@ impl RunFolder {
         write_whole(&path, content).map_err(|error| self.unwritten(at(&path, error)))
     }
 
-    /// That something could not be written, and what is left.
+    /// The error for a file that could not be written.
     pub(super) fn unwritten(&self, error: impl Display) -> RunError {
         RunError(format!(
-            "{error}; what was there before is intact, {}",
+            "{error}; earlier files are intact, {}",
             self.how_to_resume()
         ))
     }
 }
 
-/// The agent of a checkpoint of a run, the newest or that of `step`.
+/// The agent of a checkpoint of a run: the newest one, or that of `step`.
 pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
     let agents = agents(run);
     let place = run.display();
@@ -356,7 +359,7 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
     let Some((_, path)) = chosen else {
         let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
         return Err(RunError(if steps.is_empty() {
-            format!("{place}: there is no checkpoint in this folder")
+            format!("{place}: this folder has no checkpoint")
         } else {
             format!(
                 "{place}: there are checkpoints of steps {}",
@@ -367,7 +370,7 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
     AgentFile::load(path).map_err(RunError::new)
 }
 
-/// The agent files of a run by step, oldest first.
+/// The agent files of a run with their steps, oldest first.
 fn agents(run: &Path) -> Vec<(u64, PathBuf)> {
     let entries = fs::read_dir(run.join("checkpoints")).into_iter().flatten();
     let mut agents: Vec<(u64, PathBuf)> = entries
@@ -382,7 +385,7 @@ fn agents(run: &Path) -> Vec<(u64, PathBuf)> {
     agents
 }
 
-/// A file of a checkpoint.
+/// The name of a file of a checkpoint.
 fn part(step: u64, positions: u64, name: &str) -> String {
     format!("resume/{step:08}-{positions}-{name}")
 }

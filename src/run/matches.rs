@@ -1,5 +1,5 @@
-//! How strong the run has become: small tournaments of its newest weights against fixed opponents and
-//! its own past, all on one scale.
+//! The strength of a run: small tournaments of its newest weights against fixed agents and earlier
+//! checkpoints, rated on one scale.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -20,30 +20,31 @@ use crate::net::{FrozenNet, NetEvaluator};
 use crate::observe::{MatchScore, Strength};
 use crate::random::stream;
 
-/// The stream of the run's seed that matches draw from, plus the learning steps.
+/// The stream of the run's seed that seeds matches, plus the learning steps.
 const MATCHES: u64 = 1 << 62;
 
-/// What all matches so far told.
+/// The results of all matches so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Matches {
     ladder: Ladder,
-    steps: Vec<u64>, // of the checkpoints that have played, oldest first
+    steps: Vec<u64>, // of checkpoints that played, oldest first
     best: Option<u64>,
 }
 
 impl Matches {
-    /// Whether it is time for matches: `every` steps after the last ones, and a tenth more steps.
+    /// Whether it is time for matches: `every` steps after the last ones, or a tenth of the steps if that is
+    /// more.
     pub(super) fn are_due(&self, config: &EvaluationConfig, step: u64) -> bool {
         let last = self.steps.last().copied().unwrap_or(0);
         config.every > 0 && step >= last + config.every.max(last / 10)
     }
 
-    /// The steps of the checkpoints that have played: opponents of later ones.
+    /// The steps of the checkpoints that played: opponents of later ones.
     pub(super) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// Lets the checkpoint of this step play, or answers nothing because `stop` was set.
+    /// Plays the matches of a checkpoint; nothing if `stop` was set meanwhile.
     pub(super) fn play<G: CatalogGame>(
         &mut self,
         game: &G,
@@ -97,7 +98,7 @@ impl Matches {
         )))
     }
 
-    /// The best of the earlier checkpoints, then the newest, as many as are asked for.
+    /// The best of the earlier checkpoints, then the newest, `count` in all.
     fn past(&self, count: usize) -> Vec<u64> {
         let mut chosen: Vec<u64> = self.best.into_iter().collect();
         for &step in self.steps.iter().rev() {
@@ -151,7 +152,7 @@ impl Matches {
     }
 }
 
-/// Refuses opponents and openings that cannot be had.
+/// Refuses opponents and openings that do not exist.
 pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Result<(), RunError> {
     if config.every == 0 {
         return Ok(());
@@ -170,7 +171,7 @@ fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, R
     build(game.clone(), &spec).map_err(|error| wrong(&error))
 }
 
-/// What a checkpoint is called on the ladder.
+/// The name of a checkpoint on the ladder.
 fn name(step: u64) -> String {
     format!("step-{step}")
 }
@@ -186,8 +187,8 @@ fn entrant(folder: &RunFolder, step: u64) -> Entrant {
     }
 }
 
-/// The agents of one thread: the checkpoint, the fixed opponents, the past. `nets` are those of the
-/// checkpoint and of the past.
+/// The agents of one thread: the checkpoint, the fixed agents, the past. `nets` belong to the checkpoint and
+/// to the past.
 fn team<G: CatalogGame>(
     game: &G,
     config: &EvaluationConfig,

@@ -1,468 +1,259 @@
-//! A training run from beginning to end: self-play, replay, learning, matches, checkpoints.
+//! A training run from beginning to end: self-play, learning, matches, checkpoints.
 //!
-//! A run goes in turns. In a turn games are played until a file of samples is full; meanwhile the
-//! learner takes a fixed share of a step for every sample of the files before, and then the averaged
-//! weights play on. Nothing here prints: whoever starts a run is told what happens.
+//! A run proceeds in turns. In a turn the player plays until a file of samples is full. Meanwhile the
+//! trainer takes the learning steps that are due for the files before; then the averaged weights
+//! play on. The two share nothing during a turn, so a turn's result does not depend on their speed,
+//! and a run is stopped, saved and resumed between turns. Nothing here prints: the caller is told what
+//! happens.
 
+mod clock;
+mod error;
+mod exam;
 mod folder;
 mod matches;
-mod turn;
+mod player;
+mod state;
+mod trainer;
+mod watch;
 mod window;
 
-use std::fmt;
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Instant;
 
-use cpu_time::ProcessTime;
-use rayon::ThreadPool;
-use serde::{Deserialize, Serialize};
-
+pub use error::RunError;
 pub use folder::{RunFolder, checkpoint};
 
-use crate::accuracy::{PolicyExam, Tally};
-use crate::catalog::{CatalogGame, GameError};
+use crate::accuracy::PolicyExam;
+use crate::catalog::CatalogGame;
 use crate::config::Config;
-use crate::encode::Mirror;
-use crate::net::{AgentFile, GameVersion, NetShape, Provenance, Weights};
-use crate::observe::{EventFile, Metrics, Strength};
+use crate::net::{AgentFile, GameVersion, Provenance};
+use crate::observe::{Activity, Event};
 use crate::program::this_program;
-use crate::random::stream;
-use crate::replay::{Replay, Samples};
-use crate::selfplay::{GamesState, SelfPlay};
-use crate::tables::Endgames;
-use crate::train::{Learner, OpenDevice, TrainBatch};
-use matches::Matches;
-use turn::{BoxedEvaluator, FILE_SAMPLES, Learning, Playing, evaluators};
-use window::{Bits, Totals, Window};
 
-/// The stream of the run's seed that the first weights come from.
-const WEIGHTS: u64 = u64::MAX;
+use crate::train::OpenDevice;
+use clock::Clock;
+use player::Player;
+use state::{Counters, Saved};
+use trainer::{Trainer, first_learner, saved_learner};
+use watch::Watchers;
+use window::Window;
 
-/// Positions of exact tables that a network is asked about, the same ones in every run.
-const EXAM_POSITIONS: usize = 4000;
-const EXAM_SEED: u64 = 1;
+/// Samples of a replay file.
+const FILE_SAMPLES: usize = 4096;
 
 /// Learning steps from one line of metrics to the next.
 const METRICS_STEPS: u64 = 20;
 
-/// Why a run cannot start or go on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunError(String);
-
-impl RunError {
-    fn new(problem: impl fmt::Display) -> RunError {
-        RunError(problem.to_string())
-    }
-}
-
-impl fmt::Display for RunError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<GameError> for RunError {
-    fn from(error: GameError) -> RunError {
-        RunError::new(error)
-    }
-}
-
-/// What whoever watches a run is told.
-#[derive(Clone, Debug)]
-pub enum Event<'a> {
-    /// Something went wrong that the run can do without.
-    Warning(String),
-    /// What the run does now, told when it starts something that takes a while.
-    Doing(Activity),
-    /// Games went on by one action each: so many samples so far, and what the next line of metrics
-    /// will be like.
-    Played(usize, &'a Metrics),
-    /// A line of metrics, the same that is in the file.
-    Metrics(&'a Metrics),
-    /// Matches told how strong the run has become.
-    Strength(&'a Strength),
-    /// A checkpoint was written: its step and its agent file.
-    Checkpoint(u64, &'a Path),
-}
-
-/// What takes a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
-    /// Playing and learning.
-    Training,
-    /// Matches of the checkpoint of this step.
-    Matches(u64),
-}
-
-/// Why a run ended well.
+/// Why a run ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// One of its limits was reached.
     Limit,
-    /// Somebody asked it to stop.
+    /// `stop` was set.
     Stopped,
-}
-
-/// What a checkpoint holds beside the learner, the games and the samples in no file yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Counters {
-    step: u64,
-    owed: Bits, // learning steps, with a fraction, that the samples so far have a right to
-    games: u64,
-    positions: u64,
-    next_file: u64, // of the replay window
-    seconds: f64,   // spent so far
-    #[serde(default)]
-    cpu_seconds: f64, // of all threads
-    window: Window,
-    #[serde(default)]
-    accuracy: Option<Tally>, // in no line of metrics yet
-    #[serde(default)]
-    strength: Option<Strength>, // in no line of metrics yet
-    #[serde(default)]
-    matches: Matches,
-}
-
-/// A run under way.
-struct Run<'a, G: CatalogGame> {
-    config: &'a Config,
-    folder: &'a RunFolder,
-    game: G,
-    pool: ThreadPool,
-    threads: usize,
-    device: OpenDevice,
-    play: SelfPlay<G, BoxedEvaluator<G>>,
-    replay: Replay,
-    pending: Samples, // in no file yet
-    learner: Learner,
-    batch: TrainBatch,
-    mirror: Option<Mirror>,
-    exam: Option<PolicyExam<G>>,
-    events: Option<EventFile>, // none after it could not be written
-    counters: Counters,
-    saved: Option<u64>, // positions searched at the last checkpoint
-    clock: Clock,
-}
-
-/// The time that a run takes, earlier parts included.
-#[derive(Clone, Copy)]
-struct Clock {
-    earlier: [f64; 2], // seconds, and those of the processor
-    started: Instant,
-    cpu_started: ProcessTime,
-}
-
-impl Clock {
-    /// Goes on from what was counted before.
-    fn after(counters: &Counters) -> Clock {
-        Clock {
-            earlier: [counters.seconds, counters.cpu_seconds],
-            started: Instant::now(),
-            cpu_started: ProcessTime::now(),
-        }
-    }
-
-    fn seconds(&self) -> f64 {
-        self.earlier[0] + self.started.elapsed().as_secs_f64()
-    }
-
-    /// Of all threads together.
-    fn cpu_seconds(&self) -> f64 {
-        self.earlier[1] + self.cpu_started.elapsed().as_secs_f64()
-    }
-}
-
-/// Runs until a limit is reached or `stop` is set; then, and every so often, writes a checkpoint.
-/// A folder with a checkpoint goes on from there.
-pub fn run<G: CatalogGame>(
-    game: G,
-    config: &Config,
-    folder: &RunFolder,
-    device: &OpenDevice,
-    stop: &AtomicBool,
-    mut tell: impl FnMut(Event<'_>),
-) -> Result<Ended, RunError> {
-    let mut run = Run::start(game, config, folder, device, &mut tell)?;
-    loop {
-        if stop.load(Ordering::Relaxed) {
-            run.checkpoint(&mut tell)?;
-            return Ok(Ended::Stopped);
-        }
-        let step = run.learner.steps();
-        if run.counters.matches.are_due(&config.evaluation, step) {
-            run.evaluate(stop, &mut tell)?;
-            continue;
-        }
-        if run.is_finished() {
-            run.complete_metrics()?;
-            run.checkpoint(&mut tell)?;
-            return Ok(Ended::Limit);
-        }
-        run.turn(stop, &mut tell)?;
-        let after = run.learner.steps();
-        let passed = |every: u64| after / every > step / every;
-        if passed(config.run.checkpoint) {
-            run.examine(&mut tell);
-        }
-        if passed(METRICS_STEPS) {
-            run.write_metrics(&mut tell)?;
-        }
-        if passed(config.run.checkpoint) {
-            run.checkpoint(&mut tell)?;
-        }
-    }
 }
 
 /// Refuses settings that do not fit the game, before anything is written or learned.
 pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
     let tables = config.selfplay.open_tables(game);
     tables.map_err(RunError::new)?;
-    exam_tables(game, config)?;
+    exam::open_tables(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
 }
 
-impl<'a, G: CatalogGame> Run<'a, G> {
-    fn start(
+/// Runs until a limit is reached or `stop` is set. A folder with a checkpoint continues from there.
+pub fn run<G: CatalogGame>(
+    game: G,
+    config: &Config,
+    folder: &RunFolder,
+    device: &OpenDevice,
+    stop: &AtomicBool,
+    tell: impl FnMut(Event<'_>),
+) -> Result<Ended, RunError> {
+    let mut run = Run::open(game, config, folder, device, stop, tell)?;
+    loop {
+        let step = run.trainer.steps();
+        if stop.load(Ordering::Relaxed) {
+            run.save_checkpoint()?;
+            return Ok(Ended::Stopped);
+        }
+        if run.counters.matches.are_due(&config.evaluation, step) {
+            run.play_matches()?;
+            continue; // `stop` may have been set meanwhile
+        }
+        if run.is_finished() {
+            run.complete_metrics()?;
+            run.save_checkpoint()?;
+            return Ok(Ended::Limit);
+        }
+        run.turn()?;
+        let after = run.trainer.steps();
+        let passed = |every: u64| after / every > step / every;
+        if passed(config.run.checkpoint) {
+            run.take_exam();
+        }
+        if passed(METRICS_STEPS) {
+            run.write_metrics()?;
+        }
+        if passed(config.run.checkpoint) {
+            run.save_checkpoint()?;
+        }
+    }
+}
+
+struct Run<'a, G: CatalogGame, F> {
+    game: G,
+    config: &'a Config,
+    folder: &'a RunFolder,
+    stop: &'a AtomicBool,
+    player: Player<G>,
+    trainer: Trainer<'a>,
+    exam: Option<PolicyExam<G>>,
+    watchers: Watchers<F>,
+    counters: Counters,
+    clock: Clock,
+    unsaved: bool, // something happened since the last checkpoint
+}
+
+impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
+    /// Starts a run, or restores its last checkpoint.
+    fn open(
         game: G,
         config: &'a Config,
         folder: &'a RunFolder,
         device: &OpenDevice,
-        tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<Run<'a, G>, RunError> {
-        matches::check(&game, &config.evaluation)?; // tables are opened below
-        let shape = NetShape::of(&game);
-        let origin = GameVersion::of(&game);
-        let seed = config.run.seed;
-        let saved = folder.load_checkpoint(&origin)?;
-        let next_file = saved.as_ref().map_or(0, |saved| saved.counters.next_file);
-        let (replay, warnings) = folder.open_replay(next_file, config.replay, origin)?;
-        for warning in warnings {
-            tell(Event::Warning(warning));
-        }
-        let (learner, pending, games, counters) = match saved {
-            Some(saved) => {
-                let learner = Learner::from_bytes(config.learner, &saved.learner)
-                    .map_err(|error| folder.broken(error))?;
-                if learner.weights().config() != config.net {
-                    return Err(RunError(format!(
-                        "{}: the run learns a network {}, its config.toml asks for {}; put the [net] of \
-                         the run back, or start another run",
-                        folder.name(),
-                        learner.weights().config(),
-                        config.net
-                    )));
-                }
-                (learner, saved.pending, Some(saved.games), saved.counters)
-            }
-            None => {
-                let mut stream = stream(seed, WEIGHTS);
-                let weights = match folder.first_weights(&game)? {
-                    Some(agent) => agent
-                        .weights()
-                        .grown(config.net, &mut stream)
-                        .map_err(RunError::new)?,
-                    None => Weights::random(config.net, shape, &mut stream),
-                };
-                let learner = Learner::new(config.learner, weights);
-                (learner, Samples::new(), None, Counters::new())
-            }
+        stop: &'a AtomicBool,
+        tell: F,
+    ) -> Result<Self, RunError> {
+        matches::check(&game, &config.evaluation)?;
+        let exam = exam::open(&game, &config.evaluation)?;
+        let saved = folder.load_checkpoint(&GameVersion::of(&game))?;
+        let learner = match &saved {
+            None => first_learner(&game, config, folder)?,
+            Some(saved) => saved_learner(config, folder, &saved.learner)?,
         };
         let learner = learner.on(device);
+        let mut player = Player::new(&game, config, device, learner.average())?;
+        let mut counters = Counters::default();
+        if let Some(saved) = saved {
+            let restored = player.restore(&saved.games, saved.pending);
+            restored.map_err(|error| folder.broken(error))?;
+            counters = saved.counters;
+        }
         folder.cut_metrics(counters.step)?;
-        let threads = config.run.playing_threads();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
-        let evaluators = evaluators(&game, learner.average(), device, threads);
-        let mut play =
-            SelfPlay::new(&game, &config.selfplay, evaluators, seed).map_err(RunError::new)?;
-        if let Some(games) = games {
-            play.restore(&games).map_err(|error| folder.broken(error))?;
+        let origin = GameVersion::of(&game);
+        let (replay, warnings) = folder.open_replay(counters.next_file, config.replay, origin)?;
+        let mut watchers = Watchers::new(tell, folder.open_events(counters.step)?);
+        for warning in warnings {
+            watchers.tell(Event::Warning(warning));
         }
         Ok(Run {
-            saved: None,
-            batch: TrainBatch::new(shape),
-            mirror: game.mirror(),
-            exam: open_exam(&game, config)?,
-            events: Some(folder.open_events(counters.step)?),
             config,
             folder,
-            game,
-            pool,
-            threads,
-            device: device.clone(),
-            play,
-            replay,
-            pending,
-            learner,
-            clock: Clock::after(&counters),
+            stop,
+            player,
+            trainer: Trainer::new(&game, config, learner, replay, counters.owed),
+            exam,
+            watchers,
+            clock: Clock::after(counters.seconds, counters.cpu_seconds),
             counters,
+            unsaved: true,
+            game,
         })
     }
 
-    /// Plays until a file of samples is full, and takes the learning steps that the files before it
-    /// have a right to; then the averaged weights play on. What is learned does not depend on the
-    /// games of the same turn, so both may go on at the same time.
-    fn turn(
-        &mut self,
-        stop: &AtomicBool,
-        tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), RunError> {
-        let begun = Instant::now();
-        let steps = self.steps_to_take();
-        self.counters.owed.add(-(steps as f64));
-        let config = self.config;
-        let mut learning = Learning {
-            config,
-            replay: &self.replay,
-            learner: &mut self.learner,
-            batch: &mut self.batch,
-            mirror: self.mirror.as_ref(),
-            steps,
-        };
-        let mut playing = Playing {
-            config,
-            pool: &self.pool,
-            play: &mut self.play,
-            pending: &mut self.pending,
-            counters: &mut self.counters,
-            events: self.game.events(),
-            samples: self.replay.len(),
-            begun,
-            clock: self.clock,
-            steps,
-            stop,
-        };
-        let learned = if config.run.overlap {
-            std::thread::scope(|scope| {
-                // One plain thread owns the learner: it must never run inside the pool.
-                let learner = scope.spawn(|| learning.go_on());
-                playing.go_on(tell);
-                learner.join().expect("the learner does not panic")
-            })
-        } else {
-            let learned = learning.go_on();
-            playing.go_on(tell);
-            learned
-        };
-        let learned = learned
-            .map_err(|error| RunError(format!("{error}\n{}", self.folder.how_to_resume())))?;
-        for progress in &learned.steps {
-            self.counters.window.add_step(progress);
-        }
-        self.counters.window.add_learning(learned.time);
+    /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
+    fn turn(&mut self) -> Result<(), RunError> {
+        let (begun, passed) = (Instant::now(), self.counters.window.passed);
+        let steps = self.trainer.steps_due();
+        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let learned = thread::scope(|scope| {
+            // One plain thread owns the learner: it must never run inside the player's pool.
+            let learner = scope.spawn(|| self.trainer.learn(steps));
+            // A turn in which something is learned goes on until it is complete.
+            let stopped = || steps == 0 && self.stop.load(Ordering::Relaxed);
+            self.player.play(stopped, |counts, pending| {
+                let counters = &mut self.counters;
+                counters.games += counts.games.games;
+                counters.positions += counts.positions;
+                counters.window.add_counts(counts);
+                counters.window.passed = passed + begun.elapsed().as_secs_f64();
+                self.unsaved = true;
+                let metrics = counters.metrics(self.game.events(), fill, &self.clock);
+                let samples = fill.0 + pending;
+                self.watchers.tell(Event::Played(samples, &metrics));
+            });
+            learner.join().expect("the learner does not panic")
+        });
+        let how_to_resume = |error| RunError(format!("{error}\n{}", self.folder.how_to_resume()));
+        let learned = learned.map_err(how_to_resume)?;
+        self.counters.window.add_steps(&learned.steps, learned.time);
         if steps > 0 {
-            let weights = self.learner.average();
-            let evaluators = evaluators(&self.game, weights, &self.device, self.threads);
-            self.play.replace_evaluators(evaluators);
-            self.counters.step = self.learner.steps();
+            self.player.use_weights(self.trainer.average());
+            self.counters.step = self.trainer.steps();
         }
-        if self.pending.len() >= FILE_SAMPLES {
-            let samples = std::mem::take(&mut self.pending);
-            self.counters.owed.add(self.steps_of_a_file());
-            self.replay
-                .push(samples)
-                .map_err(|error| self.folder.unwritten(error))?;
+        if let Some(samples) = self.player.take_file() {
+            let added = self.trainer.add_file(samples);
+            added.map_err(|error| self.folder.unwritten(error))?;
         }
-        self.counters.window.add_time(begun.elapsed());
+        self.counters.window.passed = passed + begun.elapsed().as_secs_f64();
         Ok(())
-    }
-
-    /// Learning steps that a file of samples has a right to.
-    fn steps_of_a_file(&self) -> f64 {
-        let run = &self.config.run;
-        FILE_SAMPLES as f64 * run.reuse / run.batch as f64
-    }
-
-    /// Whole learning steps that the samples in the window have a right to.
-    fn steps_to_take(&self) -> u64 {
-        let run = &self.config.run;
-        if self.replay.len() < run.first_samples {
-            return 0;
-        }
-        // What is owed for the first samples is taken over several turns, each of which can be stopped.
-        let most = (4.0 * self.steps_of_a_file()).max(1.0) as u64;
-        let left = match run.steps {
-            0 => u64::MAX,
-            limit => limit.saturating_sub(self.learner.steps()),
-        };
-        (self.counters.owed.get().max(0.0) as u64)
-            .min(left)
-            .min(most)
-    }
-
-    /// Lets the newest weights play matches, unless `stop` is set meanwhile: then a later call does it.
-    fn evaluate(
-        &mut self,
-        stop: &AtomicBool,
-        tell: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), RunError> {
-        let step = self.learner.steps();
-        tell(Event::Doing(Activity::Matches(step)));
-        self.folder.save_agent(&self.agent())?;
-        let from = (self.config.run.seed, step, self.threads);
-        let evaluation = &self.config.evaluation;
-        let strength =
-            self.counters
-                .matches
-                .play(&self.game, evaluation, self.folder, from, stop)?;
-        if let Some(strength) = strength {
-            tell(Event::Strength(&strength));
-            self.note(tell, |events| events.strength(&strength));
-            self.counters.strength = Some(strength);
-            self.saved = None;
-        }
-        tell(Event::Doing(Activity::Training));
-        Ok(())
-    }
-
-    /// Holds the averaged weights against exact tables, if there are any.
-    fn examine(&mut self, tell: &mut impl FnMut(Event<'_>)) {
-        let Some(exam) = &self.exam else {
-            return;
-        };
-        let weights = self.learner.average();
-        let mut judges = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads);
-        let tally = self.pool.install(|| exam.take(&mut judges));
-        let step = self.learner.steps();
-        self.note(tell, |events| events.accuracy(&tally, step));
-        self.counters.accuracy = Some(tally);
     }
 
     fn is_finished(&self) -> bool {
         let run = &self.config.run;
-        (run.steps > 0 && self.learner.steps() >= run.steps)
+        (run.steps > 0 && self.trainer.steps() >= run.steps)
             || (run.games > 0 && self.counters.games >= run.games)
             || (run.minutes > 0.0 && self.clock.seconds() >= 60.0 * run.minutes)
             || (run.cpu_minutes > 0.0 && self.clock.cpu_seconds() >= 60.0 * run.cpu_minutes)
     }
 
+    /// Plays matches with the newest weights. If `stop` is set meanwhile, they do not count.
+    fn play_matches(&mut self) -> Result<(), RunError> {
+        let step = self.trainer.steps();
+        self.watchers.tell(Event::Doing(Activity::Matches(step)));
+        self.folder.save_agent(&self.agent())?;
+        let from = (self.config.run.seed, step, self.player.threads());
+        let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
+        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop)?;
+        if let Some(strength) = strength {
+            self.watchers.tell(Event::Strength(&strength));
+            self.watchers.write(|file| file.strength(&strength));
+            self.counters.strength = Some(strength);
+            self.unsaved = true;
+        }
+        self.watchers.tell(Event::Doing(Activity::Training));
+        Ok(())
+    }
+
+    /// Compares the averaged weights with exact tables, if the settings name any.
+    fn take_exam(&mut self) {
+        if let Some(exam) = &self.exam {
+            let tally = self.player.take_exam(exam, self.trainer.average());
+            let step = self.trainer.steps();
+            self.watchers.write(|file| file.accuracy(&tally, step));
+            self.counters.accuracy = Some(tally);
+        }
+    }
+
     /// Writes a line of metrics and begins the next one.
-    fn write_metrics(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
-        let fill = (self.replay.len(), self.config.replay.capacity);
-        let totals = self.counters.totals(fill, &self.clock, self.game.events());
-        let mut metrics = self.counters.window.metrics(totals);
+    fn write_metrics(&mut self) -> Result<(), RunError> {
+        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         self.folder.append_metrics(&metrics)?;
-        tell(Event::Metrics(&metrics));
-        self.note(tell, |events| events.metrics(&metrics));
+        self.watchers.tell(Event::Metrics(&metrics));
+        self.watchers.write(|file| file.metrics(&metrics));
         self.counters.window = Window::default();
         Ok(())
     }
 
-    /// Adds what is waiting for the next line of metrics to the last one: there may be no other. If the
-    /// run goes on, the next line has it as well.
+    /// Adds what is waiting for the next line of metrics to the last one, as there may be no next one. If
+    /// the run is continued, the next line repeats it.
     fn complete_metrics(&self) -> Result<(), RunError> {
-        let Counters {
-            accuracy, strength, ..
-        } = &self.counters;
+        let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
         if accuracy.is_none() && strength.is_none() {
             return Ok(());
         }
@@ -472,21 +263,37 @@ impl<'a, G: CatalogGame> Run<'a, G> {
         })
     }
 
-    /// Writes for TensorBoard. If that fails, the run goes on without it.
-    fn note(
-        &mut self,
-        tell: &mut impl FnMut(Event<'_>),
-        write: impl FnOnce(&mut EventFile) -> io::Result<()>,
-    ) {
-        let Some(events) = &mut self.events else {
-            return;
-        };
-        if let Err(error) = write(events) {
-            tell(Event::Warning(format!(
-                "TensorBoard's file cannot be written ({error}); the run goes on without it"
-            )));
-            self.events = None;
+    /// Writes a checkpoint, unless nothing has happened since the last one.
+    fn save_checkpoint(&mut self) -> Result<(), RunError> {
+        if !self.unsaved {
+            return Ok(());
         }
+        let agent = self.agent();
+        let path = self.folder.save_agent(&agent)?;
+        let (games, pending) = self.player.save();
+        let saved = Saved {
+            learner: self.trainer.learner().to_bytes(),
+            games,
+            pending,
+            counters: Counters {
+                owed: self.trainer.owed(),
+                next_file: self.trainer.replay().next(),
+                seconds: self.clock.seconds(),
+                cpu_seconds: self.clock.cpu_seconds(),
+                ..self.counters.clone()
+            },
+        };
+        let origin = GameVersion::of(&self.game);
+        self.folder.save_checkpoint(&saved, &origin)?;
+        self.trainer.replay().tidy().map_err(RunError::new)?;
+        let keep = self.config.run.keep;
+        self.folder.tidy(keep, self.counters.matches.steps())?;
+        self.unsaved = false;
+        let step = self.trainer.steps();
+        self.watchers
+            .write(|file| file.weights(agent.weights(), step));
+        self.watchers.tell(Event::Checkpoint(step, &path));
+        Ok(())
     }
 
     /// The averaged weights as an agent.
@@ -495,110 +302,14 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             program: this_program(),
             run: self.folder.name(),
             seed: self.config.run.seed,
-            step: self.learner.steps(),
+            step: self.trainer.steps(),
             games: self.counters.games,
         };
         AgentFile::new(
             &self.game,
-            self.learner.average().clone(),
+            self.trainer.average().clone(),
             provenance,
             Vec::new(),
         )
-    }
-
-    /// Writes a checkpoint, unless nothing has happened since the last one.
-    fn checkpoint(&mut self, tell: &mut impl FnMut(Event<'_>)) -> Result<(), RunError> {
-        if self.saved == Some(self.counters.positions) {
-            return Ok(());
-        }
-        let counters = Counters {
-            next_file: self.replay.next(),
-            seconds: self.clock.seconds(),
-            cpu_seconds: self.clock.cpu_seconds(),
-            ..self.counters.clone()
-        };
-        let origin = GameVersion::of(&self.game);
-        let saved = Saved {
-            learner: self.learner.to_bytes(),
-            games: self.play.save(),
-            pending: self.pending.clone(),
-            counters,
-        };
-        let agent = self.agent();
-        let path = self.folder.save_agent(&agent)?;
-        self.folder.save_checkpoint(&saved, &origin)?;
-        self.replay.tidy().map_err(RunError::new)?;
-        let keep = self.config.run.keep;
-        self.folder.tidy(keep, self.counters.matches.steps())?;
-        self.saved = Some(self.counters.positions);
-        let step = self.learner.steps();
-        self.note(tell, |events| events.weights(agent.weights(), step));
-        tell(Event::Checkpoint(step, &path));
-        Ok(())
-    }
-}
-
-/// A fixed sample of positions of the exact tables that the settings name.
-fn open_exam<G: CatalogGame>(game: &G, config: &Config) -> Result<Option<PolicyExam<G>>, RunError> {
-    let tables = exam_tables(game, config)?;
-    Ok(tables.map(|tables| PolicyExam::random(game, tables.as_ref(), EXAM_POSITIONS, EXAM_SEED)))
-}
-
-fn exam_tables<G: CatalogGame>(
-    game: &G,
-    config: &Config,
-) -> Result<Option<Arc<dyn Endgames<G>>>, RunError> {
-    let folder = &config.evaluation.tables;
-    if folder.as_os_str().is_empty() {
-        return Ok(None);
-    }
-    let tables = game.open_endgames(folder);
-    let wrong = |error| RunError(format!("evaluation.tables = {}: {error}", folder.display()));
-    tables.map(Some).map_err(wrong)
-}
-
-/// Everything that a run goes on from.
-struct Saved {
-    learner: Vec<u8>,
-    games: GamesState,
-    pending: Samples,
-    counters: Counters,
-}
-
-impl Counters {
-    fn new() -> Counters {
-        Counters {
-            step: 0,
-            owed: Bits::default(),
-            games: 0,
-            positions: 0,
-            next_file: 0,
-            seconds: 0.0,
-            cpu_seconds: 0.0,
-            window: Window::default(),
-            accuracy: None,
-            strength: None,
-            matches: Matches::default(),
-        }
-    }
-
-    /// What a line of metrics says of the whole run. `fill` is how many samples the window holds, and
-    /// could hold; `events` are the names of what the game counts.
-    fn totals(
-        &self,
-        fill: (usize, usize),
-        clock: &Clock,
-        events: &'static [&'static str],
-    ) -> Totals {
-        Totals {
-            step: self.step,
-            games: self.games,
-            positions: self.positions,
-            replay: fill.0,
-            capacity: fill.1,
-            seconds: clock.seconds(),
-            cpu_seconds: clock.cpu_seconds(),
-            events,
-        }
     }
 }

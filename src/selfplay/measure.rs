@@ -126,8 +126,10 @@ pub fn measure<G: Encode + HasEndgames>(
     let playing = all.playing.as_secs_f64();
     let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
     let evaluating_share = all.evaluating.as_secs_f64() / playing;
+    let counts = &all.counts;
     let [positions, simulations, evaluations] =
-        [all.positions, all.simulations, all.evaluations()].map(|count| count as f64);
+        [counts.positions, counts.simulations, counts.evaluations()].map(|count| count as f64);
+    let per_game = counts.per_game();
     Ok(SelfPlaySpeed {
         game: game.id(),
         net: weights.config(),
@@ -137,16 +139,16 @@ pub fn measure<G: Encode + HasEndgames>(
         simulations: work.settings.simulations,
         root: work.settings.root,
         threads,
-        games_per_s: all.games.games as f64 / seconds,
-        mean_length: all.games.plies as f64 / all.games.games.max(1) as f64,
-        exact: all.games.exact as f64 / all.games.games.max(1) as f64,
+        games_per_s: counts.games.games as f64 / seconds,
+        mean_length: per_game.plies,
+        exact: per_game.exact,
         root_positions_per_s: positions / seconds,
         simulations_per_s: simulations / seconds,
         evaluations_per_s: evaluations / seconds,
         root_positions_per_cpu_s: positions / cpu_seconds,
         simulations_per_cpu_s: simulations / cpu_seconds,
         evaluations_per_cpu_s: evaluations / cpu_seconds,
-        remembered: all.remembered as f64 / all.judged.max(1) as f64,
+        remembered: counts.remembered as f64 / counts.requests.max(1) as f64,
         features_share,
         network_share: evaluating_share - features_share,
         tree_share: 1.0 - evaluating_share,

@@ -2,6 +2,7 @@
 //!
 //! Nothing here learns, and nothing here is kept beyond the games under way.
 
+mod counts;
 mod game;
 mod measure;
 mod root;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 
+pub use counts::{Counts, PerGame};
 pub use game::GameStats;
 pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
 pub use root::Root;
@@ -38,18 +40,8 @@ pub struct SelfPlay<G: Encode, E> {
 pub struct Round {
     /// Samples of the games that ended, in the order of shards and slots.
     pub samples: Samples,
-    /// The games that ended.
-    pub games: GameStats,
-    /// Positions searched: one for each game under way.
-    pub positions: u64,
-    /// Simulations made.
-    pub simulations: u64,
-    /// Positions that were judged.
-    pub judged: u64,
-    /// Those of them whose judgement was remembered from before, or needed once for several.
-    pub remembered: u64,
-    /// Positions that would have been judged, had every batch been full.
-    pub room: u64,
+    /// What was counted.
+    pub counts: Counts,
     /// Time in evaluators, over all shards.
     pub evaluating: Duration,
     /// Time altogether, over all shards.
@@ -145,20 +137,10 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 }
 
 impl Round {
-    /// Positions that the evaluators judged.
-    pub fn evaluations(&self) -> u64 {
-        self.judged - self.remembered
-    }
-
     /// Adds another round, or the same round of another shard.
     pub fn add(&mut self, other: &Round) {
         self.samples.extend(&other.samples);
-        self.games.add(&other.games);
-        self.positions += other.positions;
-        self.simulations += other.simulations;
-        self.judged += other.judged;
-        self.remembered += other.remembered;
-        self.room += other.room;
+        self.counts.add(&other.counts);
         self.evaluating += other.evaluating;
         self.playing += other.playing;
     }

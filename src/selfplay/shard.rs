@@ -173,18 +173,16 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         }
         self.batch
             .search(&mut self.trees, &mut self.evaluator, |_| false);
-        let mut round = Round {
-            positions: self.trees.len() as u64,
-            ..Round::default()
-        };
+        let mut round = Round::default();
+        round.counts.positions = self.trees.len() as u64;
         for index in 0..self.trees.len() {
-            round.simulations += u64::from(self.trees[index].simulations_done());
+            round.counts.simulations += u64::from(self.trees[index].simulations_done());
             self.play(index, &mut round);
         }
-        round.judged = self.batch.evaluated() - evaluated;
+        round.counts.requests = self.batch.evaluated() - evaluated;
         let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
-        round.remembered = hits - remembered;
-        round.room = self.batch.room() - room;
+        round.counts.remembered = hits - remembered;
+        round.counts.room = self.batch.room() - room;
         round.evaluating = self.evaluator.spent() - evaluating;
         round.playing = start.elapsed();
         round
@@ -214,12 +212,15 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         };
         slot.record
             .push(&self.rules, &position, slot.played.len(), found);
-        round.games.count_events(game, &position, action);
+        round.counts.games.count_events(game, &position, action);
         game.play(&mut position, action);
         slot.played.push(action);
         if let Some(end) = self.rules.end(&position) {
             let exact = end.exact || slot.record.is_told();
-            round.games.count(&end.outcome, game.ply(&position), exact);
+            round
+                .counts
+                .games
+                .count(&end.outcome, game.ply(&position), exact);
             slot.record.finish(end, self.lambda, &mut round.samples);
             let opening = self.rules.open(&mut stream);
             (slot.start, slot.played) = (opening.start, opening.played);

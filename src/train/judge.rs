@@ -9,7 +9,7 @@ use crate::net::softmax;
 pub const BINS: usize = 10;
 
 /// Sums over rows: how the predictions of a network compare to what search and the game came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
     /// Rows.
     pub rows: u64,
@@ -53,6 +53,17 @@ impl Bin {
 }
 
 impl Judgement {
+    /// Adds other rows.
+    pub fn add(&mut self, other: &Judgement) {
+        self.rows += other.rows;
+        self.policy_entropy += other.policy_entropy;
+        self.target_entropy += other.target_entropy;
+        self.agreed += other.agreed;
+        for (bin, other) in self.bins.iter_mut().zip(&other.bins) {
+            bin.add(other);
+        }
+    }
+
     /// Reads the logits of policy, `[rows, actions]`, and result, `[rows, 3]`, of a batch.
     pub(super) fn of(batch: &TrainBatch, policy: &[f32], result: &[f32]) -> Judgement {
         let mut all = Judgement::default();

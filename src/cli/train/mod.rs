@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use self::view::{Facts, View};
+use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
@@ -16,11 +16,12 @@ use crate::arena::read_results;
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::config::Config;
 use crate::net::{AgentFile, KernelKind, NetShape};
+use crate::observe::{Facts, RunView};
 use crate::program::cores;
 use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
 use crate::train::{DeviceKind, OpenDevice};
 
-/// Learn a game from self-play alone: Ctrl-C stops it after the turn under way, and it can be resumed
+/// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,33 +29,33 @@ pub(super) struct Args {
     /// The folder of the run [default: the first free runs/GAME-N]
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     run: Option<PathBuf>,
-    /// Go on with the run in this folder, with its own settings
+    /// Continue the run in this folder, with its own settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["config", "set"])]
     resume: Option<PathBuf>,
-    /// Start from the weights of this agent instead of random ones. The network has the agent's size;
-    /// with a larger one (--set net.width=384) it starts with the agent's answers and has room to learn more
+    /// Start from the weights of this agent instead of random ones. The network has the agent's size; a
+    /// larger one (--set net.width=384) starts with the agent's outputs
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// Where to learn and to judge positions: cpu, cuda, cuda:NUMBER or wgpu
+    /// Where to learn and to evaluate positions: cpu, cuda, cuda:NUMBER or wgpu
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
-    /// Stop after this many learning steps, instead of run.steps
+    /// Stop after this many learning steps, in place of run.steps
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
-    /// Stop after this many games, instead of run.games
+    /// Stop after this many games, in place of run.games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
-    /// Stop after this many minutes of the whole run, instead of run.minutes
+    /// Stop after this many minutes of the whole run, in place of run.minutes
     #[arg(long, value_name = "M")]
     minutes: Option<f64>,
-    /// Stop after this many minutes of processor time, all threads together, instead of
+    /// Stop after this many minutes of processor time, all threads together, in place of
     /// run.cpu_minutes
     #[arg(long, value_name = "M")]
     cpu_minutes: Option<f64>,
 }
 
 impl Args {
-    /// These settings, with the limits that hold for this call alone.
+    /// These settings with the limits of this call.
     fn limited(&self, mut config: Config) -> Result<Config, Failure> {
         let run = &mut config.run;
         run.steps = self.steps.unwrap_or(run.steps);
@@ -66,7 +67,7 @@ impl Args {
     }
 }
 
-/// Copy an agent out of a run, as a file that plays
+/// Copy an agent out of a run into a file of its own
 #[derive(clap::Args)]
 pub(super) struct ExportArgs {
     /// The folder of the run, or an agent file
@@ -75,8 +76,8 @@ pub(super) struct ExportArgs {
     /// The step of the checkpoint [default: the newest]
     #[arg(long, value_name = "STEP")]
     checkpoint: Option<u64>,
-    /// Write these results into the header, in place of those there: what `jarmo arena AGENT … --gauntlet
-    /// --json` said of its first agent. May be given more than once
+    /// Replace the results in the header by those of the first agent in this file, which `jarmo arena AGENT …
+    /// --gauntlet --json` wrote; may be repeated
     #[arg(long, value_name = "FILE")]
     results: Vec<PathBuf>,
     /// The agent file to write
@@ -148,7 +149,7 @@ fn free(game: &str) -> PathBuf {
         .expect("there are more numbers than folders")
 }
 
-/// Refuses settings that do not fit the game, or an agent for another one, before anything is written.
+/// Refuses settings that do not fit the game, or an agent for another game, before anything is written.
 struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>);
 
 impl GameTask for CheckGame<'_> {
@@ -177,16 +178,13 @@ impl GameTask for TrainTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let config = self.config;
-        let mut view = View::new(
-            config,
-            facts(&game, config, self.folder, self.device),
-            self.stop,
-        );
-        let _ = view.begin();
+        let facts = facts(&game, config, self.folder, self.device);
+        let mut printer = Printer::new(RunView::new(config, facts), self.stop);
+        let _ = printer.begin();
         let ended = run_training(game, config, self.folder, self.device, self.stop, |event| {
-            view.event(event)
+            printer.event(&event)
         });
-        view.end();
+        printer.end();
         let ended = ended.map_err(Failure::new)?;
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
@@ -209,7 +207,7 @@ impl GameTask for TrainTask<'_> {
     }
 }
 
-/// What is said about a run before it begins.
+/// The facts about a run that do not change.
 fn facts<G: CatalogGame>(
     game: &G,
     config: &Config,

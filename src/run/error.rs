@@ -1,0 +1,29 @@
+//! Why a run cannot start or go on.
+
+use std::fmt;
+
+use crate::catalog::GameError;
+
+/// A problem in words, with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunError(pub(super) String);
+
+impl RunError {
+    pub(super) fn new(problem: impl fmt::Display) -> RunError {
+        RunError(problem.to_string())
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<GameError> for RunError {
+    fn from(error: GameError) -> RunError {
+        RunError::new(error)
+    }
+}

@@ -1,0 +1,61 @@
+//! What a run continues from.
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::Clock;
+use super::matches::Matches;
+use super::window::Window;
+use crate::accuracy::Tally;
+use crate::observe::{Metrics, Strength, Timing};
+use crate::replay::Samples;
+use crate::selfplay::GamesState;
+
+/// A checkpoint, apart from the agent file.
+pub(super) struct Saved {
+    pub(super) learner: Vec<u8>,
+    pub(super) games: GamesState,
+    pub(super) pending: Samples, // in no replay file yet
+    pub(super) counters: Counters,
+}
+
+/// Everything that a run counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Counters {
+    pub(super) step: u64,
+    pub(super) owed: f64, // learning steps still to take for the samples so far
+    pub(super) games: u64,
+    pub(super) positions: u64,
+    pub(super) next_file: u64, // of the replay window
+    pub(super) seconds: f64,
+    pub(super) cpu_seconds: f64,           // of all threads together
+    pub(super) window: Window,             // since the last line of metrics
+    pub(super) accuracy: Option<Tally>,    // in no line of metrics yet
+    pub(super) strength: Option<Strength>, // in no line of metrics yet
+    pub(super) matches: Matches,
+}
+
+impl Counters {
+    /// A line of metrics as it would be now. `events` names what the game counts; `samples` of
+    /// `capacity` are in the replay window.
+    pub(super) fn metrics(
+        &self,
+        events: &[&str],
+        (samples, capacity): (usize, usize),
+        clock: &Clock,
+    ) -> Metrics {
+        let metrics = self.window.metrics(events);
+        Metrics {
+            step: self.step,
+            games: self.games,
+            positions: self.positions,
+            replay: samples,
+            replay_fill: (samples as f64 / capacity as f64).min(1.0),
+            timing: Timing {
+                seconds: clock.seconds(),
+                cpu_seconds: clock.cpu_seconds(),
+                ..metrics.timing
+            },
+            ..metrics
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The half of a run that learns: the window of samples, and gradient steps on it.
+
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+
+use super::{FILE_SAMPLES, RunError, RunFolder};
+use crate::catalog::CatalogGame;
+use crate::config::Config;
+use crate::encode::Mirror;
+use crate::net::{NetShape, Weights};
+use crate::random::stream;
+use crate::replay::{Replay, ReplayError, SampleView, Samples};
+use crate::train::{LearnError, Learner, Progress, TrainBatch};
+
+/// The stream of the run's seed that draws the first weights.
+const WEIGHTS: u64 = u64::MAX;
+
+/// The stream of the run's seed that draws samples, plus the number of the learning step.
+const DRAWS: u64 = 1 << 63;
+
+pub(super) struct Trainer<'a> {
+    config: &'a Config,
+    learner: Learner,
+    replay: Replay,
+    batch: TrainBatch,
+    mirror: Option<Mirror>, // half of all samples are seen in it
+    owed: f64,              // learning steps for the samples so far that are still to take
+}
+
+/// What a call of [`Trainer::learn`] did.
+pub(super) struct Learned {
+    pub(super) steps: Vec<Progress>,
+    pub(super) time: Duration,
+}
+
+impl<'a> Trainer<'a> {
+    pub(super) fn new<G: CatalogGame>(
+        game: &G,
+        config: &'a Config,
+        learner: Learner,
+        replay: Replay,
+        owed: f64,
+    ) -> Trainer<'a> {
+        Trainer {
+            config,
+            learner,
+            replay,
+            batch: TrainBatch::new(NetShape::of(game)),
+            mirror: game.mirror(),
+            owed,
+        }
+    }
+
+    /// Steps taken since the run began.
+    pub(super) fn steps(&self) -> u64 {
+        self.learner.steps()
+    }
+
+    /// The averaged weights: those that play.
+    pub(super) fn average(&self) -> &Weights {
+        self.learner.average()
+    }
+
+    pub(super) fn owed(&self) -> f64 {
+        self.owed
+    }
+
+    pub(super) fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    pub(super) fn replay(&mut self) -> &mut Replay {
+        &mut self.replay
+    }
+
+    /// Adds a file of samples, and the steps to take for them, to the window.
+    pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), ReplayError> {
+        self.owed += self.steps_for_a_file();
+        self.replay.push(samples)
+    }
+
+    /// For every new sample the learner takes `reuse / batch` steps.
+    fn steps_for_a_file(&self) -> f64 {
+        let run = &self.config.run;
+        FILE_SAMPLES as f64 * run.reuse / run.batch as f64
+    }
+
+    /// Steps to take in this turn.
+    pub(super) fn steps_due(&self) -> u64 {
+        let run = &self.config.run;
+        if self.replay.len() < run.first_samples {
+            return 0;
+        }
+        // The steps for the first samples are spread over several turns, because a turn is not interrupted.
+        let most = (4.0 * self.steps_for_a_file()).max(1.0) as u64;
+        let left = match run.steps {
+            0 => u64::MAX,
+            limit => limit.saturating_sub(self.steps()),
+        };
+        (self.owed.max(0.0) as u64).min(left).min(most)
+    }
+
+    /// Takes so many steps, each on a batch drawn from the window.
+    pub(super) fn learn(&mut self, steps: u64) -> Result<Learned, LearnError> {
+        let begun = Instant::now();
+        self.owed -= steps as f64;
+        let mut taken = Vec::new();
+        for _ in 0..steps {
+            let mut draws = stream(self.config.run.seed, DRAWS + self.learner.steps());
+            self.batch.clear();
+            for _ in 0..self.config.run.batch {
+                let sample = self.replay.draw(&mut draws);
+                let mirror = self.mirror.as_ref();
+                let mirror = mirror.filter(|_| draws.next_u64() & 1 == 1);
+                push(&mut self.batch, sample, mirror);
+            }
+            taken.push(self.learner.step(&self.batch)?);
+        }
+        Ok(Learned {
+            steps: taken,
+            time: begun.elapsed(),
+        })
+    }
+}
+
+/// The learner of a new run: random weights, or those of the agent that the run starts from.
+pub(super) fn first_learner<G: CatalogGame>(
+    game: &G,
+    config: &Config,
+    folder: &RunFolder,
+) -> Result<Learner, RunError> {
+    let mut stream = stream(config.run.seed, WEIGHTS);
+    let weights = match folder.first_weights(game)? {
+        None => Weights::random(config.net, NetShape::of(game), &mut stream),
+        Some(agent) => agent
+            .weights()
+            .grown(config.net, &mut stream)
+            .map_err(RunError::new)?,
+    };
+    Ok(Learner::new(config.learner, weights))
+}
+
+/// The learner of a saved run.
+pub(super) fn saved_learner(
+    config: &Config,
+    folder: &RunFolder,
+    bytes: &[u8],
+) -> Result<Learner, RunError> {
+    let learner =
+        Learner::from_bytes(config.learner, bytes).map_err(|error| folder.broken(error))?;
+    let net = learner.weights().config();
+    if net == config.net {
+        return Ok(learner);
+    }
+    Err(RunError(format!(
+        "{}: the run trains a network {}, but its config.toml asks for {}; restore the [net] of the run, or \
+         start another run",
+        folder.name(),
+        net,
+        config.net
+    )))
+}
+
+/// Adds a sample to a batch, as it is or in a mirror.
+fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
+    let policy = sample.actions.iter().zip(sample.policy);
+    let feature = |feature: u16| match mirror {
+        Some(mirror) => mirror.inputs[usize::from(feature)],
+        None => feature,
+    };
+    let action = |action: u16| match mirror {
+        Some(mirror) => mirror.actions[usize::from(action)],
+        None => action,
+    };
+    batch.push(
+        sample.features.iter().map(|&set| u32::from(feature(set))),
+        policy.map(|(&legal, &share)| (usize::from(action(legal)), share)),
+        sample.result,
+        i32::from(sample.score),
+    );
+}
