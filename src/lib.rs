@@ -32,9 +32,6 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
-pub mod cli;
-#[cfg(feature = "play")]
-pub mod play;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every source file of the library, with the module of `lib.rs` it belongs to.
+/// Every source file, with the module of `lib.rs` it belongs to; those of the package `play` with `play`.
 fn sources() -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::from("src")];
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("play/src")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let inside = path.strip_prefix("src").unwrap();
+                let inside = path.strip_prefix("src").unwrap_or(&path);
                 let first = inside.components().next().unwrap();
                 let module = Path::new(first.as_os_str()).file_stem().unwrap();
                 found.push((module.to_str().unwrap().to_owned(), path));
@@ -100,7 +100,7 @@ fn nothing_below_the_command_line_prints() {
     for (module, path) in sources() {
         let text = fs::read_to_string(&path).unwrap();
         for word in ["println!", "eprintln!", "print!(", "dbg!("] {
-            let talks = ["cli", "main", "bin"].contains(&module.as_str());
+            let talks = ["cli", "main"].contains(&module.as_str());
             assert!(talks || !text.contains(word), "{}: {word}", path.display());
         }
     }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::Failure;
-use crate::net::NetConfig;
+use jarmo::net::NetConfig;
 
 /// The architecture of a network.
 #[derive(clap::Args)]

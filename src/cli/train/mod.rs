@@ -12,13 +12,13 @@ use self::view::{Facts, View};
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use crate::arena::read_results;
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::config::Config;
-use crate::net::{AgentFile, KernelKind, NetShape};
-use crate::program::cores;
-use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
-use crate::train::{DeviceKind, OpenDevice};
+use jarmo::arena::read_results;
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::config::Config;
+use jarmo::net::{AgentFile, KernelKind, NetShape};
+use jarmo::program::cores;
+use jarmo::run::{Ended, RunFolder, check, checkpoint, run as run_training};
+use jarmo::train::{DeviceKind, OpenDevice};
 
 /// Learn a game from self-play alone: Ctrl-C stops it after the turn under way, and it can be resumed
 #[derive(clap::Args)]

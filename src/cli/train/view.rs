@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use console::{Term, style};
 
-use crate::accuracy::Tally;
 use crate::cli::block::Block;
-use crate::config::Config;
-use crate::observe::{Metrics, Strength};
-use crate::run::{Activity, Event};
+use jarmo::accuracy::Tally;
+use jarmo::config::Config;
+use jarmo::observe::{Metrics, Strength};
+use jarmo::run::{Activity, Event};
 
 /// Between two drawings of the block.
 const FRAME: Duration = Duration::from_millis(200);
