@@ -196,8 +196,7 @@ impl Options {
             analyse: self.analyse.is_some(),
             bounds: Bounds::default(),
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         runtime.block_on(async {

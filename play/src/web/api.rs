@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{Query, State};
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use serde::{Deserialize, Serialize};
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Request, StatusCode, header};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::room::{Inside, Room, Rooms};
@@ -55,80 +54,108 @@ enum Command {
 /// What a page begins with; the rest is the server's choice.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Opening {
+struct Opening {
     game: Option<String>,
     white: Option<String>,
     black: Option<String>,
 }
 
 /// Which language the answer is for, and which version of the session the page has.
-#[derive(Deserialize)]
-pub(super) struct Wish {
-    lang: Option<String>,
+struct Wish {
+    language: Language,
     since: Option<u64>,
 }
 
 impl Wish {
-    fn language(&self, rooms: &Rooms) -> Language {
-        let asked = self.lang.as_deref().and_then(Language::parse);
-        asked.unwrap_or(rooms.options.language)
+    /// Reads the query of a request; keys that mean nothing here are passed over.
+    fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
+        let mut wish = Wish {
+            language: rooms.options.language,
+            since: None,
+        };
+        let query = request.uri().query().unwrap_or_default();
+        for pair in query.split('&') {
+            match pair.split_once('=') {
+                Some(("lang", code)) => {
+                    wish.language = Language::parse(code).unwrap_or(wish.language);
+                }
+                Some(("since", version)) => {
+                    let version = version.parse().map_err(|_| {
+                        let message = format!("since={version}: expected a number");
+                        Rejection(StatusCode::BAD_REQUEST, message)
+                    })?;
+                    wish.since = Some(version);
+                }
+                _ => {}
+            }
+        }
+        Ok(wish)
     }
+}
+
+/// An answer.
+pub(super) type Response = hyper::Response<Full<Bytes>>;
+
+/// An answer with a text of this type.
+pub(super) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response {
+    hyper::Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, kind)
+        .body(Full::new(text.into()))
+        .expect("a status and one header")
+}
+
+fn json_answer(status: StatusCode, value: &Value) -> Response {
+    answer(status, "application/json", value.to_string())
 }
 
 /// An answer that says what is wrong.
 pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Response {
-    Rejection(status, message.into()).into_response()
+    json_answer(status, &json!({ "error": message.into() }))
 }
 
 /// Why a message is not taken.
-struct Rejection(StatusCode, String);
+pub(super) struct Rejection(StatusCode, String);
 
-impl IntoResponse for Rejection {
-    fn into_response(self) -> Response {
-        (self.0, Answer(json!({ "error": self.1 }))).into_response()
+impl From<Rejection> for Response {
+    fn from(Rejection(status, message): Rejection) -> Response {
+        problem(status, message)
     }
 }
 
+/// A message that is well formed and cannot be done.
+fn impossible(message: impl Into<String>) -> Rejection {
+    Rejection(StatusCode::UNPROCESSABLE_ENTITY, message.into())
+}
+
 /// The table of texts, and what there is to choose from.
-pub(super) async fn texts(State(rooms): State<Arc<Rooms>>, Query(wish): Query<Wish>) -> Response {
-    let language = wish.language(&rooms);
+pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let language = Wish::read(rooms, request)?.language;
     let languages = Language::ALL.map(
         |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
     );
-    Answer(json!({
+    let texts = json!({
         "language": language.code(),
         "languages": languages,
         "games": GAMES,
         "levels": Level::ALL,
         "texts": language.texts(),
-    }))
-    .into_response()
+    });
+    Ok(json_answer(StatusCode::OK, &texts))
 }
 
 /// Opens a session.
-pub(super) async fn create(
-    State(rooms): State<Arc<Rooms>>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let opening: Opening = match read(&headers, &body) {
-        Ok(opening) => opening,
-        Err(refusal) => return refusal.into_response(),
-    };
-    let options = &rooms.options;
-    let session = begin(options, &opening);
-    let session = match session {
-        Ok(session) => session,
-        Err(message) => return problem(StatusCode::UNPROCESSABLE_ENTITY, message),
-    };
+pub(super) fn create(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let opening: Opening = read(request)?;
+    let session = begin(&rooms.options, &opening).map_err(impossible)?;
     let Some((id, room)) = rooms.open(session) else {
         let message = "too many games are open on this server; try again later";
-        return problem(StatusCode::SERVICE_UNAVAILABLE, message);
+        return Ok(problem(StatusCode::SERVICE_UNAVAILABLE, message));
     };
     rooms.schedule(&room);
-    let mut answer = view(&room);
-    answer["id"] = json!(id);
-    (StatusCode::CREATED, Answer(answer)).into_response()
+    let mut view = view(&room);
+    view["id"] = json!(id);
+    Ok(json_answer(StatusCode::CREATED, &view))
 }
 
 fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, String> {
@@ -153,59 +180,31 @@ fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, S
 }
 
 /// Shows a session, once it is newer than what the page has.
-pub(super) async fn watch(
-    State(rooms): State<Arc<Rooms>>,
-    headers: HeaderMap,
-    Query(wish): Query<Wish>,
-) -> Response {
-    let room = match find(&rooms, &headers) {
-        Ok(room) => room,
-        Err(refusal) => return refusal.into_response(),
-    };
+pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let wish = Wish::read(rooms, request)?;
+    let room = find(rooms, request.headers())?;
     if let Some(seen) = wish.since {
         room.wait_past(seen, PATIENCE).await;
     }
-    Answer(view(&room)).into_response()
+    Ok(json_answer(StatusCode::OK, &view(&room)))
 }
 
 /// Changes a session.
-pub(super) async fn command(
-    State(rooms): State<Arc<Rooms>>,
-    headers: HeaderMap,
-    Query(wish): Query<Wish>,
-    body: Bytes,
-) -> Response {
-    let room = match find(&rooms, &headers) {
-        Ok(room) => room,
-        Err(refusal) => return refusal.into_response(),
-    };
-    let command = match read(&headers, &body) {
-        Ok(command) => command,
-        Err(refusal) => return refusal.into_response(),
-    };
-    let result = obey(
-        &mut room.lock(),
-        command,
-        wish.language(&rooms),
-        &rooms.options.seats,
-    );
-    if let Err(message) = result {
-        return problem(StatusCode::UNPROCESSABLE_ENTITY, message);
-    }
+pub(super) fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let language = Wish::read(rooms, request)?.language;
+    let room = find(rooms, request.headers())?;
+    let command = read(request)?;
+    obey(&mut room.lock(), command, language, &rooms.options.seats).map_err(impossible)?;
     room.changed();
     rooms.schedule(&room);
-    Answer(view(&room)).into_response()
+    Ok(json_answer(StatusCode::OK, &view(&room)))
 }
 
 /// The record of a session's game, with the analysis if there is one.
-pub(super) async fn record(State(rooms): State<Arc<Rooms>>, headers: HeaderMap) -> Response {
-    let room = match find(&rooms, &headers) {
-        Ok(room) => room,
-        Err(refusal) => return refusal.into_response(),
-    };
-    let inside = room.lock();
-    let line = analysis::record_line(&inside.session);
-    ([(header::CONTENT_TYPE, "application/json")], line + "\n").into_response()
+pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let room = find(rooms, request.headers())?;
+    let line = analysis::record_line(&room.lock().session);
+    Ok(answer(StatusCode::OK, "application/json", line + "\n"))
 }
 
 /// An error if a browser may not have this player: agents that read files are for those who started
@@ -316,16 +315,13 @@ fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Rejection> {
     })
 }
 
-fn read<T: for<'a> Deserialize<'a>>(headers: &HeaderMap, body: &[u8]) -> Result<T, Rejection> {
-    let kind = headers.get(header::CONTENT_TYPE);
+fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
+    let kind = request.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
-        let message = "messages are application/json";
-        return Err(Rejection(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            message.to_owned(),
-        ));
+        let message = "messages are application/json".to_owned();
+        return Err(Rejection(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    serde_json::from_slice(body).map_err(|error| {
+    serde_json::from_slice(request.body()).map_err(|error| {
         let message = format!("not a message of this server: {error}");
         Rejection(StatusCode::BAD_REQUEST, message)
     })
@@ -334,14 +330,4 @@ fn read<T: for<'a> Deserialize<'a>>(headers: &HeaderMap, body: &[u8]) -> Result<
 /// A seed for the agents of a session.
 fn fresh_seed() -> u64 {
     getrandom::u64().expect("the operating system has random numbers")
-}
-
-/// JSON, without the part of the framework that also reads it.
-struct Answer<T>(T);
-
-impl<T: Serialize> IntoResponse for Answer<T> {
-    fn into_response(self) -> Response {
-        let text = serde_json::to_string(&self.0).expect("views have only text keys");
-        ([(header::CONTENT_TYPE, "application/json")], text).into_response()
-    }
 }

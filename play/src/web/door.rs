@@ -1,38 +1,28 @@
 //! Who may ask: requests that a page of another site made a browser send are turned away.
 
-use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
 
-use super::api::problem;
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, Method, header};
 
 /// What the page may load and do.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Checks the request's `Host` and `Origin`, and gives every answer the headers that keep other sites
-/// out.
-pub(super) async fn check(request: Request, next: Next) -> Response {
-    let mut response = match refuse(request.method(), request.headers()) {
-        Some(message) => problem(StatusCode::FORBIDDEN, message).into_response(),
-        None => next.run(request).await,
-    };
-    let headers = response.headers_mut();
+/// Gives an answer the headers that keep other sites out.
+pub(super) fn shut(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
     ] {
-        headers.insert(name, value.parse().expect("plain ASCII"));
+        headers.insert(name, HeaderValue::from_static(value));
     }
-    response
 }
 
-/// Why a request is turned away.
-fn refuse(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
+/// Why a request is turned away, by its `Host` and `Origin`.
+pub(super) fn refuse(method: &Method, headers: &HeaderMap) -> Option<&'static str> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     // A name that an attacker owns can be made to mean this machine; an address cannot.
     let Some(host) = text(header::HOST).filter(|host| is_address(host)) else {

@@ -8,19 +8,16 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
-use axum::http::StatusCode;
-use axum::middleware::Next;
-use axum::response::Response;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::api::problem;
+use super::Desk;
+use super::api::{Response, problem};
 use super::room::Bounds;
 
 /// Bytes that a message may have: a record of a long game fits.
@@ -38,7 +35,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConn
                       {\"error\":\"too many connections are open to this server; try again later\"}";
 
 /// Serves every connection that there is room for.
-pub(super) async fn serve(listener: TcpListener, app: Router, bounds: Bounds) -> io::Result<()> {
+pub(super) async fn serve(listener: TcpListener, desk: Desk, bounds: Bounds) -> io::Result<()> {
     let guests = Arc::new(Guests::default());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -52,8 +49,7 @@ pub(super) async fn serve(listener: TcpListener, app: Router, bounds: Bounds) ->
             say_goodbye(stream);
             continue;
         };
-        let service = TowerToHyperService::new(app.clone());
-        let connection = http.serve_connection(TokioIo::new(stream), service);
+        let connection = http.serve_connection(TokioIo::new(stream), desk.clone());
         tokio::spawn(stay(connection, guest, bounds.visit));
     }
 }
@@ -65,7 +61,7 @@ fn say_goodbye(stream: TcpStream) {
     }
 }
 
-type Connection = http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+type Connection = http1::Connection<TokioIo<TcpStream>, Desk>;
 
 /// Serves a connection until it is closed or its time is up. Whoever breaks off hurts only himself.
 async fn stay(connection: Connection, _guest: Guest, time: Duration) {
@@ -76,23 +72,22 @@ async fn stay(connection: Connection, _guest: Guest, time: Duration) {
     }
 }
 
-/// Waits for the whole of a message, but not for ever, and takes none that is too long.
+/// Waits for the whole of a message, but not for ever, and takes none that is too long; otherwise says so.
 pub(super) async fn whole(
-    State(patience): State<Duration>,
-    request: Request,
-    next: Next,
-) -> Response {
+    request: Request<Incoming>,
+    patience: Duration,
+) -> Result<Request<Bytes>, Response> {
     let (head, body) = request.into_parts();
-    match timeout(patience, to_bytes(body, MOST_BYTES)).await {
-        Ok(Ok(bytes)) => next.run(Request::from_parts(head, Body::from(bytes))).await,
-        Ok(Err(_)) => problem(
+    match timeout(patience, Limited::new(body, MOST_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(head, body.to_bytes())),
+        Ok(Err(_)) => Err(problem(
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("a message has at most {MOST_BYTES} bytes"),
-        ),
-        Err(_) => problem(
+        )),
+        Err(_) => Err(problem(
             StatusCode::REQUEST_TIMEOUT,
             "the message took too long to arrive",
-        ),
+        )),
     }
 }
 

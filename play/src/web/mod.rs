@@ -9,14 +9,16 @@ mod guests;
 mod pool;
 mod room;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::http::header;
-use axum::middleware;
-use axum::routing::{get, post};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::service::Service;
+use hyper::{Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
 use crate::lang::Language;
@@ -85,9 +87,9 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let rooms = Arc::new(Rooms::new(self.options));
         pool::start(&rooms);
-        let app = router(Arc::clone(&rooms));
+        let desk = Desk(Arc::clone(&rooms));
         let result = tokio::select! {
-            result = guests::serve(self.listener, app, rooms.options.bounds) => result,
+            result = guests::serve(self.listener, desk, rooms.options.bounds) => result,
             () = stop => Ok(()),
         };
         rooms.close();
@@ -95,50 +97,88 @@ impl Server {
     }
 }
 
-fn router(rooms: Arc<Rooms>) -> Router {
-    let patience = rooms.options.bounds.patience;
-    Router::new()
-        .route("/", get(page))
-        .route("/play.css", get(style))
-        .route("/board.js", get(board_script))
-        .route("/play.js", get(play_script))
-        .route("/icon.svg", get(icon))
-        .route("/api/texts", get(api::texts))
-        .route("/api/sessions", post(api::create))
-        .route("/api/session", get(api::watch).post(api::command))
-        .route("/api/record", get(api::record))
-        .layer(middleware::from_fn_with_state(patience, guests::whole))
-        .layer(middleware::from_fn(door::check))
-        .with_state(rooms)
+/// What is done with a request.
+#[derive(Clone)]
+struct Desk(Arc<Rooms>);
+
+impl Service<Request<Incoming>> for Desk {
+    type Response = api::Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let rooms = Arc::clone(&self.0);
+        Box::pin(async move {
+            let mut response = match door::refuse(request.method(), request.headers()) {
+                Some(message) => api::problem(StatusCode::FORBIDDEN, message),
+                None => match guests::whole(request, rooms.options.bounds.patience).await {
+                    Ok(request) => route(&rooms, &request).await,
+                    Err(refusal) => refusal,
+                },
+            };
+            door::shut(response.headers_mut());
+            Ok(response)
+        })
+    }
 }
 
-/// A file of the page. It is asked for again each time, since it changes with the program.
-fn asset(kind: &'static str, text: &'static str) -> impl axum::response::IntoResponse {
-    ([(header::CONTENT_TYPE, kind)], text)
-}
-
-async fn page() -> impl axum::response::IntoResponse {
-    asset("text/html; charset=utf-8", include_str!("page/index.html"))
-}
-
-async fn style() -> impl axum::response::IntoResponse {
-    asset("text/css; charset=utf-8", include_str!("page/play.css"))
-}
-
-async fn board_script() -> impl axum::response::IntoResponse {
-    asset(
+/// The files of the page: path, type and text. They are asked for again each time, since they change with the
+/// program.
+const FILES: [(&str, &str, &str); 5] = [
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("page/index.html"),
+    ),
+    (
+        "/play.css",
+        "text/css; charset=utf-8",
+        include_str!("page/play.css"),
+    ),
+    (
+        "/board.js",
         "text/javascript; charset=utf-8",
         include_str!("page/board.js"),
-    )
-}
-
-async fn play_script() -> impl axum::response::IntoResponse {
-    asset(
+    ),
+    (
+        "/play.js",
         "text/javascript; charset=utf-8",
         include_str!("page/play.js"),
-    )
+    ),
+    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+];
+
+/// Answers what is asked for under a path.
+async fn route(rooms: &Rooms, request: &Request<Bytes>) -> api::Response {
+    let path = request.uri().path();
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let posts = *request.method() == Method::POST;
+    let file = FILES.iter().find(|file| file.0 == path);
+    let result = match path {
+        "/api/texts" if reads => api::texts(rooms, request),
+        "/api/sessions" if posts => api::create(rooms, request),
+        "/api/session" if reads => api::watch(rooms, request).await,
+        "/api/session" if posts => api::command(rooms, request),
+        "/api/record" if reads => api::record(rooms, request),
+        "/api/sessions" => Ok(not_allowed("POST")),
+        "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
+        "/api/texts" | "/api/record" => Ok(not_allowed("GET, HEAD")),
+        _ => Ok(match file {
+            Some(&(_, kind, text)) if reads => api::answer(StatusCode::OK, kind, text),
+            Some(_) => not_allowed("GET, HEAD"),
+            None => api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
+        }),
+    };
+    result.unwrap_or_else(api::Response::from)
 }
 
-async fn icon() -> impl axum::response::IntoResponse {
-    asset("image/svg+xml", include_str!("page/icon.svg"))
+/// The answer to a method that a path does not have.
+fn not_allowed(methods: &'static str) -> api::Response {
+    let mut response = api::problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("this path has {methods}"),
+    );
+    let methods = HeaderValue::from_static(methods);
+    response.headers_mut().insert(header::ALLOW, methods);
+    response
 }

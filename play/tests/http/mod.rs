@@ -105,8 +105,7 @@ pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr 
     };
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
+        let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
