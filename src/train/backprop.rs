@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use burn::tensor::activation::{log_softmax, relu};
-use burn::tensor::module::conv2d;
-use burn::tensor::ops::ConvOptions;
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::activation::{log_softmax, relu};
+use burn::module::conv2d;
+use burn::ops::ConvOptions;
+use burn::{Device, Tensor, TensorData};
 use serde::{Deserialize, Serialize};
 
 use super::batch::TrainBatch;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::str::FromStr;
 
-use burn::tensor::{Device, Tensor};
+use burn::{Device, Tensor};
 
 /// A kind of device, as it is named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl OpenDevice {
             DeviceKind::Cuda(_) => Err(not_built("cuda")),
             #[cfg(feature = "wgpu")]
             DeviceKind::Wgpu => {
-                use burn::tensor::DeviceKind::DefaultDevice;
+                use burn::DeviceKind::DefaultDevice;
                 OpenDevice::try_out(kind, || Device::wgpu(DefaultDevice))
             }
             #[cfg(not(feature = "wgpu"))]
