@@ -1,7 +1,5 @@
 //! Every game against its recorded games, if any, its perft counts and the contract of a game.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,7 +1,5 @@
 //! `jarmo arena` as a person or a script meets it.
 
-mod nets;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use assert_cmd::prelude::*;
 use jarmo::games::{Guard, Jarmo};
-use nets::{tiny, with_header};
+use crate::nets::{tiny, with_header};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, is_match};
 use serde_json::Value;

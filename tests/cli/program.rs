@@ -263,7 +263,7 @@ fn wrong_options_are_named_with_the_remedy() {
 fn a_web_file_with_an_error_is_refused_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("web.toml");
-    let standard = include_str!("../src/games/web/standard.toml");
+    let standard = include_str!("../../src/games/web/standard.toml");
     std::fs::write(&path, standard.replace("\"A1-C2\"", "\"A1-B3\"")).unwrap();
     let path = path.to_str().unwrap();
     jarmo(&["perft", "--depth", "1", "--web", path])

@@ -1,9 +1,5 @@
 //! Trees: values backed up where the mover repeats, certain results, bounds of memory, batches.
 
-mod common;
-#[path = "common/trees.rs"]
-mod trees;
-
 use std::collections::HashMap;
 
 use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
@@ -15,7 +11,7 @@ use jarmo::search::{
     Batch, GumbelSettings, Policy, PuctSettings, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
 use rand::Rng;
-use trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
+use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 
 /// Judges each node of a scripted game by its number, seen by White.
 fn by_node(

@@ -1,7 +1,5 @@
 //! Agents that need no network: their specs, their choices, their strength.
 
-mod common;
-
 use jarmo::agent::{
     Agent, AgentSpec, Choice, Limit, Memory, Request, SearchWork, TreeSettings, build, measure,
 };
@@ -476,7 +474,7 @@ fn the_signature_of_search_is_the_one_that_is_written_down() {
         }
     }
     let lines = GAMES.map(|name| with_game(name, &GameSettings::default(), Sign).unwrap());
-    let expected: Vec<&str> = include_str!("data/signature/expected.txt")
+    let expected: Vec<&str> = include_str!("../data/signature/expected.txt")
         .lines()
         .collect();
     assert_eq!(

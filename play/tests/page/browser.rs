@@ -3,15 +3,13 @@
 //! Where there is no chromedriver the tests say so and pass; with `JARMO_BROWSER=1` in the environment
 //! they fail instead.
 
-mod http;
-
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use http::{request, serve};
+use crate::http::{request, serve};
 use play::web::Bounds;
 use serde_json::{Value, json};
 

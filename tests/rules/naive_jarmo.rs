@@ -1,8 +1,6 @@
 //! Jarmo's rules written a second time, slowly, from the rules page alone, and held against the fast
 //! ones on random games and random positions.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use jarmo::game::{Game, Mask, Player};

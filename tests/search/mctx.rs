@@ -100,7 +100,7 @@ impl Game for TableGame {
 }
 
 fn cases() -> Vec<Arc<Case>> {
-    let text = include_str!("data/mctx/cases.json");
+    let text = include_str!("../data/mctx/cases.json");
     serde_json::from_str::<Vec<Case>>(text)
         .unwrap()
         .into_iter()

@@ -1,14 +1,12 @@
 //! The server, asked without a browser: games, bad messages, strangers, and many players at once.
 
-mod http;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
-use http::{Answer, request, send, serve, serve_with};
+use crate::http::{Answer, request, send, serve, serve_with};
 use jarmo::games::Jarmo;
 use jarmo::tables::BuildSettings;
 use play::specs::Store;

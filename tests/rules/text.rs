@@ -1,7 +1,5 @@
 //! Text from the world: every refusal names the thing, and no text makes a parser panic.
 
-mod common;
-
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, conformance};
 use jarmo::games::web::Web;
@@ -268,7 +266,7 @@ fn moves_are_read_leniently_where_the_rules_say_so() {
 
 #[test]
 fn a_web_with_errors_is_refused_with_the_line() {
-    let standard = include_str!("../src/games/web/standard.toml");
+    let standard = include_str!("../../src/games/web/standard.toml");
     let with = |old: &str, new: &str| {
         assert!(standard.contains(old));
         Web::from_toml(&standard.replacen(old, new, 1))

@@ -247,7 +247,7 @@ fn bad_input_is_named_with_the_remedy() {
     let tables = folder.path().to_str().unwrap();
     let start = "bbbbb/5/5/5/wwwww w - - 0";
     let web = folder.path().join("web.toml");
-    let standard = include_str!("../src/games/web/standard.toml");
+    let standard = include_str!("../../src/games/web/standard.toml");
     fs::write(&web, standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\"")).unwrap();
     let web = web.to_str().unwrap();
     let damaged = tempfile::tempdir().unwrap();

@@ -26,7 +26,7 @@ fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
 /// written as `*`.
 #[test]
 fn the_golden_dialogue_comes_back_word_for_word() {
-    let golden = include_str!("data/engine/dialogue.txt");
+    let golden = include_str!("../data/engine/dialogue.txt");
     let sent: Vec<&str> = golden
         .lines()
         .filter_map(|line| line.strip_prefix("> "))

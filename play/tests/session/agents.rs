@@ -1,15 +1,12 @@
 //! Where trained agents are looked for, and what becomes of those that do not fit.
 
-#[path = "../../tests/nets/mod.rs"]
-mod nets;
-
 use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
 use jarmo::games::{Guard, Jarmo};
 use jarmo::record::GameRecord;
-use nets::{tiny, with_header};
+use crate::nets::{tiny, with_header};
 use play::agents::Level;
 use play::session::Session;
 use play::specs::Store;

@@ -1,7 +1,5 @@
 //! Agent files: what is written is read again, and whatever does not fit is refused by name.
 
-mod nets;
-
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -16,7 +14,7 @@ use jarmo::net::{
 };
 use jarmo::program::this_program;
 use jarmo::random::stream;
-use nets::{tiny, with_header};
+use crate::nets::{tiny, with_header};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use safetensors::tensor::TensorView;

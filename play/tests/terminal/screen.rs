@@ -1,8 +1,5 @@
 //! The terminal: what it shows as golden screens, and whole games played by keys.
 
-#[path = "../../tests/nets/mod.rs"]
-mod nets;
-
 use std::sync::atomic::AtomicBool;
 
 use jarmo::catalog::GameSettings;
@@ -111,11 +108,11 @@ fn the_start_of_every_game() {
 fn the_screen_says_whether_the_agent_was_trained() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jarmo.safetensors");
-    nets::tiny(&Jarmo::standard(), 1).save(&file).unwrap();
-    let old = nets::tiny(&Guard::standard(), 1);
+    crate::nets::tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    let old = crate::nets::tiny(&Guard::standard(), 1);
     let (now, then) = (r#""rules_version":1"#, r#""rules_version":0"#);
     let file = folder.path().join("guard.safetensors");
-    std::fs::write(file, nets::with_header(&old, now, then)).unwrap();
+    std::fs::write(file, crate::nets::with_header(&old, now, then)).unwrap();
     let cases = [
         ("jarmo", None),
         ("guard", Some("The trained agent cannot play here: ")),

@@ -1,13 +1,10 @@
 //! The tables of texts: complete, filled in alike, and with a word for every rule.
 
-#[path = "../../tests/common/mod.rs"]
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use common::chooser;
+use crate::common::chooser;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Action, Mask};
 use play::lang::Language;
