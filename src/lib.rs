@@ -1,6 +1,73 @@
 //! Self-play learning for small board games: exact rules, a vectorised environment, search, training,
 //! exact endgames, and agents that play.
 //!
+//! Thousands of games advance in lockstep through [`env::VecEnv`]:
+//!
+//! ```
+//! use jarmo::env::VecEnv;
+//! use jarmo::game::Action;
+//! use jarmo::games::Jarmo;
+//!
+//! let mut env = VecEnv::new(Jarmo::standard(), 256, 1);
+//! let mut actions = vec![Action(0); env.len()];
+//! let mut white_wins = 0;
+//! for _ in 0..100 {
+//!     env.sample(&mut actions); // or a policy's choice among env.legal(slot)
+//!     env.step(&actions);
+//!     let won = |&slot: &usize| env.transition(slot).rewards[0] == 1;
+//!     white_wins += env.finished().filter(won).count();
+//! }
+//! assert!(white_wins > 100);
+//! ```
+//!
+//! A [`search::Tree`] looks ahead from a position, with a network, rollouts, or any other
+//! [`eval::Evaluator`]:
+//!
+//! ```
+//! use jarmo::eval::Rollout;
+//! use jarmo::game::Game;
+//! use jarmo::games::ConnectFour;
+//! use jarmo::search::{Batch, Policy, PuctSettings, Tree, TreeLimit};
+//!
+//! let game = ConnectFour::new(0);
+//! let mut position = game.start();
+//! for column in ["D", "A", "D", "A", "D", "B"] {
+//!     game.play_text(&mut position, column)?;
+//! }
+//! let limit = TreeLimit::for_simulations(&game, 200);
+//! let mut trees = [Tree::new(game.clone(), Policy::Puct(PuctSettings::default()), limit, position)];
+//! trees[0].plan(200, 200, &[], 1);
+//! Batch::new(&game).search(&mut trees, &mut Rollout::new(game.clone()), |_| false);
+//! let best = trees[0].best().expect("the root was evaluated");
+//! assert_eq!(game.action_text(&position, best), "D"); // four in a column
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Agents are named by a text, and the [`arena`] says which one is stronger:
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use jarmo::agent::build;
+//! use jarmo::arena::{Entrant, Openings, Settings, Tournament};
+//! use jarmo::games::Jarmo;
+//!
+//! let game = Jarmo::standard();
+//! let specs = ["alphabeta:200", "random"];
+//! let entrants = specs.map(|name| Entrant { name: name.to_owned(), checkpoint: None });
+//! let settings = Settings { pairs: 10, ..Settings::default() };
+//! let openings = Openings::random(&game, 2, 10, 1)?;
+//! let team = [build(game.clone(), &specs[0].parse()?)?, build(game.clone(), &specs[1].parse()?)?];
+//! let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings)?;
+//! tournament.play(vec![team.into()], &AtomicBool::new(false), &mut ())?;
+//! let rating = tournament.standings().fit().difference(0, 1);
+//! assert!(rating.elo > 100.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Longer ones are in the folder `examples`. Without the default features the library has no training (`net`) and
+//! the package no program (`cli`).
+//!
 //! A module imports only modules above it in this list.
 
 pub mod program;
@@ -32,9 +99,6 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
-pub mod cli;
-#[cfg(feature = "play")]
-pub mod play;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

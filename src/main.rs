@@ -1,7 +1,9 @@
-//! The `jarmo` program; everything it does is in the library.
+//! The `jarmo` program: the command line over the library.
+
+mod cli;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    jarmo::cli::main()
+    cli::main()
 }

@@ -42,7 +42,6 @@ fn write_version() -> String {
     };
     let features: Vec<&str> = [
         ("net", cfg!(feature = "net")),
-        ("play", cfg!(feature = "play")),
         ("cuda", cfg!(feature = "cuda")),
         ("wgpu", cfg!(feature = "wgpu")),
     ]

@@ -11,11 +11,11 @@ use serde_json::json;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
-use crate::accuracy::{Accuracy, Exam, Tally};
-use crate::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
-use crate::game::Game;
-use crate::games::Jarmo;
-use crate::tables::Tables;
+use jarmo::accuracy::{Accuracy, Exam, Tally};
+use jarmo::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
+use jarmo::game::Game;
+use jarmo::games::Jarmo;
+use jarmo::tables::Tables;
 
 /// Measure how often agents' decisions keep the best result, against exact tables
 #[derive(clap::Args)]

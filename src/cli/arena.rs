@@ -13,14 +13,14 @@ use console::Term;
 use super::block::Block;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentError, AgentSpec, build};
-use crate::arena::{
+use jarmo::agent::{AGENTS, AgentError, AgentSpec, build};
+use jarmo::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::program::cores;
-use crate::record::{GameRecord, RecordError, RecordFile};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::program::cores;
+use jarmo::record::{GameRecord, RecordError, RecordFile};
 
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]

@@ -7,8 +7,8 @@ use clap::value_parser;
 
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::env::{EnvWork, measure};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::env::{EnvWork, measure};
 
 /// Their features alone take gigabytes.
 const MOST_GAMES: i64 = 1 << 22;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::net::{KernelKind, NetWork, measure};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::net::{KernelKind, NetWork, measure};
 
 /// Networks on one core: positions a second with each kernel that the processor has
 #[derive(clap::Args)]

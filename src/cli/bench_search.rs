@@ -7,9 +7,9 @@ use clap::ValueEnum;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec, SearchWork, build, measure, random_net_agent};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::net::NetConfig;
+use jarmo::agent::{AGENTS, AgentSpec, SearchWork, build, measure, random_net_agent};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::net::NetConfig;
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]

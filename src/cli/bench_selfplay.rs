@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::bench::report;
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure, thread_pool};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::config::Config;
-use crate::net::{AgentFile, NetShape, Weights};
-use crate::random::stream;
-use crate::selfplay::{SelfPlayWork, measure};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::config::Config;
+use jarmo::net::{AgentFile, NetShape, Weights};
+use jarmo::random::stream;
+use jarmo::selfplay::{SelfPlayWork, measure};
 
 /// Self-play as training does it: games, positions, simulations, evaluations a second
 ///

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::CommandResult;
-use crate::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use crate::search::{Signature, signature};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::search::{Signature, signature};
 
 /// Trees of fixed positions of every game, with the evaluator that knows nothing: the same numbers on
 /// every machine

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure};
-use crate::config::Config;
-use crate::net::NetConfig;
+use jarmo::config::Config;
+use jarmo::net::NetConfig;
 
 /// Print the settings of a training run with these options
 #[derive(clap::Args)]

@@ -4,9 +4,9 @@ use std::io;
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::engine;
+use jarmo::agent::{AGENTS, AgentSpec};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::engine;
 
 /// Play over standard input and output, by the Universal Game Interface
 #[derive(clap::Args)]

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, position_of};
-use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use crate::net::{AgentFile, Inspection, Opinion};
+use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use jarmo::net::{AgentFile, Inspection, Opinion};
 
 /// Show what is in an agent file, and what its network says about a position
 #[derive(clap::Args)]

@@ -33,9 +33,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::catalog::{GAMES, GameError, GameSettings};
-use crate::game::Game;
-use crate::program::{self, cores};
+use jarmo::catalog::{GAMES, GameError, GameSettings};
+use jarmo::game::Game;
+use jarmo::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]

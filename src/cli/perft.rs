@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::value_parser;
 
 use super::{CommandResult, GameArgs, position_of};
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::game::{divide, perft};
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::game::{divide, perft};
 
 /// Far more than anyone can wait for, and little for the stack.
 const MOST_TURNS: i64 = 100;

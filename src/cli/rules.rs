@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
-use crate::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use crate::probe::{self, TraceError};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::probe::{self, TraceError};
 
 /// Look at the rules from outside
 #[derive(Subcommand)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use crate::games::Jarmo;
-use crate::tables::EndgameError;
+use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use jarmo::games::Jarmo;
+use jarmo::tables::EndgameError;
 
 /// A game with exact tables, and its rules' settings.
 #[derive(clap::Args)]

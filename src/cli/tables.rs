@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, position_of, seconds};
-use crate::game::Game;
-use crate::games::{Jarmo, JarmoPosition};
-use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
-use crate::tables::{
+use jarmo::game::Game;
+use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
+use jarmo::tables::{
     BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, measure, shuttle_effect,
     verify,
 };

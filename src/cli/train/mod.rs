@@ -12,14 +12,14 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use crate::arena::read_results;
-use crate::catalog::{CatalogGame, GameTask, with_game};
-use crate::config::Config;
-use crate::net::{AgentFile, KernelKind, NetShape};
-use crate::observe::{Facts, RunView};
-use crate::program::cores;
-use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
-use crate::train::{DeviceKind, OpenDevice};
+use jarmo::arena::read_results;
+use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::config::Config;
+use jarmo::net::{AgentFile, KernelKind, NetShape};
+use jarmo::observe::{Facts, RunView};
+use jarmo::program::cores;
+use jarmo::run::{Ended, RunFolder, check, checkpoint, run as run_training};
+use jarmo::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
 #[derive(clap::Args)]

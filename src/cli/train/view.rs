@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use console::{Term, style};
 
 use crate::cli::block::Block;
-use crate::observe::{Event, RunView};
+use jarmo::observe::{Event, RunView};
 
 /// The least time from one drawing of the block to the next.
 const FRAME: Duration = Duration::from_millis(200);

@@ -10,8 +10,7 @@ const WIDTH: usize = COLUMN_STEP * (SIDE - 1) + 3; // a circle is three cells wi
 const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 
 /// Bit of each dot of a braille cell, by row and column.
-pub(crate) const BRAILLE_DOTS: [[u8; 2]; 4] =
-    [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+pub const BRAILLE_DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
 /// Draws the web with `letter_at` in its circles, row 5 on top.
 pub(crate) fn draw_circles(

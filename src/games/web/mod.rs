@@ -5,13 +5,14 @@
 //! five circles of the mover's home row (where captured archers come back), then the pass.
 
 mod circle;
-pub(crate) mod draw;
+mod draw;
 mod moves;
 mod parse;
 
 use std::fmt;
 
 pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
+pub use draw::BRAILLE_DOTS;
 pub(crate) use draw::draw_circles;
 pub(crate) use moves::split_move;
 pub use moves::{DEPLOY_PLACES, WebAction};

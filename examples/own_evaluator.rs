@@ -1,0 +1,60 @@
+//! Search with an evaluator of one's own: the points on the board as the value of a position.
+//!
+//! `cargo run --release --example own_evaluator`
+
+use std::slice;
+
+use jarmo::eval::{Evaluation, Evaluator, Value};
+use jarmo::game::Game;
+use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::search::{Batch, Policy, PuctSettings, Tree, TreeLimit};
+
+const SIMULATIONS: u32 = 20_000;
+
+/// More points, more wins. It has no preference among the actions.
+struct Points;
+
+impl Evaluator<Jarmo> for Points {
+    fn has_policy(&self) -> bool {
+        false
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[JarmoPosition],
+        _seeds: &[u64], // for evaluators that draw random numbers
+        _logits: &mut [f32],
+        evaluations: &mut [Evaluation],
+    ) {
+        for (position, evaluation) in positions.iter().zip(evaluations) {
+            let mover = position.to_move();
+            let points = position.score().map(f32::from);
+            let lead = points[mover.index()] - points[(!mover).index()];
+            let win = 1.0 / (1.0 + (-0.8 * lead).exp());
+            *evaluation = Evaluation::of(Value {
+                win,
+                draw: 0.0,
+                loss: 1.0 - win,
+                score: lead,
+            });
+        }
+    }
+}
+
+fn main() {
+    let game = Jarmo::standard();
+    let limit = TreeLimit::for_simulations(&game, SIMULATIONS);
+    let policy = Policy::Puct(PuctSettings::default());
+    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    tree.plan(SIMULATIONS, SIMULATIONS, &[], 1);
+    Batch::new(&game).search(slice::from_mut(&mut tree), &mut Points, |_| false);
+
+    let mut actions = tree.root_actions();
+    actions.sort_by_key(|action| std::cmp::Reverse(action.visits));
+    println!("move    visits  value");
+    for action in &actions[..5] {
+        let value = action.value.expect("visited").expectation();
+        let text = game.action_text(&game.start(), action.action);
+        println!("{text} {:>8} {value:>+6.3}", action.visits);
+    }
+}

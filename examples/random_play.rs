@@ -1,0 +1,26 @@
+//! Random play through the environment: a thousand games in lockstep, and how they end.
+//!
+//! `cargo run --release --example random_play`
+
+use jarmo::env::VecEnv;
+use jarmo::game::Action;
+use jarmo::games::Jarmo;
+
+fn main() {
+    let mut env = VecEnv::new(Jarmo::standard(), 1024, 1);
+    let mut actions = vec![Action(0); env.len()];
+    let [mut white, mut black, mut drawn] = [0; 3];
+    for _ in 0..200 {
+        env.sample(&mut actions); // A policy of your own chooses among env.legal(slot) instead.
+        env.step(&actions);
+        for slot in env.finished() {
+            match env.transition(slot).rewards {
+                [1, _] => white += 1,
+                [_, 1] => black += 1,
+                _ => drawn += 1,
+            }
+        }
+    }
+    let games = white + black + drawn;
+    println!("{games} games: White won {white}, Black won {black}, {drawn} were drawn");
+}

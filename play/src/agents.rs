@@ -1,0 +1,157 @@
+//! Who can sit at the board: agents by their specs, the levels that people choose from, and a shelf
+//! that keeps a few agents between moves.
+
+use std::any::Any;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::specs::{self, Crew, Strength};
+use jarmo::agent::{Agent, AgentSpec};
+use jarmo::catalog::CatalogGame;
+
+/// Agents kept by one thinking thread; each may hold megabytes of search tables.
+const SHELF_SIZE: usize = 3;
+
+/// The time an agent that plays at a level gets for a move.
+pub const MOVE_TIME: Duration = Duration::from_millis(850);
+
+/// Strengths with names for people, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Plays anything that is legal.
+    Newcomer,
+    /// Looks one move ahead.
+    Easy,
+    /// Looks a little further.
+    Medium,
+    /// Searches a good deal.
+    Hard,
+    /// Searches as much as a second allows.
+    Best,
+}
+
+impl Level {
+    /// All levels, weakest first.
+    pub const ALL: [Level; 5] = [
+        Level::Newcomer,
+        Level::Easy,
+        Level::Medium,
+        Level::Hard,
+        Level::Best,
+    ];
+
+    /// The name on the command line and in messages of the browser.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Newcomer => "newcomer",
+            Level::Easy => "easy",
+            Level::Medium => "medium",
+            Level::Hard => "hard",
+            Level::Best => "best",
+        }
+    }
+
+    /// The level called so.
+    pub fn parse(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// Who decides for one of the two colours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// Somebody in front of the screen.
+    Human,
+    /// An agent at one of the levels.
+    Level(Level),
+    /// An agent by its spec.
+    Spec(AgentSpec),
+}
+
+impl Seat {
+    /// Reads `human`, a level's name, or an agent spec, and checks that it can play the game.
+    pub fn parse<G: CatalogGame>(game: &G, text: &str) -> Result<Seat, String> {
+        if text == "human" {
+            return Ok(Seat::Human);
+        }
+        if let Some(level) = Level::parse(text) {
+            return Ok(Seat::Level(level));
+        }
+        let spec = specs::check(game, text).map_err(|error| {
+            let levels: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
+            format!(
+                "{error}; a player is `human`, a level ({}), or an agent's spec",
+                levels.join(", ")
+            )
+        })?;
+        Ok(Seat::Spec(spec))
+    }
+
+    /// The agent that sits here, if one does, and what it may spend.
+    pub(crate) fn agent(&self, crew: &Crew) -> Option<(Strength, Option<Duration>)> {
+        match self {
+            Seat::Human => None,
+            Seat::Level(level) => Some((crew.of_level(*level), Some(MOVE_TIME))),
+            // What a spec says is all that counts.
+            Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
+        }
+    }
+
+    /// Who sits here, for records: the agent's spec rather than the name of its level.
+    pub(crate) fn name(&self, crew: &Crew) -> String {
+        match self.agent(crew) {
+            None => self.to_string(),
+            Some((strength, _)) => strength.spec.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Seat::Human => out.write_str("human"),
+            Seat::Level(level) => out.write_str(level.name()),
+            Seat::Spec(spec) => spec.fmt(out),
+        }
+    }
+}
+
+/// A few agents, whatever their games, the one used last in front.
+#[derive(Default)]
+pub struct Shelf {
+    agents: Vec<(String, Box<dyn Any + Send>)>,
+}
+
+impl Shelf {
+    /// An empty shelf.
+    pub fn new() -> Shelf {
+        Shelf::default()
+    }
+
+    /// The agent of this strength for this game, made if it is not there. `variant` tells rules of the
+    /// same name apart.
+    pub(crate) fn agent<G: CatalogGame>(
+        &mut self,
+        game: &G,
+        variant: &str,
+        strength: &Strength,
+    ) -> Result<&mut dyn Agent<G>, String> {
+        let (spec, tables) = (&strength.spec, &strength.tables);
+        let key = format!("{}/{variant}/{spec}/{tables:?}", game.id());
+        let place = self.agents.iter().position(|(other, _)| *other == key);
+        let entry = match place {
+            Some(place) => self.agents.remove(place),
+            None => {
+                let agent: Box<dyn Agent<G>> = specs::build(game, strength)?;
+                self.agents.truncate(SHELF_SIZE - 1);
+                (key, Box::new(agent) as Box<dyn Any + Send>)
+            }
+        };
+        self.agents.insert(0, entry);
+        let agent = self.agents[0].1.downcast_mut::<Box<dyn Agent<G>>>();
+        Ok(agent.expect("a key names one game").as_mut())
+    }
+}

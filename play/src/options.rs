@@ -1,0 +1,298 @@
+//! The options of the `play` program, and what they come to.
+
+use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, ValueEnum};
+
+use crate::files;
+use crate::lang::Language;
+use crate::plain::{Plain, export};
+use crate::session::Session;
+use crate::specs::Store;
+use crate::tui::{self, App};
+use crate::web::{Bounds, Server, ServerOptions};
+use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::record::GameRecord;
+use jarmo::tables::EndgameError;
+
+/// Play a board game: in the terminal, as plain lines, or in a browser.
+#[derive(Parser, Debug)]
+#[command(name = "play", version = jarmo::program::version(), max_term_width = 100, after_help = WHO)]
+pub struct Options {
+    /// The game
+    #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]
+    game: String,
+    /// Who plays against you
+    #[arg(long, default_value = "best", value_name = "WHO")]
+    opponent: String,
+    /// The side you play
+    #[arg(long, default_value = "white", value_name = "SIDE")]
+    side: Side,
+    /// Who plays White, instead of you or your opponent
+    #[arg(long, value_name = "WHO")]
+    white: Option<String>,
+    /// Who plays Black, instead of you or your opponent
+    #[arg(long, value_name = "WHO")]
+    black: Option<String>,
+    /// Plain lines of text, as also when input or output is no terminal
+    #[arg(long, conflicts_with = "web")]
+    plain: bool,
+    /// Serve the game to a browser on this machine
+    #[arg(long)]
+    web: bool,
+    /// The port for the browser, 0 for any free one
+    #[arg(long, default_value_t = 8025, value_name = "PORT", requires = "web")]
+    port: u16,
+    /// Another address to serve at: then everyone who reaches it can play and use this processor
+    #[arg(long, value_name = "ADDRESS", requires = "web")]
+    host: Option<IpAddr>,
+    /// Begin with the last game of a record file
+    #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
+    load: Option<PathBuf>,
+    /// Look at a game, the last of a record file, with the agent's judgement of every position
+    #[arg(long, value_name = "RECORD", num_args = 0..=1, visible_alias = "analyze")]
+    analyse: Option<Option<PathBuf>>,
+    /// With --analyse: add the annotated record to this file and end
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "analyse",
+        conflicts_with = "web"
+    )]
+    export: Option<PathBuf>,
+    /// The language: en, de, it, fi, eo [default: from the environment]
+    #[arg(long, value_name = "CODE", value_parser = language)]
+    lang: Option<Language>,
+    /// Exact tables, from `jarmo tables build`: results they know are announced, and the best level and the
+    /// analysis use them
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
+    /// A board file with other lines than the standard web (jarmo and guard)
+    #[arg(long, value_name = "FILE")]
+    board: Option<PathBuf>,
+    /// Plies after which a game is a draw, 0 for never [default: the game's own]
+    #[arg(long, value_name = "PLIES")]
+    max_plies: Option<u32>,
+    /// Plies without a capture after which tammi is drawn [default: 30]
+    #[arg(long, value_name = "PLIES")]
+    quiet_limit: Option<u32>,
+    /// The seed of agents that draw random numbers
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    seed: u64,
+}
+
+const WHO: &str = "\
+WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, tables:DIR, FILE.safetensors.
+
+The levels from medium on are played by a trained agent, GAME.safetensors, if there is one in ./checkpoints, in \
+checkpoints beside the program, or, where that is set, in the folder $JARMO_CHECKPOINTS alone.";
+
+/// The side of the person at the keyboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Side {
+    /// Moves first
+    White,
+    /// Moves second
+    Black,
+}
+
+/// Why the program ended early: a message and the exit status.
+#[derive(Debug)]
+pub struct Failure {
+    /// What is wrong, and the remedy.
+    pub message: String,
+    /// 2 for a wrong option, 1 for anything else.
+    pub status: u8,
+}
+
+impl Failure {
+    fn usage(message: impl ToString) -> Failure {
+        Failure {
+            message: message.to_string(),
+            status: 2,
+        }
+    }
+
+    fn new(message: impl ToString) -> Failure {
+        Failure {
+            message: message.to_string(),
+            status: 1,
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::new(error)
+    }
+}
+
+fn games() -> String {
+    format!("The game: {}", GAMES.join(", "))
+}
+
+fn language(text: &str) -> Result<Language, String> {
+    let codes = Language::ALL.map(Language::code);
+    Language::parse(text).ok_or_else(|| format!("there are {}", codes.join(", ")))
+}
+
+impl Options {
+    /// Reads the arguments of the process.
+    pub fn read() -> Options {
+        Options::parse()
+    }
+
+    /// Plays.
+    pub fn run(&self) -> Result<(), Failure> {
+        let language = self.lang.unwrap_or_else(Language::from_environment);
+        if self.web {
+            return self.serve(language);
+        }
+        let mut session = self.session()?;
+        if self.analyse.is_some() {
+            session.set_analysing(true);
+        }
+        let plain = self.plain || !stdin().is_terminal() || !stdout().is_terminal();
+        if self.export.is_some() || plain {
+            return self.run_plain(&mut session, language);
+        }
+        let mut app = App::new(session, language, self.seed);
+        tui::run(&mut app).map_err(Failure::from)
+    }
+
+    fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
+        let mut plain = Plain::new(session, language.texts(), stdout().lock());
+        let told = match self.analyse {
+            None => plain.run(stdin().lock()),
+            Some(_) => plain.analyse(),
+        };
+        match told {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {} // nobody reads on
+            told => told?,
+        }
+        match &self.export {
+            Some(path) => export(session, path).map_err(Failure::new),
+            None => Ok(()),
+        }
+    }
+
+    fn serve(&self, language: Language) -> Result<(), Failure> {
+        // Whatever is wrong with the options shows now, not in the browser; and tables stay open, whoever comes
+        // and goes.
+        let _first = self.session()?;
+        let loopback = IpAddr::from([127, 0, 0, 1]);
+        let options = ServerOptions {
+            host: self.host.unwrap_or(loopback),
+            port: self.port,
+            language,
+            game: self.game.clone(),
+            seats: self.seats(),
+            settings: self.settings(),
+            store: self.store(),
+            record: self.record_line()?,
+            analyse: self.analyse.is_some(),
+            bounds: Bounds::default(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            let server = Server::bind(options).await?;
+            let address = server.address()?;
+            let mut out = stdout();
+            writeln!(out, "http://{address}/")?;
+            if !address.ip().is_loopback() {
+                writeln!(
+                    out,
+                    "Everyone who can reach this address can play here, without a password, and uses \
+                     this machine's processor. Ctrl-C ends it."
+                )?;
+            }
+            out.flush()?;
+            server
+                .run(async {
+                    // Where no signal can be waited for, the program ends with the signal itself.
+                    let _ = tokio::signal::ctrl_c().await;
+                })
+                .await
+        })?;
+        Ok(())
+    }
+
+    fn seats(&self) -> [String; 2] {
+        let person = "human".to_owned();
+        let usual = match self.side {
+            _ if self.analyse.is_some() => [person.clone(), person],
+            Side::White => [person, self.opponent.clone()],
+            Side::Black => [self.opponent.clone(), person],
+        };
+        let [white, black] = usual;
+        [
+            self.white.clone().unwrap_or(white),
+            self.black.clone().unwrap_or(black),
+        ]
+    }
+
+    fn settings(&self) -> GameSettings {
+        GameSettings {
+            web: self.board.clone(),
+            max_plies: self.max_plies,
+            quiet_limit: self.quiet_limit,
+        }
+    }
+
+    fn store(&self) -> Store {
+        Store {
+            tables: self.tables.clone(),
+            ..Store::installed()
+        }
+    }
+
+    fn session(&self) -> Result<Session, Failure> {
+        let [white, black] = self.seats();
+        let mut session = Session::with_store(
+            self.store(),
+            &self.game,
+            self.settings(),
+            None,
+            [&white, &black],
+            self.seed,
+        )
+        .map_err(Failure::usage)?;
+        if self.tables.is_some() && !session.table().has_tables() {
+            let problem = EndgameError::NoTables(session.table().game());
+            return Err(Failure::usage(format!("--tables: {problem}")));
+        }
+        if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
+            let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
+            let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
+            session.load(&record).map_err(problem)?;
+            if self.load.is_some() {
+                session
+                    .set_seat(jarmo::game::Player::White, &white)
+                    .map_err(Failure::usage)?;
+                session
+                    .set_seat(jarmo::game::Player::Black, &black)
+                    .map_err(Failure::usage)?;
+            }
+        }
+        Ok(session)
+    }
+
+    fn record_path(&self) -> Option<&Path> {
+        let analysed = self.analyse.as_ref().and_then(|path| path.as_deref());
+        self.load.as_deref().or(analysed)
+    }
+
+    fn record_line(&self) -> Result<Option<String>, Failure> {
+        let Some(path) = self.record_path() else {
+            return Ok(None);
+        };
+        let line = files::last_line(path);
+        let problem = |error| Failure::new(format!("{}: {error}", path.display()));
+        line.map(Some).map_err(problem)
+    }
+}

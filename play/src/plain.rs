@@ -1,0 +1,376 @@
+//! Playing by lines of text: for pipes, screen readers, and terminals that can do no more.
+
+use std::env;
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::agents::{Seat, Shelf};
+use crate::lang::Texts;
+use crate::session::{Job, Refusal, Session};
+use crate::thought::Thought;
+use crate::{analysis, files, tui, words};
+use jarmo::game::Player;
+use jarmo::record::GameRecord;
+
+/// A game in lines of text.
+pub struct Plain<'a, W> {
+    session: &'a mut Session,
+    texts: &'static Texts,
+    out: W,
+    shelf: Shelf,
+    ascii: bool,
+}
+
+/// What a line asked for.
+enum Next {
+    /// Draw the board and go on.
+    Draw,
+    /// Go on.
+    Ask,
+    /// Leave.
+    Leave,
+}
+
+impl<'a, W: Write> Plain<'a, W> {
+    /// A game that writes to `out`.
+    pub fn new(session: &'a mut Session, texts: &'static Texts, out: W) -> Plain<'a, W> {
+        session.set_judging(false);
+        Plain {
+            session,
+            texts,
+            out,
+            shelf: Shelf::new(),
+            ascii: !locale_has_unicode(),
+        }
+    }
+
+    /// Reads lines until the input ends or somebody leaves.
+    pub fn run(&mut self, input: impl BufRead) -> io::Result<()> {
+        if let Some(line) = words::crew(self.texts, self.session) {
+            self.say(&line)?;
+        }
+        self.let_agents_move()?;
+        self.draw()?;
+        for line in input.lines() {
+            let line = match line {
+                // A line that is no text is no move either.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => "?".to_owned(),
+                Err(error) => {
+                    let message = format!("standard input: {error}");
+                    return Err(io::Error::new(error.kind(), message));
+                }
+                Ok(line) => line,
+            };
+            match self.obey(line.trim())? {
+                Next::Leave => return Ok(()),
+                Next::Ask => {}
+                Next::Draw => {
+                    self.let_agents_move()?;
+                    self.draw()?;
+                }
+            }
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Looks at every position of the game and writes what its moves were worth.
+    pub fn analyse(&mut self) -> io::Result<()> {
+        self.session.set_analysing(true);
+        while let Some(job) = self.session.job() {
+            if self.think(&job)?.is_none() {
+                return Ok(());
+            }
+        }
+        for one in self.session.judgements() {
+            let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
+            let mut line = format!(
+                "{:>3} {:<8} {:<3} {:>5} → {:>5}",
+                one.place + 1,
+                one.text,
+                one.mark,
+                value(one.before),
+                value(one.after),
+            );
+            if let (false, Some(best)) = (one.mark.is_empty(), &one.best) {
+                line += &format!("  ({best})");
+            }
+            if let Some(certain) = one.certain {
+                line += &format!("  {}", words::proven(self.texts, certain));
+            }
+            self.say(&line)?;
+        }
+        for note in words::notes(self.texts, self.session) {
+            self.say(&note)?;
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, line: &str) -> io::Result<Next> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        match word {
+            "" => return Ok(Next::Ask),
+            "quit" | "exit" | "q" => return Ok(Next::Leave),
+            "board" => {}
+            "undo" => self.session.undo(),
+            "redo" => self.session.redo(),
+            "swap" => self.session.swap(),
+            "new" => self.session.new_game(),
+            "match" => self.session.new_match(),
+            "next" => {
+                if let Err(refusal) = self.session.next_game() {
+                    return self.refuse(line, refusal);
+                }
+            }
+            "white" | "black" => {
+                let player = if word == "white" {
+                    Player::White
+                } else {
+                    Player::Black
+                };
+                if let Err(problem) = self.session.set_seat(player, rest) {
+                    return self.tell(&problem);
+                }
+            }
+            "help" | "?" => return self.tell_lines(self.texts.get("help_plain")),
+            "rules" => {
+                return self.tell_lines(self.texts.rules(self.session.table().game()));
+            }
+            "moves" => {
+                let scene = self.session.table().scene();
+                let legal: Vec<&str> = scene
+                    .legal
+                    .iter()
+                    .map(|legal| legal.text.as_str())
+                    .collect();
+                return self.tell(&legal.join(" "));
+            }
+            "list" => {
+                let moves = self.session.table().moves();
+                let texts: Vec<&str> = moves.iter().map(|played| played.text.as_str()).collect();
+                return self.tell(&texts.join(" "));
+            }
+            "hint" | "eval" => return self.hint(),
+            "analyse" => {
+                self.analyse()?;
+                self.session.set_analysing(false);
+                return Ok(Next::Ask);
+            }
+            "save" => return self.save(rest),
+            "load" => {
+                if let Err(problem) = self.load(rest) {
+                    return self.tell(&format!("{rest}: {problem}"));
+                }
+            }
+            _ => return self.play(line),
+        }
+        Ok(Next::Draw)
+    }
+
+    fn play(&mut self, line: &str) -> io::Result<Next> {
+        match self.session.play(line) {
+            Ok(()) => Ok(Next::Draw),
+            // A single word of letters was meant as a command, if it is no move.
+            Err(Refusal::Move(error))
+                if line.chars().all(char::is_alphabetic)
+                    && line.chars().count() > 1
+                    && error.is_unreadable() =>
+            {
+                self.tell(&self.texts.fill("unknown_command", &[("word", line)]))
+            }
+            Err(refusal) => self.refuse(line, refusal),
+        }
+    }
+
+    fn refuse(&mut self, line: &str, refusal: Refusal) -> io::Result<Next> {
+        self.tell(&words::refusal(self.texts, line, &refusal))
+    }
+
+    fn hint(&mut self) -> io::Result<Next> {
+        self.session.ask_hint();
+        if let Some(job) = self.session.job() {
+            self.think(&job)?;
+        }
+        let Some(thought) = self.session.hint().cloned() else {
+            return Ok(Next::Ask);
+        };
+        let mover = self.session.table().scene().to_move;
+        let value = words::mine(mover, thought.value);
+        let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
+        self.say(&format!("{best} ({})", words::chance(value)))?;
+        if let Some(proven) = thought.proven {
+            self.say(&words::proven(self.texts, proven))?;
+        }
+        for idea in &thought.candidates {
+            self.say(&format!("  {}", words::idea(self.texts, mover, idea)))?;
+        }
+        Ok(Next::Ask)
+    }
+
+    fn save(&mut self, name: &str) -> io::Result<Next> {
+        let line = analysis::record_line(self.session);
+        let text = match files::append_line(Path::new(name), &line) {
+            Ok(()) => self.texts.fill("saved", &[("file", name)]),
+            Err(problem) => format!("{name}: {problem}"),
+        };
+        self.tell(&text)
+    }
+
+    fn load(&mut self, name: &str) -> Result<(), String> {
+        let line = files::last_line(Path::new(name))?;
+        let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
+        self.session.load(&record)
+    }
+
+    fn let_agents_move(&mut self) -> io::Result<()> {
+        let only_agents = !self.session.seats().contains(&Seat::Human);
+        while self.session.agent_to_move() {
+            let Some(job) = self.session.job() else {
+                return Ok(());
+            };
+            let Some(thought) = self.think(&job)? else {
+                return Ok(());
+            };
+            let number = self.session.table().cursor();
+            if only_agents {
+                self.say(&format!("{number:>3} {}", thought.text))?;
+            } else {
+                self.say(&format!("> {}", thought.text))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does a job here and now. A problem of the agent is told; then there is no thought.
+    fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
+        match job.run(&mut self.shelf, &AtomicBool::new(false), 1) {
+            Ok(thought) => {
+                self.session.finish(job, thought.clone());
+                Ok(Some(thought))
+            }
+            Err(problem) => {
+                self.say(&problem)?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let scene = self.session.table().scene();
+        let picture = self.picture();
+        self.say(&picture)?;
+        let mut numbers: Vec<String> = Vec::new();
+        for tally in &scene.tallies {
+            let [white, black] = tally.values;
+            numbers.push(format!("{} {white}:{black}", self.texts.get(tally.key)));
+        }
+        let status = words::status(self.texts, self.session);
+        let line = if numbers.is_empty() {
+            status
+        } else {
+            format!("{status} · {}", numbers.join(" · "))
+        };
+        self.say(&line)?;
+        for note in words::notes(self.texts, self.session) {
+            self.say(&note)?;
+        }
+        // Asking the tables takes no time, as an evaluation would.
+        if let Some(known) = words::known(self.texts, self.session) {
+            self.say(&known)?;
+        }
+        if let Some(score) = words::match_score(self.texts, self.session) {
+            self.say(&score)?;
+        }
+        self.out.flush()
+    }
+
+    /// The board, drawn as in the terminal, without its colours.
+    fn picture(&self) -> String {
+        const AREA: Rect = Rect::new(0, 0, 48, 18);
+        let table = self.session.table();
+        let layout = table.layout();
+        let scene = table.scene();
+        let picture = tui::Picture {
+            layout: &layout,
+            scene: &scene,
+            flipped: false,
+            cursor: None,
+            picked: None,
+            targets: &[],
+        };
+        let mut buffer = Buffer::empty(AREA);
+        tui::draw(&picture, tui::Grid::new(&layout, AREA, false), &mut buffer);
+        let lines = buffer.content.chunks(AREA.width.into()).map(|row| {
+            let line: String = row.iter().map(|cell| cell.symbol()).collect();
+            line.trim_end().to_owned()
+        });
+        lines.collect::<Vec<String>>().join("\n")
+    }
+
+    fn tell_lines(&mut self, text: &str) -> io::Result<Next> {
+        let lines: Vec<&str> = text
+            .lines()
+            .map(|line| line.trim_start_matches("# "))
+            .collect();
+        self.tell(&lines.join("\n"))
+    }
+
+    fn tell(&mut self, text: &str) -> io::Result<Next> {
+        self.say(text)?;
+        Ok(Next::Ask)
+    }
+
+    fn say(&mut self, text: &str) -> io::Result<()> {
+        if self.ascii {
+            let text: String = text.chars().map(to_ascii).collect();
+            writeln!(self.out, "{text}")
+        } else {
+            writeln!(self.out, "{text}")
+        }
+    }
+}
+
+/// Writes the annotated record of a session's game to a file.
+pub fn export(session: &Session, path: &Path) -> Result<(), String> {
+    files::append_line(path, &analysis::annotated(session))
+        .map_err(|problem| format!("{}: {problem}", path.display()))
+}
+
+/// Whether the locale can show more than ASCII; one that says nothing is taken to.
+fn locale_has_unicode() -> bool {
+    let tag = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(|name| env::var(name).ok())
+        .find(|tag| !tag.is_empty());
+    tag.is_none_or(|tag| {
+        let tag = tag.to_ascii_lowercase();
+        tag.contains("utf-8") || tag.contains("utf8")
+    })
+}
+
+fn to_ascii(letter: char) -> char {
+    match letter {
+        '\u{2800}'..='\u{28ff}' => '.',
+        '‹' => '<',
+        '›' => '>',
+        '·' | '•' => '*',
+        '→' => '>',
+        '…' => '.',
+        'ä' | 'á' | 'à' => 'a',
+        'ö' | 'ò' => 'o',
+        'ü' | 'ŭ' | 'ù' => 'u',
+        'è' | 'é' => 'e',
+        'ß' => 's',
+        'ĉ' => 'c',
+        'ĝ' => 'g',
+        'ĵ' => 'j',
+        'ŝ' => 's',
+        other if other.is_ascii() => other,
+        _ => '?',
+    }
+}

@@ -1,0 +1,449 @@
+//! What the terminal shows and what keys and clicks do, without a terminal: tests press keys here.
+
+use ratatui::crossterm::event::{
+    KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
+use ratatui::layout::{Position, Rect};
+
+use super::board::Grid;
+use super::menu::Menu;
+use crate::lang::{Language, Texts};
+use crate::session::{Job, Refusal, Session};
+use crate::table::Scene;
+use crate::thought::Thought;
+use crate::{analysis, words};
+use jarmo::board::Layout;
+use jarmo::record::GameRecord;
+
+/// Everything on the screen.
+pub struct App {
+    pub(super) session: Session,
+    pub(super) texts: &'static Texts,
+    pub(super) layout: Layout,
+    pub(super) scene: Scene,
+    pub(super) page: Page,
+    pub(super) cursor: usize,
+    pub(super) picked: Option<usize>,
+    pub(super) typed: String,
+    pub(super) message: String,
+    pub(super) show_ideas: bool,
+    pub(super) board_area: Rect,
+    pub(super) seed: u64,
+    pub(super) trouble: bool, // an agent could not answer, and is not asked again
+    over: bool,
+}
+
+/// What fills the screen.
+pub(super) enum Page {
+    Board,
+    Menu(Menu),
+    Text { lines: String, scroll: u16 },
+    File { action: FileAction, name: String },
+    Quit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileAction {
+    Save,
+    Load,
+}
+
+impl App {
+    /// The board of a session.
+    pub fn new(session: Session, language: Language, seed: u64) -> App {
+        let texts = language.texts();
+        let mut app = App {
+            layout: session.table().layout(),
+            scene: session.table().scene(),
+            session,
+            texts,
+            page: Page::Board,
+            cursor: 0,
+            picked: None,
+            typed: String::new(),
+            message: String::new(),
+            show_ideas: false,
+            board_area: Rect::default(),
+            seed,
+            trouble: false,
+            over: false,
+        };
+        app.introduce();
+        app
+    }
+
+    /// Says whom the player may expect.
+    fn introduce(&mut self) {
+        self.message = words::crew(self.texts, &self.session).unwrap_or_default();
+    }
+
+    /// Whether the player has left.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What is to be thought about next.
+    pub fn job(&self) -> Option<Job> {
+        if self.trouble {
+            None
+        } else {
+            self.session.job()
+        }
+    }
+
+    /// Takes a thought back.
+    pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
+        match thought {
+            Ok(thought) => {
+                if self.session.finish(job, thought) && job.is_move() {
+                    self.message.clear();
+                }
+            }
+            Err(problem) => {
+                self.message = problem;
+                self.trouble = true;
+            }
+        }
+        self.refresh();
+    }
+
+    /// A key was pressed.
+    pub fn key(&mut self, key: KeyEvent) {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            self.over = true;
+            return;
+        }
+        match std::mem::replace(&mut self.page, Page::Board) {
+            Page::Board => self.board_key(key.code),
+            Page::Menu(menu) => self.menu_key(menu, key.code),
+            Page::Text { lines, scroll } => self.text_key(lines, scroll, key.code),
+            Page::File { action, name } => self.file_key(action, name, key.code),
+            Page::Quit => self.over = matches!(key.code, KeyCode::Char('y' | 'Y') | KeyCode::Enter),
+        }
+        self.refresh();
+    }
+
+    /// The mouse did something.
+    pub fn mouse(&mut self, event: MouseEvent) {
+        let at = Position::new(event.column, event.row);
+        let pressed = event.kind == MouseEventKind::Down(MouseButton::Left);
+        if !pressed || !matches!(self.page, Page::Board) {
+            return;
+        }
+        let grid = Grid::new(&self.layout, self.board_area, self.flipped());
+        if let Some(cell) = grid.hit(&self.layout, at) {
+            self.cursor = cell;
+            self.choose(cell);
+            self.refresh();
+        }
+    }
+
+    /// Black at the bottom, when only Black is a person.
+    pub(super) fn flipped(&self) -> bool {
+        let [white, black] = self.session.seats();
+        use crate::agents::Seat::Human;
+        *black == Human && *white != Human
+    }
+
+    /// Where the picked piece may go; without one, where a piece may be placed.
+    pub(super) fn targets(&self) -> Vec<usize> {
+        if !self.may_play() {
+            return Vec::new();
+        }
+        let legal = self.scene.legal.iter();
+        let fitting = legal.filter(|legal| legal.gesture.from == self.picked);
+        fitting.filter_map(|legal| legal.gesture.to).collect()
+    }
+
+    fn may_play(&self) -> bool {
+        self.session.human_to_move() || self.session.analysing()
+    }
+
+    fn refresh(&mut self) {
+        let table = self.session.table();
+        self.scene = table.scene();
+        let picked = self.picked;
+        let movable = |from| {
+            self.scene
+                .legal
+                .iter()
+                .any(|legal| legal.gesture.from == Some(from))
+        };
+        self.picked = picked.filter(|&from| self.may_play() && movable(from));
+    }
+
+    fn board_key(&mut self, code: KeyCode) {
+        let end = self.session.table().moves().len();
+        let here = self.session.table().cursor();
+        match code {
+            KeyCode::Up => self.walk(0, 1),
+            KeyCode::Down => self.walk(0, -1),
+            KeyCode::Left => self.walk(-1, 0),
+            KeyCode::Right => self.walk(1, 0),
+            KeyCode::Tab => self.next_place(),
+            KeyCode::Enter if !self.typed.is_empty() => {
+                let typed = std::mem::take(&mut self.typed);
+                self.play(&typed);
+            }
+            KeyCode::Enter => self.choose(self.cursor),
+            KeyCode::Char(' ') if self.typed.is_empty() => self.choose(self.cursor),
+            KeyCode::Backspace => {
+                self.typed.pop();
+            }
+            KeyCode::Esc => {
+                self.message.clear();
+                self.typed.clear();
+                self.picked = None;
+            }
+            // Letters of columns begin a move; the commands are other letters.
+            KeyCode::Char(letter) if !self.typed.is_empty() || self.begins_move(letter) => {
+                const LONGEST: usize = 12;
+                if self.typed.len() < LONGEST && letter.is_ascii_graphic() {
+                    self.typed.push(letter);
+                }
+            }
+            KeyCode::Char(letter) => self.command(letter, here, end),
+            _ => {}
+        }
+    }
+
+    fn begins_move(&self, letter: char) -> bool {
+        let column = letter.to_ascii_lowercase();
+        let is_column = self.layout.cells.iter().any(|cell| {
+            cell.name
+                .chars()
+                .next()
+                .is_some_and(|name| name.to_ascii_lowercase() == column)
+        });
+        // `h` is a column of tammi, so there a hint is asked for by upper case.
+        letter == '@' || (is_column && !(letter == 'H' && self.layout.columns == 8))
+    }
+
+    fn command(&mut self, letter: char, here: usize, end: usize) {
+        self.message.clear();
+        self.trouble = false;
+        match letter {
+            'u' => self.session.undo(),
+            'r' => self.session.redo(),
+            '<' | ',' => self.session.go_to(here.saturating_sub(1)),
+            '>' | '.' => self.session.go_to(here + 1),
+            '[' => self.session.go_to(0),
+            ']' => self.session.go_to(end),
+            'p' if self.only_pass() => self.play("pass"),
+            'p' => self.session.resume(),
+            'h' | 'H' => {
+                self.session.ask_hint();
+                self.show_ideas = true;
+            }
+            'v' => self.session.set_judging(!self.session.judging()),
+            'x' => self.session.swap(),
+            'n' => self.page = Page::Menu(Menu::new(&self.session)),
+            'm' if self.match_goes_on() => self.next_game(),
+            'm' => self.session.new_match(),
+            'w' => self.session.set_analysing(!self.session.analysing()),
+            's' => self.page = self.file_page(FileAction::Save),
+            'l' => self.page = self.file_page(FileAction::Load),
+            '?' => {
+                self.page = Page::Text {
+                    lines: self.help(),
+                    scroll: 0,
+                }
+            }
+            'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
+            'q' => self.page = Page::Quit,
+            _ => {}
+        }
+    }
+
+    fn only_pass(&self) -> bool {
+        let end = self.session.table().moves().len();
+        let pass = self.scene.legal.iter().any(|legal| legal.text == "pass");
+        pass && self.may_play() && self.session.table().cursor() == end
+    }
+
+    fn match_goes_on(&self) -> bool {
+        let first = self.session.games().is_some_and(|games| games.game == 1);
+        first && self.scene.outcome.is_some()
+    }
+
+    fn next_game(&mut self) {
+        if let Err(Refusal::Other(message)) = self.session.next_game() {
+            self.message = message;
+        }
+    }
+
+    fn file_page(&self, action: FileAction) -> Page {
+        let name = format!("{}.jsonl", self.session.table().game());
+        Page::File { action, name }
+    }
+
+    fn help(&self) -> String {
+        let game = self.session.table().game();
+        let title = self.texts.get(&format!("game_{game}"));
+        let keys = self.texts.get("help_keys").trim();
+        format!("{keys}\n\n# — {title} —\n{}", self.texts.rules(game).trim())
+    }
+
+    /// Moves the cursor to the nearest cell in a direction on the screen.
+    fn walk(&mut self, right: i32, up: i32) {
+        let turn = if self.flipped() { -1 } else { 1 };
+        let (right, up) = (right * turn, up * turn);
+        let here = &self.layout.cells[self.cursor];
+        let at = (here.column as i32, here.row as i32);
+        // A chequered board has no cell straight on; one beside it will do.
+        let steps = if right != 0 {
+            [(right, 0), (2 * right, 0), (2 * right, 0)]
+        } else {
+            [(0, up), (1, up), (-1, up)]
+        };
+        let found = steps.into_iter().find_map(|(dx, dy)| {
+            let (column, row) = (at.0 + dx, at.1 + dy);
+            self.layout
+                .cell_at(column.try_into().ok()?, row.try_into().ok()?)
+        });
+        self.cursor = found.unwrap_or(self.cursor);
+    }
+
+    /// Goes to the next target, or to the next piece that can move.
+    fn next_place(&mut self) {
+        let mut places = self.targets();
+        if self.picked.is_none() && self.may_play() {
+            places.extend(
+                self.scene
+                    .legal
+                    .iter()
+                    .filter_map(|legal| legal.gesture.from),
+            );
+        }
+        places.sort_unstable();
+        let next = places.iter().find(|&&place| place > self.cursor);
+        if let Some(&place) = next.or(places.first()) {
+            self.cursor = place;
+        }
+    }
+
+    /// Enter or a click on a cell: play there, pick what stands there, or let go.
+    fn choose(&mut self, cell: usize) {
+        let legal = &self.scene.legal;
+        let chosen = legal
+            .iter()
+            .find(|legal| legal.gesture.to == Some(cell) && legal.gesture.from == self.picked);
+        if let (Some(chosen), true) = (chosen, self.may_play()) {
+            let text = chosen.text.clone();
+            self.play(&text);
+        } else if self.picked == Some(cell) {
+            self.picked = None;
+        } else if legal.iter().any(|legal| legal.gesture.from == Some(cell)) {
+            if self.may_play() {
+                self.picked = Some(cell);
+            } else {
+                self.message = self.texts.get("not_your_turn").to_owned();
+            }
+        } else if let Some(from) = self.picked {
+            let name = |cell: usize| &self.layout.cells[cell].name;
+            let text = format!("{}-{}", name(from), name(cell));
+            self.play(&text); // impossible: the answer says why
+        }
+    }
+
+    fn play(&mut self, text: &str) {
+        self.trouble = false;
+        self.message = match self.session.play(text) {
+            Ok(()) => {
+                self.picked = None;
+                self.show_ideas = false;
+                String::new()
+            }
+            Err(refusal) => words::refusal(self.texts, text, &refusal),
+        };
+    }
+
+    fn text_key(&mut self, lines: String, scroll: u16, code: KeyCode) {
+        const PAGE: u16 = 15;
+        let last = lines.lines().count() as u16;
+        let scroll = match code {
+            KeyCode::Esc | KeyCode::Char('q' | '?') => return,
+            KeyCode::Up => scroll.saturating_sub(1),
+            KeyCode::PageUp => scroll.saturating_sub(PAGE),
+            KeyCode::Down => scroll + 1,
+            KeyCode::PageDown | KeyCode::Char(' ') => scroll + PAGE,
+            _ => scroll,
+        };
+        self.page = Page::Text {
+            lines,
+            scroll: scroll.min(last),
+        };
+    }
+
+    fn menu_key(&mut self, mut menu: Menu, code: KeyCode) {
+        match code {
+            KeyCode::Esc => return,
+            KeyCode::Char('q') if !menu.is_typing() => {
+                self.over = true;
+                return;
+            }
+            KeyCode::Enter => match menu.start(&self.session, self.seed) {
+                Ok(session) => {
+                    self.session = session;
+                    self.layout = self.session.table().layout();
+                    self.cursor = 0;
+                    self.picked = None;
+                    self.introduce();
+                    self.trouble = false;
+                    self.show_ideas = false;
+                    return;
+                }
+                Err(problem) => self.message = problem,
+            },
+            _ => menu.key(code),
+        }
+        self.page = Page::Menu(menu);
+    }
+
+    fn file_key(&mut self, action: FileAction, mut name: String, code: KeyCode) {
+        match code {
+            KeyCode::Esc => return,
+            KeyCode::Enter => {
+                let done = match action {
+                    FileAction::Save => self.save(&name),
+                    FileAction::Load => self.load(&name),
+                };
+                let key = if action == FileAction::Save {
+                    "saved"
+                } else {
+                    "loaded"
+                };
+                self.message = match done {
+                    Ok(()) => self.texts.fill(key, &[("file", &name)]),
+                    Err(problem) => format!("{name}: {problem}"),
+                };
+                return;
+            }
+            KeyCode::Backspace => {
+                name.pop();
+            }
+            KeyCode::Char(letter) => name.push(letter),
+            _ => {}
+        }
+        self.page = Page::File { action, name };
+    }
+
+    fn save(&self, name: &str) -> Result<(), String> {
+        let line = analysis::record_line(&self.session);
+        crate::files::append_line(name.as_ref(), &line)
+    }
+
+    fn load(&mut self, name: &str) -> Result<(), String> {
+        let line = crate::files::last_line(name.as_ref())?;
+        let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
+        self.session.load(&record)?;
+        self.layout = self.session.table().layout();
+        self.cursor = 0;
+        Ok(())
+    }
+}

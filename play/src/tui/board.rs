@@ -1,0 +1,323 @@
+//! The board in characters: lines as braille dots, pieces as discs, and where a click lands.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::table::Scene;
+use jarmo::board::{Layout, Piece, Style as BoardStyle};
+use jarmo::game::Player;
+use jarmo::games::web::BRAILLE_DOTS;
+
+/// Everything the picture of a board depends on.
+pub struct Picture<'a> {
+    /// The board.
+    pub layout: &'a Layout,
+    /// What stands on it.
+    pub scene: &'a Scene,
+    /// Black at the bottom.
+    pub flipped: bool,
+    /// The cell the keys are at.
+    pub cursor: Option<usize>,
+    /// The cell of the piece that is picked.
+    pub picked: Option<usize>,
+    /// Cells that a piece may come to.
+    pub targets: &'a [usize],
+}
+
+/// Where the cells are on the screen.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    area: Rect,
+    step: (u16, u16),   // characters between neighbouring cells
+    origin: (u16, u16), // the centre of the upper left cell
+    columns: usize,
+    rows: usize,
+    flipped: bool,
+}
+
+const BACKGROUND: Color = Color::Black;
+const LINE: Color = Color::DarkGray;
+const NEAR: Color = Color::Cyan;
+const LIT: Color = Color::Yellow;
+const LAST: Color = Color::Green;
+
+impl Grid {
+    /// Fits a board into an area.
+    pub fn new(layout: &Layout, area: Rect, flipped: bool) -> Grid {
+        let (columns, rows) = (layout.columns as u16, layout.rows as u16);
+        // Room for row names on the left and column names below.
+        let room = (area.width.saturating_sub(4), area.height.saturating_sub(1));
+        let step = match layout.style {
+            BoardStyle::Web => (
+                (room.0.saturating_sub(5) / (columns - 1)).clamp(5, 24),
+                (room.1.saturating_sub(1) / (rows - 1)).clamp(2, 10),
+            ),
+            _ => ((room.0 / columns).clamp(3, 10), (room.1 / rows).clamp(1, 4)),
+        };
+        // A step of about two characters across for each down looks square.
+        let step = (
+            step.0.min(step.1 * 3).max(5),
+            step.1.min(step.0.div_ceil(2)),
+        );
+        let used = (step.0 * (columns - 1) + 5, step.1 * (rows - 1) + 1);
+        Grid {
+            area,
+            step,
+            origin: (
+                area.x + 3 + 2 + room.0.saturating_sub(used.0) / 2,
+                area.y + room.1.saturating_sub(used.1) / 2,
+            ),
+            columns: layout.columns,
+            rows: layout.rows,
+            flipped,
+        }
+    }
+
+    fn centre_of(&self, column: usize, row: usize) -> (u16, u16) {
+        let column = if self.flipped {
+            self.columns - 1 - column
+        } else {
+            column
+        };
+        let row = if self.flipped {
+            row
+        } else {
+            self.rows - 1 - row
+        };
+        (
+            self.origin.0 + self.step.0 * column as u16,
+            self.origin.1 + self.step.1 * row as u16,
+        )
+    }
+
+    fn centre(&self, layout: &Layout, cell: usize) -> (u16, u16) {
+        let cell = &layout.cells[cell];
+        self.centre_of(cell.column, cell.row)
+    }
+
+    /// The cell at a place of the screen.
+    pub fn hit(&self, layout: &Layout, at: Position) -> Option<usize> {
+        (0..layout.cells.len()).find(|&cell| {
+            let (x, y) = self.centre(layout, cell);
+            at.x.abs_diff(x) <= 2 && at.y.abs_diff(y) <= u16::from(self.step.1 > 2)
+        })
+    }
+
+    /// Whether discs are three lines high.
+    fn tall(&self) -> bool {
+        self.step.1 >= 6
+    }
+}
+
+/// Draws the board.
+pub fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
+    buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
+    match picture.layout.style {
+        BoardStyle::Web => draw_web(picture, &grid, buffer),
+        BoardStyle::Squares => draw_squares(picture, &grid, buffer),
+        BoardStyle::Slots => {}
+    }
+    draw_names(picture, &grid, buffer);
+    for cell in 0..picture.layout.cells.len() {
+        let piece = picture.scene.pieces.iter().find(|piece| piece.cell == cell);
+        draw_cell(picture, &grid, cell, piece, buffer);
+    }
+}
+
+fn draw_names(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+    let style = Style::new().fg(Color::Gray).bg(BACKGROUND);
+    for row in 0..grid.rows {
+        let y = grid.centre_of(0, row).1;
+        put(buffer, grid.area.x, y, &(row + 1).to_string(), style);
+    }
+    let cells = &picture.layout.cells;
+    for column in 0..grid.columns {
+        let x = grid.centre_of(column, 0).0;
+        let name = cells.iter().find(|cell| cell.column == column);
+        let letter = name.map_or("", |cell| &cell.name[..1]);
+        put(buffer, x, grid.area.bottom() - 1, letter, style);
+    }
+}
+
+/// Lines, those that matter now last so that they are on top.
+fn draw_web(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+    let focus = picture.picked.or(picture.cursor);
+    let colour = |&(a, b): &(usize, usize)| {
+        let other = match focus {
+            Some(cell) if a == cell => b,
+            Some(cell) if b == cell => a,
+            _ => return (0, LINE),
+        };
+        if picture.picked.is_some() && picture.targets.contains(&other) {
+            (2, LIT)
+        } else {
+            (1, NEAR)
+        }
+    };
+    let mut lines: Vec<_> = picture
+        .layout
+        .lines
+        .iter()
+        .map(|line| (colour(line), line))
+        .collect();
+    lines.sort_by_key(|((rank, _), _)| *rank);
+    let mut dots = Dots::new(grid.area);
+    for ((_, colour), &(a, b)) in lines {
+        dots.line(
+            grid.centre(picture.layout, a),
+            grid.centre(picture.layout, b),
+            colour,
+        );
+    }
+    dots.put(buffer);
+}
+
+fn draw_squares(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+    let (width, height) = grid.step;
+    for row in 0..grid.rows {
+        for column in 0..grid.columns {
+            let (x, y) = grid.centre_of(column, row);
+            let light = picture.layout.cell_at(column, row).is_none();
+            let square = Rect::new(x - width / 2, y, width, height).intersection(grid.area);
+            let colour = if light { Color::Gray } else { Color::DarkGray };
+            buffer.set_style(square, Style::new().bg(colour));
+        }
+    }
+}
+
+fn draw_cell(
+    picture: &Picture,
+    grid: &Grid,
+    cell: usize,
+    piece: Option<&Piece>,
+    buffer: &mut Buffer,
+) {
+    let (x, y) = grid.centre(picture.layout, cell);
+    let back = match picture.layout.style {
+        BoardStyle::Squares => Color::DarkGray,
+        _ => BACKGROUND,
+    };
+    let target = picture.targets.contains(&cell);
+    let last = picture.scene.last;
+    let last = last.is_some_and(|last| last.from == Some(cell) || last.to == Some(cell));
+    let rim = if picture.picked == Some(cell) || target {
+        LIT
+    } else if last {
+        LAST
+    } else {
+        Color::Gray
+    };
+    let mut sides = ["(", ")"];
+    let (text, inner) = match piece {
+        None if target => (
+            " • ",
+            Style::new().fg(LIT).bg(back).add_modifier(Modifier::BOLD),
+        ),
+        None => ("   ", Style::new().fg(Color::Gray).bg(back)),
+        Some(piece) => (letters(piece), disc(piece)),
+    };
+    let mut rim_style = Style::new().fg(rim).bg(back);
+    if target || last || picture.picked == Some(cell) {
+        rim_style = rim_style.add_modifier(Modifier::BOLD);
+    }
+    if picture.cursor == Some(cell) {
+        sides = ["[", "]"];
+        rim_style = rim_style.add_modifier(Modifier::REVERSED | Modifier::BOLD);
+    }
+    put(buffer, x - 2, y, sides[0], rim_style);
+    put(buffer, x - 1, y, text, inner);
+    put(buffer, x + 2, y, sides[1], rim_style);
+    if grid.tall() {
+        let colour = inner.bg.filter(|_| piece.is_some()).unwrap_or(rim);
+        let (above, below) = match piece {
+            Some(_) => ("▄▄▄", "▀▀▀"),
+            None => ("╭─╮", "╰─╯"),
+        };
+        let style = Style::new().fg(colour).bg(back);
+        put(buffer, x - 1, y - 1, above, style);
+        put(buffer, x - 1, y + 1, below, style);
+    }
+}
+
+/// A piece's letter; strong ones are upper case between marks, those about to leave are crossed.
+fn letters(piece: &Piece) -> &'static str {
+    match (piece.leaving, piece.player, piece.strong) {
+        (true, Player::White, _) => "xwx",
+        (true, Player::Black, _) => "xbx",
+        (false, Player::White, false) => " w ",
+        (false, Player::White, true) => "‹W›",
+        (false, Player::Black, false) => " b ",
+        (false, Player::Black, true) => "‹B›",
+    }
+}
+
+/// A piece's colours.
+pub fn disc(piece: &Piece) -> Style {
+    let style = match piece.player {
+        Player::White => Style::new().fg(Color::Black).bg(Color::White),
+        Player::Black => Style::new().fg(Color::White).bg(Color::Blue),
+    };
+    style.add_modifier(Modifier::BOLD)
+}
+
+fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
+    if buffer.area.contains(Position::new(x, y)) {
+        buffer.set_string(x, y, text, style);
+    }
+}
+
+/// A canvas of braille dots, two by four to a character.
+struct Dots {
+    area: Rect,
+    bits: Vec<(u8, Color)>, // [height * width]
+}
+
+impl Dots {
+    fn new(area: Rect) -> Dots {
+        Dots {
+            area,
+            bits: vec![(0, LINE); usize::from(area.width) * usize::from(area.height)],
+        }
+    }
+
+    /// A line between the middles of two characters.
+    fn line(&mut self, from: (u16, u16), to: (u16, u16), colour: Color) {
+        let dot = |(x, y): (u16, u16)| {
+            let column = f32::from(x - self.area.x) + 0.5;
+            let row = f32::from(y - self.area.y) + 0.5;
+            (2.0 * column - 0.5, 4.0 * row - 0.5)
+        };
+        let (from, to) = (dot(from), dot(to));
+        let steps = (to.0 - from.0)
+            .abs()
+            .max((to.1 - from.1).abs())
+            .ceil()
+            .max(1.0) as u32;
+        for step in 0..=steps {
+            let share = step as f32 / steps as f32;
+            let x = (from.0 + share * (to.0 - from.0)).round() as usize;
+            let y = (from.1 + share * (to.1 - from.1)).round() as usize;
+            let place = y / 4 * usize::from(self.area.width) + x / 2;
+            if let Some((bits, has)) = self.bits.get_mut(place) {
+                if *has != colour {
+                    (*bits, *has) = (0, colour); // a line that matters hides what it crosses
+                }
+                *bits |= BRAILLE_DOTS[y % 4][x % 2];
+            }
+        }
+    }
+
+    fn put(&self, buffer: &mut Buffer) {
+        for (place, &(bits, colour)) in self.bits.iter().enumerate() {
+            if bits == 0 {
+                continue;
+            }
+            let x = self.area.x + (place % usize::from(self.area.width)) as u16;
+            let y = self.area.y + (place / usize::from(self.area.width)) as u16;
+            let braille = char::from_u32(0x2800 + u32::from(bits)).expect("a braille pattern");
+            let style = Style::new().fg(colour).bg(BACKGROUND);
+            put(buffer, x, y, braille.encode_utf8(&mut [0; 4]), style);
+        }
+    }
+}

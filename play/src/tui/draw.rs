@@ -1,0 +1,311 @@
+//! Painting: the board on the left, what there is to know about it on the right.
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style, Stylize};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Wrap};
+
+use super::app::{App, Page};
+use super::board::{self, Grid, Picture};
+use super::menu::seat_names;
+use crate::words;
+use jarmo::board::Piece;
+use jarmo::catalog::GAMES;
+use jarmo::game::Player;
+
+/// The smallest screen that everything fits on.
+pub const LEAST: (u16, u16) = (80, 24);
+
+const SIDE_WIDTH: u16 = 31;
+
+impl App {
+    /// Draws the screen.
+    pub fn draw(&mut self, frame: &mut Frame) {
+        let area = frame.area();
+        if (area.width, area.height) < LEAST || area.height < LEAST.1 {
+            self.draw_too_small(frame, area);
+            return;
+        }
+        let [top, middle, message, bottom] = Layout::vertical([
+            Constraint::Length(1),
+            Constraint::Min(0),
+            Constraint::Length(2),
+            Constraint::Length(1),
+        ])
+        .areas(area);
+        self.draw_title(frame, top);
+        let keys = match &self.page {
+            Page::Menu(_) => "keys_menu",
+            Page::Text { .. } => "keys_pages",
+            _ => "keys_board",
+        };
+        frame.render_widget(Line::from(self.texts.get(keys)).dark_gray(), bottom);
+        match &self.page {
+            Page::Text { lines, scroll } => draw_text(frame, middle, lines, *scroll),
+            Page::Menu(_) => self.draw_menu(frame, middle),
+            _ => {
+                let [left, _, right] = Layout::horizontal([
+                    Constraint::Min(0),
+                    Constraint::Length(1),
+                    Constraint::Length(SIDE_WIDTH),
+                ])
+                .areas(middle);
+                self.draw_board(frame, left);
+                self.draw_side(frame, right);
+            }
+        }
+        self.draw_message(frame, message);
+    }
+
+    fn draw_too_small(&self, frame: &mut Frame, area: Rect) {
+        let (w, h) = (area.width.to_string(), area.height.to_string());
+        let need = format!("{}x{}", LEAST.0, LEAST.1);
+        let text = self
+            .texts
+            .fill("too_small", &[("w", &w), ("h", &h), ("need", &need)]);
+        frame.render_widget(Paragraph::new(text).wrap(Wrap { trim: true }), area);
+    }
+
+    fn draw_title(&self, frame: &mut Frame, area: Rect) {
+        let game = self.session.table().game();
+        let title = self.texts.get(&format!("game_{game}")).to_owned();
+        let mut line = Line::from(vec![Span::from(format!(" {title} ")).bold().reversed()]);
+        if let Some(score) = words::match_score(self.texts, &self.session) {
+            line.push_span(format!("  {score}"));
+        }
+        frame.render_widget(line, area);
+    }
+
+    fn draw_board(&mut self, frame: &mut Frame, area: Rect) {
+        self.board_area = area;
+        let targets = self.targets();
+        let picture = Picture {
+            layout: &self.layout,
+            scene: &self.scene,
+            flipped: self.flipped(),
+            cursor: Some(self.cursor),
+            picked: self.picked,
+            targets: &targets,
+        };
+        let grid = Grid::new(&self.layout, area, picture.flipped);
+        board::draw(&picture, grid, frame.buffer_mut());
+    }
+
+    fn draw_side(&self, frame: &mut Frame, area: Rect) {
+        let mut lines: Vec<Line> = Player::BOTH.map(|player| self.seat_line(player)).into();
+        lines.push(Line::from(words::status(self.texts, &self.session)).bold());
+        for tally in &self.scene.tallies {
+            let [white, black] = tally.values;
+            let name = self.texts.get(tally.key);
+            lines.push(Line::from(format!("{name:<22}{white:>3} :{black:>3}")));
+        }
+        for note in words::notes(self.texts, &self.session) {
+            lines.extend(
+                wrap(&note, area.width)
+                    .into_iter()
+                    .map(|line| Line::from(line).yellow()),
+            );
+        }
+        if self.session.judging() {
+            lines.push(self.judgement_line());
+        }
+        if self.show_ideas || self.session.analysing() {
+            lines.extend(self.idea_lines());
+        }
+        lines.push(Line::from(self.texts.get("moves")).dark_gray());
+        let room = usize::from(area.height).saturating_sub(lines.len());
+        lines.extend(self.move_lines(room));
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    fn seat_line(&self, player: Player) -> Line<'static> {
+        let piece = Piece {
+            cell: 0,
+            player,
+            strong: false,
+            leaving: false,
+        };
+        let letter = format!(" {} ", player.letter());
+        let seat = self.session.seats()[player.index()].to_string();
+        let name = format!(
+            " {} · {}",
+            self.texts.player(player),
+            words::seat(self.texts, &seat)
+        );
+        let turn = self.scene.outcome.is_none() && self.scene.to_move == player;
+        let name = if turn {
+            Span::from(name).bold()
+        } else {
+            Span::from(name)
+        };
+        let sign = if turn { " ◂" } else { "" };
+        Line::from(vec![
+            Span::styled(letter, board::disc(&piece)),
+            name,
+            Span::from(sign),
+        ])
+    }
+
+    /// White's share of the bar, and a number.
+    fn judgement_line(&self) -> Line<'static> {
+        const WIDTH: usize = 20;
+        let Some(value) = self.session.value(self.session.table().cursor()) else {
+            return Line::from("·".repeat(WIDTH)).dark_gray();
+        };
+        let filled = ((value + 1.0) / 2.0 * WIDTH as f32).round() as usize;
+        Line::from(vec![
+            Span::styled("█".repeat(filled), Style::new().fg(Color::White)),
+            Span::styled("█".repeat(WIDTH - filled), Style::new().fg(Color::Blue)),
+            Span::from(format!(" {}", words::chance(value))),
+        ])
+    }
+
+    fn idea_lines(&self) -> Vec<Line<'static>> {
+        let here = self.session.table().cursor();
+        let thought = match self.session.analysing() {
+            true => self.session.thought(here),
+            false => self.session.hint(),
+        };
+        let Some(thought) = thought else {
+            return Vec::new();
+        };
+        let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
+        let mut lines = vec![
+            Line::from(format!("{best}  ({} ms)", thought.millis))
+                .green()
+                .bold(),
+        ];
+        if let Some(proven) = thought.proven {
+            lines.push(Line::from(words::proven(self.texts, proven)).green());
+        }
+        const IDEAS: usize = 3;
+        for idea in thought.candidates.iter().take(IDEAS) {
+            let text = words::idea(self.texts, self.scene.to_move, idea);
+            lines.push(Line::from(format!(" {text}")).green());
+        }
+        lines
+    }
+
+    /// The latest moves that fit, two to a line, the one the board is after in reverse.
+    fn move_lines(&self, room: usize) -> Vec<Line<'static>> {
+        let moves = self.session.table().moves();
+        if moves.is_empty() {
+            return vec![Line::from(self.texts.get("no_moves_yet").to_owned()).dark_gray()];
+        }
+        let judgements = match self.session.analysing() {
+            true => self.session.judgements(),
+            false => Vec::new(),
+        };
+        let here = self.session.table().cursor();
+        let spans = moves.iter().enumerate().map(|(place, played)| {
+            let mark = judgements.get(place).map_or("", |one| one.mark);
+            let text = format!("{:>3} {}{mark} ", place + 1, played.text);
+            let style = match place + 1 {
+                number if number == here => Style::new().add_modifier(Modifier::REVERSED),
+                number if number > here => Style::new().fg(Color::DarkGray),
+                _ if !mark.is_empty() => Style::new().fg(Color::Red),
+                _ => Style::new(),
+            };
+            Span::styled(format!("{text:<14}"), style)
+        });
+        let spans: Vec<Span> = spans.collect();
+        let lines: Vec<Line> = spans
+            .chunks(2)
+            .map(|pair| Line::from(pair.to_vec()))
+            .collect();
+        // The move the board is after stays in sight.
+        let now = here.saturating_sub(1) / 2;
+        let first = lines
+            .len()
+            .saturating_sub(room)
+            .min(now.saturating_sub(room / 2));
+        lines.into_iter().skip(first).take(room).collect()
+    }
+
+    fn draw_menu(&self, frame: &mut Frame, area: Rect) {
+        let Page::Menu(menu) = &self.page else {
+            return;
+        };
+        let row = |index: usize, name: &str, value: String| {
+            let line = Line::from(format!("   {name:<12} ‹ {value} ›"));
+            if index == menu.row {
+                line.bold().reversed()
+            } else {
+                line
+            }
+        };
+        let game = self
+            .texts
+            .get(&format!("game_{}", GAMES[menu.game]))
+            .to_owned();
+        let mut lines = vec![
+            Line::default(),
+            Line::from(format!("   {}", self.texts.get("new_game"))).bold(),
+            Line::default(),
+            row(0, self.texts.get("game"), game),
+        ];
+        for player in Player::BOTH {
+            let choice = &menu.seats[player.index()];
+            let value = match seat_names().get(choice.place) {
+                Some(name) => words::seat(self.texts, name),
+                None => format!("{}: {}_", self.texts.get("agent_spec"), choice.spec),
+            };
+            lines.push(row(player.index() + 1, self.texts.player(player), value));
+        }
+        lines.push(Line::default());
+        lines.push(Line::from(format!(
+            "   [Enter] {}",
+            self.texts.get("start")
+        )));
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+
+    fn draw_message(&self, frame: &mut Frame, area: Rect) {
+        let line = match &self.page {
+            Page::Quit => self.texts.get("confirm_quit").to_owned(),
+            Page::File { name, .. } => format!("{}{name}_", self.texts.get("file")),
+            Page::Board if !self.typed.is_empty() => {
+                format!("{}{}_", self.texts.get("move_prompt"), self.typed)
+            }
+            _ => self.message.clone(),
+        };
+        let lines = wrap(&line, area.width);
+        let lines: Vec<Line> = lines
+            .into_iter()
+            .map(|line| Line::from(line).yellow())
+            .collect();
+        frame.render_widget(Paragraph::new(lines), area);
+    }
+}
+
+fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
+    let lines: Vec<Line> = text
+        .lines()
+        .map(|line| match line.strip_prefix("# ") {
+            Some(heading) => Line::from(heading.to_owned()).bold().cyan(),
+            None => Line::from(line.to_owned()),
+        })
+        .collect();
+    let page = Paragraph::new(lines)
+        .wrap(Wrap { trim: true })
+        .scroll((scroll, 0));
+    frame.render_widget(page, area);
+}
+
+/// Breaks a text into lines of a width at spaces.
+fn wrap(text: &str, width: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("never empty");
+        if !last.is_empty() && last.chars().count() + 1 + word.chars().count() > width.into() {
+            lines.push(word.to_owned());
+        } else {
+            if !last.is_empty() {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}

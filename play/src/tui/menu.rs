@@ -1,0 +1,94 @@
+//! Choosing the game and who plays it.
+
+use ratatui::crossterm::event::KeyCode;
+
+use crate::agents::Level;
+use crate::session::Session;
+use jarmo::catalog::GAMES;
+
+/// The rows of the menu: the game, White, Black.
+pub(super) struct Menu {
+    pub(super) row: usize,
+    pub(super) game: usize,
+    pub(super) seats: [Choice; 2],
+}
+
+/// Who is to sit at one side: one of a list, or an agent typed in.
+pub(super) struct Choice {
+    pub(super) place: usize, // in `SEATS`; its end is the spec
+    pub(super) spec: String,
+}
+
+/// `human` and the levels.
+pub(super) fn seat_names() -> Vec<&'static str> {
+    let levels = Level::ALL.into_iter().map(Level::name);
+    std::iter::once("human").chain(levels).collect()
+}
+
+impl Menu {
+    /// The menu with what is on the table now.
+    pub(super) fn new(session: &Session) -> Menu {
+        let game = session.table().game();
+        let choice = |text: String| {
+            let names = seat_names();
+            match names.iter().position(|name| *name == text) {
+                Some(place) => Choice {
+                    place,
+                    spec: String::new(),
+                },
+                None => Choice {
+                    place: names.len(),
+                    spec: text,
+                },
+            }
+        };
+        Menu {
+            row: 0,
+            game: GAMES.iter().position(|name| *name == game).unwrap_or(0),
+            seats: session
+                .seats()
+                .each_ref()
+                .map(|seat| choice(seat.to_string())),
+        }
+    }
+
+    pub(super) fn is_typing(&self) -> bool {
+        self.row > 0 && self.seats[self.row - 1].place == seat_names().len()
+    }
+
+    pub(super) fn key(&mut self, code: KeyCode) {
+        const ROWS: usize = 3;
+        let typing = self.is_typing();
+        match code {
+            KeyCode::Up => self.row = (self.row + ROWS - 1) % ROWS,
+            KeyCode::Down | KeyCode::Tab => self.row = (self.row + 1) % ROWS,
+            KeyCode::Left => self.turn(-1),
+            KeyCode::Right => self.turn(1),
+            KeyCode::Backspace if typing => {
+                self.seats[self.row - 1].spec.pop();
+            }
+            KeyCode::Char(letter) if typing => self.seats[self.row - 1].spec.push(letter),
+            _ => {}
+        }
+    }
+
+    fn turn(&mut self, by: isize) {
+        let (value, count) = match self.row {
+            0 => (&mut self.game, GAMES.len()),
+            row => (&mut self.seats[row - 1].place, seat_names().len() + 1),
+        };
+        *value = value.saturating_add_signed(by).min(count - 1);
+    }
+
+    /// A session of what was chosen.
+    pub(super) fn start(&self, old: &Session, seed: u64) -> Result<Session, String> {
+        let names = seat_names();
+        let seats = self.seats.each_ref().map(|choice| {
+            names
+                .get(choice.place)
+                .copied()
+                .unwrap_or(choice.spec.trim())
+        });
+        old.beside(GAMES[self.game], seats, seed)
+    }
+}

@@ -1,0 +1,333 @@
+//! The messages between page and server, as JSON. Every answer to a good message is the whole view of
+//! the session; a bad one is answered by 4xx and what is wrong with it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::{HeaderMap, Request, StatusCode, header};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::room::{Inside, Room, Rooms};
+use crate::agents::Level;
+use crate::analysis;
+use crate::lang::Language;
+use crate::session::Session;
+use crate::specs::{self, Refused};
+use crate::words;
+use jarmo::catalog::GAMES;
+use jarmo::game::Player;
+use jarmo::record::GameRecord;
+
+/// How long a request waits for news.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Moves a game may have; only a game without a limit of its own could have more.
+const MOST_MOVES: usize = 2000;
+
+/// The header that names the session. A page of another site cannot send it.
+const SESSION: &str = "x-session";
+
+/// What a page may ask a session to do. Those without anything to say are written with braces too:
+/// only so are unknown fields refused.
+#[derive(Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
+enum Command {
+    Play { text: String },
+    Undo {},
+    Redo {},
+    Go { place: usize },
+    Resume {},
+    Hint {},
+    Swap {},
+    NewGame {},
+    NewMatch {},
+    NextGame {},
+    Seat { player: Player, who: String },
+    Judge { on: bool },
+    Analyse { on: bool },
+    Load { record: String },
+}
+
+/// What a page begins with; the rest is the server's choice.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Opening {
+    game: Option<String>,
+    white: Option<String>,
+    black: Option<String>,
+}
+
+/// Which language the answer is for, and which version of the session the page has.
+struct Wish {
+    language: Language,
+    since: Option<u64>,
+}
+
+impl Wish {
+    /// Reads the query of a request; keys that mean nothing here are passed over.
+    fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
+        let mut wish = Wish {
+            language: rooms.options.language,
+            since: None,
+        };
+        let query = request.uri().query().unwrap_or_default();
+        for pair in query.split('&') {
+            match pair.split_once('=') {
+                Some(("lang", code)) => {
+                    wish.language = Language::parse(code).unwrap_or(wish.language);
+                }
+                Some(("since", version)) => {
+                    let version = version.parse().map_err(|_| {
+                        let message = format!("since={version}: expected a number");
+                        Rejection(StatusCode::BAD_REQUEST, message)
+                    })?;
+                    wish.since = Some(version);
+                }
+                _ => {}
+            }
+        }
+        Ok(wish)
+    }
+}
+
+/// An answer.
+pub(super) type Response = hyper::Response<Full<Bytes>>;
+
+/// An answer with a text of this type.
+pub(super) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Bytes>) -> Response {
+    hyper::Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, kind)
+        .body(Full::new(text.into()))
+        .expect("a status and one header")
+}
+
+fn json_answer(status: StatusCode, value: &Value) -> Response {
+    answer(status, "application/json", value.to_string())
+}
+
+/// An answer that says what is wrong.
+pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Response {
+    json_answer(status, &json!({ "error": message.into() }))
+}
+
+/// Why a message is not taken.
+pub(super) struct Rejection(StatusCode, String);
+
+impl From<Rejection> for Response {
+    fn from(Rejection(status, message): Rejection) -> Response {
+        problem(status, message)
+    }
+}
+
+/// A message that is well formed and cannot be done.
+fn impossible(message: impl Into<String>) -> Rejection {
+    Rejection(StatusCode::UNPROCESSABLE_ENTITY, message.into())
+}
+
+/// The table of texts, and what there is to choose from.
+pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let language = Wish::read(rooms, request)?.language;
+    let languages = Language::ALL.map(
+        |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
+    );
+    let texts = json!({
+        "language": language.code(),
+        "languages": languages,
+        "games": GAMES,
+        "levels": Level::ALL,
+        "texts": language.texts(),
+    });
+    Ok(json_answer(StatusCode::OK, &texts))
+}
+
+/// Opens a session.
+pub(super) fn create(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let opening: Opening = read(request)?;
+    let session = begin(&rooms.options, &opening).map_err(impossible)?;
+    let Some((id, room)) = rooms.open(session) else {
+        let message = "too many games are open on this server; try again later";
+        return Ok(problem(StatusCode::SERVICE_UNAVAILABLE, message));
+    };
+    rooms.schedule(&room);
+    let mut view = view(&room);
+    view["id"] = json!(id);
+    Ok(json_answer(StatusCode::CREATED, &view))
+}
+
+fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, String> {
+    let game = opening.game.as_ref().unwrap_or(&options.game);
+    let [white, black] = &options.seats;
+    let seats = [
+        opening.white.as_ref().unwrap_or(white).as_str(),
+        opening.black.as_ref().unwrap_or(black).as_str(),
+    ];
+    for seat in seats {
+        check_seat(seat, &options.seats)?;
+    }
+    let settings = options.settings.for_another(&options.game, game);
+    let store = options.store.clone();
+    let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
+    if let (Some(line), None) = (&options.record, &opening.game) {
+        let record = GameRecord::parse(line).map_err(|error| error.to_string())?;
+        session.load(&record)?;
+        session.set_analysing(options.analyse);
+    }
+    Ok(session)
+}
+
+/// Shows a session, once it is newer than what the page has.
+pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let wish = Wish::read(rooms, request)?;
+    let room = find(rooms, request.headers())?;
+    if let Some(seen) = wish.since {
+        room.wait_past(seen, PATIENCE).await;
+    }
+    Ok(json_answer(StatusCode::OK, &view(&room)))
+}
+
+/// Changes a session.
+pub(super) fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let language = Wish::read(rooms, request)?.language;
+    let room = find(rooms, request.headers())?;
+    let command = read(request)?;
+    obey(&mut room.lock(), command, language, &rooms.options.seats).map_err(impossible)?;
+    room.changed();
+    rooms.schedule(&room);
+    Ok(json_answer(StatusCode::OK, &view(&room)))
+}
+
+/// The record of a session's game, with the analysis if there is one.
+pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+    let room = find(rooms, request.headers())?;
+    let line = analysis::record_line(&room.lock().session);
+    Ok(answer(StatusCode::OK, "application/json", line + "\n"))
+}
+
+/// An error if a browser may not have this player: agents that read files are for those who started
+/// the server.
+fn check_seat(who: &str, ours: &[String; 2]) -> Result<(), String> {
+    let named =
+        who == "human" || Level::parse(who).is_some() || ours.iter().any(|seat| seat == who);
+    if named || specs::is_harmless(who) {
+        Ok(())
+    } else {
+        let shown: String = who.chars().take(40).collect();
+        Err(format!(
+            "`{shown}` is no agent that this server offers; there are random, greedy, uniform:N, rollout:N, alphabeta:N"
+        ))
+    }
+}
+
+fn obey(
+    inside: &mut Inside,
+    command: Command,
+    language: Language,
+    ours: &[String; 2],
+) -> Result<(), String> {
+    inside.trouble = None;
+    let session = &mut inside.session;
+    let texts = language.texts();
+    match command {
+        Command::Play { text } => {
+            if session.table().cursor() >= MOST_MOVES {
+                return Err(format!("a game here has at most {MOST_MOVES} moves"));
+            }
+            // A long text is no move; the answer must not repeat it at length.
+            let shown: String = text.chars().take(20).collect();
+            session
+                .play(&text)
+                .map_err(|refusal| words::refusal(texts, &shown, &refusal))?;
+        }
+        Command::Undo {} => session.undo(),
+        Command::Redo {} => session.redo(),
+        Command::Go { place } => session.go_to(place),
+        Command::Resume {} => session.resume(),
+        Command::Hint {} => session.ask_hint(),
+        Command::Swap {} => session.swap(),
+        Command::NewGame {} => session.new_game(),
+        Command::NewMatch {} => session.new_match(),
+        Command::NextGame {} => session
+            .next_game()
+            .map_err(|refusal| words::refusal(texts, "", &refusal))?,
+        Command::Seat { player, who } => {
+            check_seat(&who, ours)?;
+            session.set_seat(player, &who)?;
+        }
+        Command::Judge { on } => session.set_judging(on),
+        Command::Analyse { on } => session.set_analysing(on),
+        Command::Load { record } => {
+            let record = GameRecord::parse(record.trim()).map_err(|error| error.to_string())?;
+            if record.moves.len() > MOST_MOVES {
+                return Err(format!("a game here has at most {MOST_MOVES} moves"));
+            }
+            session.load(&record)?;
+        }
+    }
+    Ok(())
+}
+
+/// Everything the page shows.
+fn view(room: &Room) -> Value {
+    let version = room.version();
+    let inside = room.lock();
+    let session = &inside.session;
+    let table = session.table();
+    let places = 0..=table.moves().len();
+    json!({
+        "version": version,
+        "game": table.game(),
+        "layout": table.layout(),
+        "scene": table.scene(),
+        "position": table.position_text(),
+        "moves": table.moves(),
+        "cursor": table.cursor(),
+        "seats": session.seats().each_ref().map(ToString::to_string),
+        "human": session.human_to_move() || session.analysing(),
+        "thinking": session.agent_to_move(),
+        "judging": session.judging(),
+        "analysing": session.analysing(),
+        "unstudied": session.analysing().then(|| session.unstudied()),
+        "judgements": session.analysing().then(|| session.judgements()),
+        "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
+        "thought": session.thought(table.cursor()),
+        "hint": session.hint(),
+        "match": session.games(),
+        "trouble": inside.trouble,
+        "known": session.known(table.cursor()),
+        "trained": table.crew().is_trained(),
+        "refused": table.crew().refused().map(Refused::without_folder),
+    })
+}
+
+fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Rejection> {
+    let id = headers.get(SESSION).and_then(|value| value.to_str().ok());
+    let Some(id) = id else {
+        let message = "the header X-Session is missing; POST /api/sessions gives an id for it";
+        return Err(Rejection(StatusCode::BAD_REQUEST, message.to_owned()));
+    };
+    rooms.find(id).ok_or_else(|| {
+        let message = "no such session is open here";
+        Rejection(StatusCode::NOT_FOUND, message.to_owned())
+    })
+}
+
+fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
+        let message = "messages are application/json".to_owned();
+        return Err(Rejection(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    serde_json::from_slice(request.body()).map_err(|error| {
+        let message = format!("not a message of this server: {error}");
+        Rejection(StatusCode::BAD_REQUEST, message)
+    })
+}
+
+/// A seed for the agents of a session.
+fn fresh_seed() -> u64 {
+    getrandom::u64().expect("the operating system has random numbers")
+}

@@ -1,0 +1,183 @@
+//! Taking connections: so many at once, so many from one address, and none that dawdles. A browser that
+//! is sent away simply comes again.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{sleep, timeout};
+
+use super::Desk;
+use super::api::{Response, problem};
+use super::room::Bounds;
+
+/// Bytes that a message may have: a record of a long game fits.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// How long after its time a connection may finish what it is at.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// How long to wait where the system cannot give another connection, for want of file handles, say.
+const RESPITE: Duration = Duration::from_secs(1);
+
+/// What a connection is told for which there is no room.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
+                      Content-Type: application/json\r\nContent-Length: 73\r\n\r\n\
+                      {\"error\":\"too many connections are open to this server; try again later\"}";
+
+/// Serves every connection that there is room for.
+pub(super) async fn serve(listener: TcpListener, desk: Desk, bounds: Bounds) -> io::Result<()> {
+    let guests = Arc::new(Guests::default());
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(bounds.patience);
+    loop {
+        let Ok((stream, from)) = listener.accept().await else {
+            sleep(RESPITE).await;
+            continue;
+        };
+        let Some(guest) = Guests::admit(&guests, from.ip(), &bounds) else {
+            say_goodbye(stream);
+            continue;
+        };
+        let connection = http.serve_connection(TokioIo::new(stream), desk.clone());
+        tokio::spawn(stay(connection, guest, bounds.visit));
+    }
+}
+
+/// Says why there is no room, as far as that takes no waiting.
+fn say_goodbye(stream: TcpStream) {
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write(FULL);
+    }
+}
+
+type Connection = http1::Connection<TokioIo<TcpStream>, Desk>;
+
+/// Serves a connection until it is closed or its time is up. Whoever breaks off hurts only himself.
+async fn stay(connection: Connection, _guest: Guest, time: Duration) {
+    let mut connection = pin!(connection);
+    if timeout(time, connection.as_mut()).await.is_err() {
+        connection.as_mut().graceful_shutdown();
+        let _ = timeout(GRACE, connection).await;
+    }
+}
+
+/// Waits for the whole of a message, but not for ever, and takes none that is too long; otherwise says so.
+pub(super) async fn whole(
+    request: Request<Incoming>,
+    patience: Duration,
+) -> Result<Request<Bytes>, Response> {
+    let (head, body) = request.into_parts();
+    match timeout(patience, Limited::new(body, MOST_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(head, body.to_bytes())),
+        Ok(Err(_)) => Err(problem(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("a message has at most {MOST_BYTES} bytes"),
+        )),
+        Err(_) => Err(problem(
+            StatusCode::REQUEST_TIMEOUT,
+            "the message took too long to arrive",
+        )),
+    }
+}
+
+/// The connections that are open, by where they come from.
+#[derive(Default)]
+struct Guests {
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    all: usize,
+    from: HashMap<IpAddr, usize>,
+}
+
+/// An open connection; its end makes room.
+struct Guest {
+    guests: Arc<Guests>,
+    from: IpAddr,
+}
+
+impl Guests {
+    /// Lets a connection in if there is room. What comes from this machine may be many people behind a
+    /// proxy, so only their sum is bounded.
+    fn admit(guests: &Arc<Guests>, from: IpAddr, bounds: &Bounds) -> Option<Guest> {
+        let from = from.to_canonical();
+        let mut open = guests.lock();
+        let here = open.from.get(&from).copied().unwrap_or(0);
+        let crowded = !from.is_loopback() && here >= bounds.connections_from_one;
+        if crowded || open.all >= bounds.connections {
+            return None;
+        }
+        open.all += 1;
+        open.from.insert(from, here + 1);
+        Some(Guest {
+            guests: Arc::clone(guests),
+            from,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let mut open = self.guests.lock();
+        open.all -= 1;
+        if let Some(count) = open.from.get_mut(&self.from) {
+            *count -= 1;
+            if *count == 0 {
+                open.from.remove(&self.from);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_share_and_this_machine_all_there_is() {
+        let bounds = Bounds {
+            connections: 4,
+            connections_from_one: 2,
+            ..Bounds::default()
+        };
+        let guests = Arc::new(Guests::default());
+        let admit = |from: &str| Guests::admit(&guests, from.parse().unwrap(), &bounds);
+        let first = admit("10.0.0.1");
+        let second = admit("::ffff:10.0.0.1"); // the same in other words
+        assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
+        drop(first);
+        let third = admit("10.0.0.1");
+        assert!(third.is_some(), "who goes makes room");
+        let here = [admit("127.0.0.1"), admit("127.0.0.1")];
+        assert!(here.iter().all(Option::is_some));
+        assert!(admit("127.0.0.1").is_none() && admit("10.0.0.2").is_none());
+        drop((second, third, here));
+        let open = guests.lock();
+        assert!(open.all == 0 && open.from.is_empty(), "nobody is left");
+    }
+
+    #[test]
+    fn the_goodbye_is_as_long_as_it_says() {
+        let text = std::str::from_utf8(FULL).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let length = head.split("Content-Length: ").nth(1).unwrap();
+        assert_eq!(length.parse::<usize>().unwrap(), body.len());
+    }
+}

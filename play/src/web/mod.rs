@@ -1,0 +1,184 @@
+//! Playing in a browser: a small server with everything it serves inside the program.
+//!
+//! Each browser has a session of its own under an id that cannot be guessed. Requests only change a
+//! session or wait for it to change; thinking is done by a few threads of its own (see `pool`).
+
+mod api;
+mod door;
+mod guests;
+mod pool;
+mod room;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
+use hyper::service::Service;
+use hyper::{Method, Request, StatusCode};
+use tokio::net::TcpListener;
+
+use crate::lang::Language;
+use crate::specs::Store;
+use jarmo::catalog::GameSettings;
+pub use room::Bounds;
+use room::Rooms;
+
+/// What the server is asked to do.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// The address to listen on.
+    pub host: IpAddr,
+    /// The port, 0 for any free one.
+    pub port: u16,
+    /// The language of those who ask for none.
+    pub language: Language,
+    /// The game a browser begins with, and who sits at it.
+    pub game: String,
+    /// Who plays White and who Black.
+    pub seats: [String; 2],
+    /// The rules' settings.
+    pub settings: GameSettings,
+    /// Trained agents and tables.
+    pub store: Store,
+    /// A game to begin with, as a line of a record file.
+    pub record: Option<String>,
+    /// The game to begin with is to be looked at, not played.
+    pub analyse: bool,
+    /// How many sessions, and how long.
+    pub bounds: Bounds,
+}
+
+/// A server that has its port already.
+pub struct Server {
+    listener: TcpListener,
+    options: ServerOptions,
+}
+
+impl Server {
+    /// Takes the port; the error says which one.
+    pub async fn bind(options: ServerOptions) -> io::Result<Server> {
+        let address = SocketAddr::new(options.host, options.port);
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            let remedy = match error.kind() {
+                io::ErrorKind::AddrInUse => {
+                    "; another program has this port, choose one with --port"
+                }
+                io::ErrorKind::PermissionDenied => {
+                    "; ports below 1024 are reserved, choose one with --port"
+                }
+                io::ErrorKind::AddrNotAvailable => "; this machine has no such address",
+                _ => "",
+            };
+            io::Error::new(error.kind(), format!("{address}: {error}{remedy}"))
+        })?;
+        Ok(Server { listener, options })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `stop` is ready.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+        let rooms = Arc::new(Rooms::new(self.options));
+        pool::start(&rooms);
+        let desk = Desk(Arc::clone(&rooms));
+        let result = tokio::select! {
+            result = guests::serve(self.listener, desk, rooms.options.bounds) => result,
+            () = stop => Ok(()),
+        };
+        rooms.close();
+        result
+    }
+}
+
+/// What is done with a request.
+#[derive(Clone)]
+struct Desk(Arc<Rooms>);
+
+impl Service<Request<Incoming>> for Desk {
+    type Response = api::Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let rooms = Arc::clone(&self.0);
+        Box::pin(async move {
+            let mut response = match door::refuse(request.method(), request.headers()) {
+                Some(message) => api::problem(StatusCode::FORBIDDEN, message),
+                None => match guests::whole(request, rooms.options.bounds.patience).await {
+                    Ok(request) => route(&rooms, &request).await,
+                    Err(refusal) => refusal,
+                },
+            };
+            door::shut(response.headers_mut());
+            Ok(response)
+        })
+    }
+}
+
+/// The files of the page: path, type and text. They are asked for again each time, since they change with the
+/// program.
+const FILES: [(&str, &str, &str); 5] = [
+    (
+        "/",
+        "text/html; charset=utf-8",
+        include_str!("page/index.html"),
+    ),
+    (
+        "/play.css",
+        "text/css; charset=utf-8",
+        include_str!("page/play.css"),
+    ),
+    (
+        "/board.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/board.js"),
+    ),
+    (
+        "/play.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/play.js"),
+    ),
+    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+];
+
+/// Answers what is asked for under a path.
+async fn route(rooms: &Rooms, request: &Request<Bytes>) -> api::Response {
+    let path = request.uri().path();
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let posts = *request.method() == Method::POST;
+    let file = FILES.iter().find(|file| file.0 == path);
+    let result = match path {
+        "/api/texts" if reads => api::texts(rooms, request),
+        "/api/sessions" if posts => api::create(rooms, request),
+        "/api/session" if reads => api::watch(rooms, request).await,
+        "/api/session" if posts => api::command(rooms, request),
+        "/api/record" if reads => api::record(rooms, request),
+        "/api/sessions" => Ok(not_allowed("POST")),
+        "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
+        "/api/texts" | "/api/record" => Ok(not_allowed("GET, HEAD")),
+        _ => Ok(match file {
+            Some(&(_, kind, text)) if reads => api::answer(StatusCode::OK, kind, text),
+            Some(_) => not_allowed("GET, HEAD"),
+            None => api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
+        }),
+    };
+    result.unwrap_or_else(api::Response::from)
+}
+
+/// The answer to a method that a path does not have.
+fn not_allowed(methods: &'static str) -> api::Response {
+    let mut response = api::problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("this path has {methods}"),
+    );
+    let methods = HeaderValue::from_static(methods);
+    response.headers_mut().insert(header::ALLOW, methods);
+    response
+}

@@ -1,0 +1,172 @@
+//! Sentences about a session that the programs share.
+
+use crate::agents::Level;
+use crate::lang::Texts;
+use crate::session::{Refusal, Session};
+use crate::thought::{CertainResult, Idea};
+use jarmo::game::Player;
+
+/// Who is to move or thinks, or how the game ended.
+pub fn status(texts: &Texts, session: &Session) -> String {
+    let table = session.table();
+    let here = table.cursor();
+    let Some(outcome) = table.outcome(here) else {
+        let mover = table.mover(here).unwrap_or(Player::White);
+        let key = if session.agent_to_move() {
+            "thinking"
+        } else {
+            "to_move"
+        };
+        return texts.fill(key, &[("player", texts.player(mover))]);
+    };
+    let result = match outcome.winner {
+        _ if outcome.truncated => texts.get("cut_off").to_owned(),
+        None => texts.get("draw").to_owned(),
+        Some(winner) => texts.fill("wins", &[("player", texts.player(winner))]),
+    };
+    match outcome.score {
+        Some([white, black]) => format!("{result}, {white} : {black}"),
+        None => result,
+    }
+}
+
+/// Why what somebody wrote was refused.
+pub fn refusal(texts: &Texts, wrote: &str, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Move(error) => {
+            let reason = texts.reason(error.problem());
+            texts.fill("illegal", &[("move", wrote), ("reason", &reason)])
+        }
+        Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
+        Refusal::Other(message) => message.clone(),
+    }
+}
+
+/// How the match stands, if the game belongs to one.
+pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
+    let games = session.games()?;
+    let key = if games.over {
+        "match_over"
+    } else {
+        "match_score"
+    };
+    let [first, second] = games.points.map(|points| points.to_string());
+    let number = games.game.to_string();
+    let values = [("game", &*number), ("first", &*first), ("second", &*second)];
+    Some(texts.fill(key, &values))
+}
+
+/// What is worth saying about the position and about the analysis.
+pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
+    let table = session.table();
+    let mut notes: Vec<String> = Vec::new();
+    for note in table.scene().notes {
+        let player = note.player.map_or("", |player| texts.player(player));
+        notes.push(texts.fill(note.key, &[("player", player), ("what", &note.what)]));
+    }
+    if session.analysing() {
+        notes.extend(study_notes(texts, session));
+    }
+    if session.analysing() || session.judging() {
+        let here = table.cursor();
+        let found = session.thought(here).and_then(|thought| thought.proven);
+        let found = found.map(|found| proven(texts, found));
+        notes.extend(known(texts, session).or(found));
+    }
+    notes
+}
+
+/// What exact tables say about the position, if they reach it.
+pub fn known(texts: &Texts, session: &Session) -> Option<String> {
+    let known = session.known(session.table().cursor())?;
+    Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
+}
+
+/// Who the strongest agent is, unless he is as he should be: trained.
+pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
+    let crew = session.table().crew();
+    match crew.refused() {
+        Some(refused) => {
+            let problem = refused.to_string();
+            Some(texts.fill("trained_refused", &[("problem", &problem)]))
+        }
+        None => (!crew.is_trained()).then(|| texts.get("untrained").to_owned()),
+    }
+}
+
+fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
+    let left = session.unstudied();
+    let judgements = session.judgements();
+    let mut notes = vec![if left > 0 {
+        texts.fill("analysing", &[("n", &left.to_string())])
+    } else {
+        let [white, black] = Player::BOTH.map(|player| {
+            let bad = judgements
+                .iter()
+                .filter(|one| one.player == player && !one.mark.is_empty());
+            bad.count().to_string()
+        });
+        texts.fill("analysed", &[("white", &white), ("black", &black)])
+    }];
+    let place = session.table().cursor().checked_sub(1);
+    let judgement = place.and_then(|place| judgements.get(place));
+    if let Some(one) = judgement.filter(|one| !one.mark.is_empty()) {
+        let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
+        let best = one.best.as_deref().unwrap_or("?");
+        let values = [("mark", one.mark), ("lost", lost.as_str()), ("best", best)];
+        notes.push(format!("{} {}", one.text, texts.fill("lost", &values)));
+    }
+    notes
+}
+
+/// What an agent thinks of a move of this player's: how it ends for certain, or else his share of the
+/// points, the effort, and the play expected.
+pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
+    if let Some(known) = idea.proven {
+        return format!("{:<6} {}", idea.text, proven(texts, known));
+    }
+    let chance = chance(mine(mover, idea.value));
+    let line = idea.line.get(1..).unwrap_or_default().join(" ");
+    format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
+}
+
+/// A certain result.
+pub fn proven(texts: &Texts, proven: CertainResult) -> String {
+    let Some(winner) = proven.winner else {
+        return texts.get("surely_draw").to_owned();
+    };
+    let player = texts.player(winner);
+    match proven.plies {
+        None => texts.fill("surely_wins", &[("player", player)]),
+        Some(1) => texts.fill("wins_in_one", &[("player", player)]),
+        Some(plies) => texts.fill("wins_in", &[("player", player), ("n", &plies.to_string())]),
+    }
+}
+
+/// The name of who sits at a side, from his text.
+pub fn seat(texts: &Texts, who: &str) -> String {
+    if who == "human" {
+        texts.get("human").to_owned()
+    } else if Level::parse(who).is_some() {
+        texts.get(&format!("level_{who}")).to_owned()
+    } else {
+        who.to_owned()
+    }
+}
+
+/// A value of White's as a player sees it.
+pub fn mine(player: Player, value: f32) -> f32 {
+    match player {
+        Player::White => value,
+        Player::Black => -value,
+    }
+}
+
+/// A value from -1 to +1 as a share of all points.
+pub fn chance(value: f32) -> String {
+    percent((value + 1.0) / 2.0)
+}
+
+fn percent(share: f32) -> String {
+    format!("{:.0} %", 100.0 * share)
+}

@@ -1,0 +1,119 @@
+//! A client for one request at a time, and a server to ask.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use jarmo::catalog::GameSettings;
+use play::lang::Language;
+use play::specs::Store;
+use play::web::{Bounds, Server, ServerOptions};
+use serde_json::Value;
+
+/// An answer.
+pub struct Answer {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Answer {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.body))
+    }
+}
+
+/// Sends a request as it is written and reads all of the answer.
+pub fn send(address: SocketAddr, request: &[u8]) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    // A server may answer and close before it has read all of a request that it refuses.
+    let _ = stream.write_all(request);
+    let mut text = Vec::new();
+    let mut part = [0; 4096];
+    // Not every server closes the connection that it was asked to close.
+    while !is_whole(&text) {
+        match stream.read(&mut part) {
+            Ok(0) | Err(_) => break,
+            Ok(length) => text.extend_from_slice(&part[..length]),
+        }
+    }
+    let text = String::from_utf8_lossy(&text);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .unwrap_or(0);
+    Answer {
+        status,
+        head: head.to_ascii_lowercase(),
+        body: body.to_owned(),
+    }
+}
+
+/// Whether an answer has as many bytes as its head says.
+fn is_whole(answer: &[u8]) -> bool {
+    let Some(end) = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n") else {
+        return false;
+    };
+    let head = String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase();
+    let length = head.split("content-length:").nth(1);
+    let length = length.and_then(|rest| rest.lines().next()?.trim().parse().ok());
+    length.is_some_and(|length: usize| answer.len() >= end + 4 + length)
+}
+
+/// Sends a request with a body and more header lines.
+pub fn request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "Host") {
+        text += &format!("Host: {address}\r\n");
+    }
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+    send(address, text.as_bytes())
+}
+
+/// Starts a server for the rest of the test.
+pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+    serve_with(Store::default(), seats, bounds)
+}
+
+/// The same with trained agents and tables.
+pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+    let options = ServerOptions {
+        host: [127, 0, 0, 1].into(),
+        port: 0,
+        language: Language::En,
+        game: "jarmo".to_owned(),
+        seats: seats.map(str::to_owned),
+        settings: GameSettings::default(),
+        store,
+        record: None,
+        analyse: false,
+        bounds,
+    };
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let server = Server::bind(options).await.unwrap();
+            tell.send(server.address().unwrap()).unwrap();
+            server.run(std::future::pending()).await.unwrap();
+        });
+    });
+    told.recv().unwrap()
+}

@@ -1,0 +1,6 @@
+//! Playing in the browser.
+
+mod http;
+
+mod browser;
+mod web;

@@ -1,0 +1,535 @@
+//! The server, asked without a browser: games, bad messages, strangers, and many players at once.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use crate::http::{Answer, request, send, serve, serve_with};
+use jarmo::games::Jarmo;
+use jarmo::tables::BuildSettings;
+use play::specs::Store;
+use play::web::Bounds;
+use predicates::str::contains;
+use serde_json::{Value, json};
+
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+fn open(address: SocketAddr, opening: Value) -> (String, Value) {
+    let answer = request(
+        address,
+        "POST",
+        "/api/sessions",
+        &[JSON],
+        &opening.to_string(),
+    );
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let view = answer.json();
+    (view["id"].as_str().unwrap().to_owned(), view)
+}
+
+fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
+    let headers = [JSON, ("X-Session", id)];
+    request(
+        address,
+        "POST",
+        "/api/session",
+        &headers,
+        &message.to_string(),
+    )
+}
+
+fn look(address: SocketAddr, id: &str, query: &str) -> Answer {
+    request(
+        address,
+        "GET",
+        &format!("/api/session{query}"),
+        &[("X-Session", id)],
+        "",
+    )
+}
+
+/// Waits until nobody thinks.
+fn settled(address: SocketAddr, id: &str) -> Value {
+    let began = Instant::now();
+    let mut view = look(address, id, "").json();
+    while view["thinking"] == true {
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "the agent answers"
+        );
+        let query = format!("?since={}", view["version"]);
+        view = look(address, id, &query).json();
+    }
+    view
+}
+
+#[test]
+fn a_game_by_messages() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let (id, view) = open(address, json!({}));
+    assert_eq!(view["scene"]["legal"].as_array().unwrap().len(), 11);
+    let answer = command(address, &id, json!({"do": "play", "text": "A1-C2"}));
+    assert_eq!(answer.status, 200);
+    let view = settled(address, &id);
+    assert_eq!(view["moves"].as_array().unwrap().len(), 2);
+    let answer = command(address, &id, json!({"do": "play", "text": "A1-A2"}));
+    assert_eq!(answer.status, 422);
+    assert_eq!(answer.json()["error"], "A1-A2: no line leads from A1 to A2");
+    let view = command(address, &id, json!({"do": "undo"})).json();
+    assert_eq!(view["cursor"], 0);
+    let record = request(address, "GET", "/api/record", &[("X-Session", &id)], "");
+    assert_eq!(record.json()["moves"].as_array().unwrap().len(), 2);
+    let load = json!({"do": "load", "record": record.body});
+    let view = command(address, &id, load).json();
+    assert_eq!(view["seats"], json!(["human", "human"]));
+}
+
+#[test]
+fn reasons_come_in_the_language_asked_for() {
+    let address = serve(["human", "human"], Bounds::default());
+    let (id, _) = open(address, json!({}));
+    let headers = [JSON, ("X-Session", id.as_str())];
+    let body = r#"{"do":"play","text":"A1-A2"}"#;
+    let answer = request(address, "POST", "/api/session?lang=it-IT", &headers, body);
+    assert_eq!(answer.json()["error"], "A1-A2: nessuna linea va da A1 a A2");
+}
+
+#[test]
+fn bad_messages_get_4xx_and_the_server_goes_on() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let (id, _) = open(address, json!({}));
+    let session = ("X-Session", id.as_str());
+    let cases = [
+        ("", 400, "not a message"),
+        ("{", 400, "not a message"),
+        ("[]", 400, "not a message"),
+        (r#"{"do":"fly"}"#, 400, "unknown variant"),
+        (r#"{"do":"play"}"#, 400, "missing field `text`"),
+        (r#"{"do":"play","text":7}"#, 400, "invalid type"),
+        (r#"{"do":"go","place":-1}"#, 400, "invalid value"),
+        (r#"{"do":"undo","more":1}"#, 400, "unknown field"),
+        (r#"{"do":"play","text":"\u0000🦊"}"#, 422, "expected a move"),
+        (
+            r#"{"do":"seat","player":"red","who":"human"}"#,
+            400,
+            "unknown variant",
+        ),
+        (
+            r#"{"do":"seat","player":"white","who":"/etc/x.safetensors"}"#,
+            422,
+            "no agent that this server",
+        ),
+        (
+            r#"{"do":"seat","player":"white","who":"alphabeta:9?mb=90000"}"#,
+            422,
+            "no agent that this server",
+        ),
+        (
+            r#"{"do":"load","record":"x"}"#,
+            422,
+            "expected a game record",
+        ),
+        (
+            r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#,
+            422,
+            "move 1",
+        ),
+        (
+            r#"{"do":"load","record":"{\"game\":\"jarmo\",\"position\":\"9\",\"moves\":[]}"}"#,
+            422,
+            "illegal position",
+        ),
+        (r#"{"do":"next_game"}"#, 422, "no game of a match"),
+    ];
+    for (body, status, part) in cases {
+        let answer = request(address, "POST", "/api/session", &[JSON, session], body);
+        assert_eq!(answer.status, status, "{body}: {}", answer.body);
+        assert!(answer.body.contains(part), "{body}: {}", answer.body);
+    }
+    let plain = request(
+        address,
+        "POST",
+        "/api/session",
+        &[session],
+        r#"{"do":"undo"}"#,
+    );
+    assert_eq!(plain.status, 415);
+    let large = format!("{{\"do\":\"play\",\"text\":\"{}\"}}", "x".repeat(100_000));
+    let answer = request(address, "POST", "/api/session", &[JSON, session], &large);
+    assert_eq!(answer.status, 413);
+    let opening = request(
+        address,
+        "POST",
+        "/api/sessions",
+        &[JSON],
+        r#"{"game":"chess"}"#,
+    );
+    assert_eq!(opening.status, 422);
+    assert!(opening.body.contains("there are jarmo"), "{}", opening.body);
+    assert_eq!(request(address, "GET", "/api/session", &[], "").status, 400);
+    assert_eq!(look(address, &"0".repeat(32), "").status, 404);
+    assert_eq!(look(address, &id, "?since=x").status, 400);
+    assert_eq!(
+        request(address, "GET", "/../etc/passwd", &[], "").status,
+        404
+    );
+    assert_eq!(request(address, "PUT", "/", &[], "").status, 405);
+    assert!((400..500).contains(&send(address, b"nonsense\r\n\r\n").status));
+    assert_eq!(look(address, &id, "").status, 200);
+}
+
+#[test]
+fn pages_of_other_sites_and_other_names_are_turned_away() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let own = format!("http://{address}");
+    let port = address.port();
+    let cases = [
+        (vec![("Host", "evil.example".to_owned())], 403),
+        (
+            vec![("Host", format!("localhost.evil.example:{port}"))],
+            403,
+        ),
+        (vec![("Host", format!("localhost:{port}"))], 201),
+        (vec![("Host", format!("[::1]:{port}"))], 201),
+        (vec![("Origin", "http://evil.example".to_owned())], 403),
+        (vec![("Origin", "null".to_owned())], 403),
+        (vec![("Origin", own.clone())], 201),
+        (vec![("Sec-Fetch-Site", "cross-site".to_owned())], 403),
+        (vec![("Sec-Fetch-Site", "same-origin".to_owned())], 201),
+    ];
+    for (headers, status) in cases {
+        let mut all = vec![JSON];
+        all.extend(headers.iter().map(|(name, value)| (*name, value.as_str())));
+        let answer = request(address, "POST", "/api/sessions", &all, "{}");
+        assert_eq!(answer.status, status, "{headers:?}");
+        assert!(
+            answer
+                .head
+                .contains("content-security-policy: default-src 'none'")
+        );
+    }
+}
+
+#[test]
+fn exact_tables_tell_the_page_what_is_certain() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BuildSettings {
+        force: 4,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();
+    let store = Store {
+        tables: Some(folder.path().to_owned()),
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let view = request(address, "POST", "/api/sessions", &[JSON], "{}").json();
+    assert_eq!(
+        view["known"],
+        Value::Null,
+        "the start lies beyond the tables"
+    );
+    let session = ("X-Session", view["id"].as_str().unwrap());
+    let record =
+        json!({ "game": "jarmo", "position": "5/b4/4b/5/2w1w w - - 0", "moves": [] }).to_string();
+    let load = json!({ "do": "load", "record": record }).to_string();
+    let view = request(address, "POST", "/api/session", &[JSON, session], &load).json();
+    assert_eq!(view["known"], json!({ "winner": "white", "plies": 23 }));
+    assert_eq!(view["values"], json!([1.0]));
+    // A game without tables is played as ever.
+    let tammi = request(
+        address,
+        "POST",
+        "/api/sessions",
+        &[JSON],
+        r#"{"game":"tammi"}"#,
+    );
+    assert_eq!((tammi.status, &tammi.json()["known"]), (201, &Value::Null));
+}
+
+#[test]
+fn an_agent_file_that_does_not_fit_is_named_without_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("jarmo.safetensors"), "no agent").unwrap();
+    let store = Store {
+        agents: vec![folder.path().to_owned()],
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let (_, view) = open(address, json!({}));
+    let told = view["refused"].as_str().unwrap();
+    assert!(told.starts_with("jarmo.safetensors: "), "{told}");
+    assert_eq!(view["trained"], false);
+}
+
+#[test]
+fn one_session_neither_reads_nor_moves_another() {
+    let address = serve(["human", "human"], Bounds::default());
+    let (first, _) = open(address, json!({}));
+    let (second, _) = open(address, json!({"game": "tammi"}));
+    assert_ne!(first, second);
+    assert_eq!(first.len(), 32);
+    assert_eq!(
+        command(address, &first, json!({"do": "play", "text": "A1-C2"})).status,
+        200
+    );
+    let view = look(address, &second, "").json();
+    assert_eq!(view["game"], "tammi");
+    assert_eq!(view["moves"], json!([]));
+}
+
+#[test]
+fn there_are_only_so_many_sessions_and_idle_ones_make_room() {
+    let bounds = Bounds {
+        sessions: 2,
+        idle_if_full: Duration::from_millis(300),
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let (first, _) = open(address, json!({}));
+    open(address, json!({}));
+    let refused = request(address, "POST", "/api/sessions", &[JSON], "{}");
+    assert_eq!(refused.status, 503);
+    thread::sleep(Duration::from_millis(350));
+    open(address, json!({}));
+    assert_eq!(look(address, &first, "").status, 404);
+}
+
+/// Connects, and closes the connection with the test.
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    let limit = Some(Duration::from_secs(20));
+    stream.set_read_timeout(limit).unwrap();
+    stream
+}
+
+/// What comes until the server closes the connection, while `drip` is sent again and again.
+fn dawdle(mut stream: TcpStream, beginning: &str, drip: &[u8]) -> String {
+    stream.write_all(beginning.as_bytes()).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let drip = drip.to_vec();
+    thread::spawn(move || {
+        while !drip.is_empty() && writer.write_all(&drip).is_ok() {
+            thread::sleep(Duration::from_millis(30));
+        }
+    });
+    let mut answer = Vec::new();
+    let mut part = [0; 1024];
+    loop {
+        match stream.read(&mut part) {
+            Ok(0) => break,
+            Ok(length) => answer.extend_from_slice(&part[..length]),
+            // What was sent after the server had closed is answered by a reset.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+            Err(error) => panic!("the connection stays open: {error}"),
+        }
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn who_dawdles_is_sent_away() {
+    let bounds = Bounds {
+        patience: Duration::from_millis(300),
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let began = Instant::now();
+    let head = format!("GET / HTTP/1.1\r\nHost: {address}\r\n");
+    assert!(!dawdle(connect(address), &head, b"X-More: 1\r\n").contains("200 OK"));
+    let post = format!(
+        "POST /api/sessions HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: 60000\r\n\r\n"
+    );
+    let answer = dawdle(connect(address), &post, b" ");
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert!(answer.contains("took too long to arrive"), "{answer}");
+    assert_eq!(dawdle(connect(address), "", b""), "", "nothing is asked");
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(request(address, "GET", "/", &[], "").status, 200);
+}
+
+#[test]
+fn a_connection_has_its_time_and_then_finishes_what_it_is_at() {
+    let bounds = Bounds {
+        visit: Duration::from_millis(500),
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let (id, view) = open(address, json!({}));
+    let began = Instant::now();
+    let mut stream = connect(address);
+    let get = format!(
+        "GET /api/session?since={} HTTP/1.1\r\nHost: {address}\r\nX-Session: {id}\r\n\r\n",
+        view["version"]
+    );
+    stream.write_all(get.as_bytes()).unwrap();
+    let later = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(1000));
+        command(address, &id, json!({"do": "play", "text": "A1-C2"}))
+    });
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap(); // until the server closes it
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(10), "it is not kept");
+    assert_eq!(later.join().unwrap().status, 200);
+}
+
+#[test]
+fn there_are_only_so_many_connections() {
+    let bounds = Bounds {
+        connections: 3,
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let held: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
+    thread::sleep(Duration::from_millis(200)); // they are taken one after another
+    let refused = request(address, "GET", "/", &[], "").status;
+    assert!([0, 503].contains(&refused), "{refused}"); // a reset may overtake the word
+    drop(held);
+    let began = Instant::now();
+    while request(address, "GET", "/", &[], "").status != 200 {
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "there is room again"
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_page_is_whole_and_small() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let began = Instant::now();
+    let mut bytes = 0;
+    for path in [
+        "/",
+        "/play.css",
+        "/board.js",
+        "/play.js",
+        "/icon.svg",
+        "/api/texts?lang=de",
+    ] {
+        let answer = request(address, "GET", path, &[], "");
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(
+            !answer.body.contains("https://"),
+            "{path} loads nothing from elsewhere"
+        );
+        bytes += answer.body.len();
+    }
+    assert!(bytes < 300 * 1024, "{bytes} bytes");
+    assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn a_player_does_not_wait_for_the_thoughts_of_another() {
+    let bounds = Bounds {
+        thinkers: 1,
+        ..Bounds::default()
+    };
+    let address = serve(["rollout:100000000", "human"], bounds);
+    let (busy, _) = open(address, json!({}));
+    let (free, _) = open(address, json!({"white": "human"}));
+    let began = Instant::now();
+    assert_eq!(
+        command(address, &free, json!({"do": "play", "text": "A1-C2"})).status,
+        200
+    );
+    assert!(
+        began.elapsed() < Duration::from_millis(500),
+        "{:?}",
+        began.elapsed()
+    );
+    // And a swap of seats stops the long thought.
+    assert_eq!(command(address, &busy, json!({"do": "swap"})).status, 200);
+}
+
+#[test]
+fn two_hundred_games_at_once() {
+    const GAMES: usize = 200;
+    let address = serve(["human", "greedy"], Bounds::default());
+    let began = Instant::now();
+    let players: Vec<_> = (0..8)
+        .map(|_| {
+            thread::spawn(move || {
+                let open_one = |_| open(address, json!({})).0;
+                let ids: Vec<String> = (0..GAMES / 8).map(open_one).collect();
+                for _ in 0..3 {
+                    for id in &ids {
+                        let view = settled(address, id);
+                        if view["scene"]["outcome"].is_null() {
+                            let text = view["scene"]["legal"][0]["text"].clone();
+                            let answer = command(address, id, json!({"do": "play", "text": text}));
+                            assert_eq!(answer.status, 200, "{}", answer.body);
+                        }
+                    }
+                }
+                for id in &ids {
+                    assert_eq!(settled(address, id)["moves"].as_array().unwrap().len(), 6);
+                }
+            })
+        })
+        .collect();
+    for player in players {
+        player.join().unwrap();
+    }
+    assert!(
+        began.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn two_hundred_games_against_the_best_level() {
+    const GAMES: usize = 200;
+    let address = serve(["human", "best"], Bounds::default());
+    let ids: Vec<String> = (0..GAMES).map(|_| open(address, json!({})).0).collect();
+    let began = Instant::now();
+    for id in &ids {
+        let answer = command(address, id, json!({"do": "play", "text": "A1-C2"}));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    for id in &ids {
+        let view = settled(address, id);
+        assert_eq!(view["moves"].as_array().unwrap().len(), 2);
+        assert_eq!(view["trouble"], Value::Null);
+    }
+    // All want 0.85 s at once; so each gets less, and all have their answers soon.
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+    // Whoever comes now is answered at once.
+    let (id, _) = open(address, json!({"black": "human"}));
+    let began = Instant::now();
+    assert_eq!(
+        command(address, &id, json!({"do": "play", "text": "B1-D2"})).status,
+        200
+    );
+    assert!(
+        began.elapsed() < Duration::from_millis(500),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn a_port_in_use_is_named_with_the_remedy() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let mut command = Command::cargo_bin("play").unwrap();
+    command
+        .args(["--web", "--port", &port])
+        .assert()
+        .code(1)
+        .stderr(contains("choose one with --port"));
+}

@@ -1,0 +1,144 @@
+//! Where trained agents are looked for, and what becomes of those that do not fit.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use jarmo::games::{Guard, Jarmo};
+use jarmo::record::GameRecord;
+use crate::nets::{tiny, with_header};
+use play::agents::Level;
+use play::session::Session;
+use play::specs::Store;
+
+/// What a game against the default opponent says, and who the opponent was.
+fn opponent(mut command: Command, folder: &Path) -> (String, String) {
+    command
+        .current_dir(folder)
+        .env("LANG", "C.UTF-8")
+        .env_remove("LC_ALL")
+        .env_remove("LC_MESSAGES");
+    let assert = command
+        .arg("--plain")
+        .write_stdin("A1-C2\nsave game.jsonl\n")
+        .assert()
+        .success();
+    let said = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+    let file = folder.join("game.jsonl");
+    let record = GameRecord::parse(fs::read_to_string(&file).unwrap().trim()).unwrap();
+    fs::remove_file(file).unwrap();
+    assert_eq!(record.moves.len(), 2, "the opponent has answered");
+    (said, record.black.unwrap())
+}
+
+fn play() -> Command {
+    let mut command = Command::cargo_bin("play").unwrap();
+    command.env_remove("JARMO_CHECKPOINTS");
+    command
+}
+
+#[test]
+fn a_trained_file_in_the_directory_becomes_the_default_opponent() {
+    let folder = tempfile::tempdir().unwrap();
+    let (said, who) = opponent(play(), folder.path());
+    assert!(said.contains("No trained agent is here"), "{said}");
+    assert!(who.starts_with("alphabeta"), "{who}");
+    fs::create_dir(folder.path().join("checkpoints")).unwrap();
+    let file = folder.path().join("checkpoints/jarmo.safetensors");
+    tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    let (said, who) = opponent(play(), folder.path());
+    assert!(!said.contains("trained agent"), "{said}");
+    assert!(who.starts_with("checkpoints/jarmo.safetensors"), "{who}");
+}
+
+#[test]
+fn the_environment_names_the_only_folder_that_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["checkpoints", "others", "empty"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    for name in ["checkpoints", "others"] {
+        let file = folder.path().join(name).join("jarmo.safetensors");
+        tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    }
+    for (name, expected) in [
+        ("others", "others/jarmo"),
+        ("empty", "alpha"),
+        ("", "alpha"),
+    ] {
+        let mut command = play();
+        command.env("JARMO_CHECKPOINTS", name);
+        let (_, who) = opponent(command, folder.path());
+        assert!(who.starts_with(expected), "{name}: {who}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_beside_the_program_serves_every_directory() {
+    let installed = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = installed.path().join("play");
+    fs::hard_link(assert_cmd::cargo::cargo_bin("play"), &program).unwrap();
+    fs::create_dir(installed.path().join("checkpoints")).unwrap();
+    let file = installed.path().join("checkpoints/jarmo.safetensors");
+    tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    let mut command = Command::new(program);
+    command.env_remove("JARMO_CHECKPOINTS");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (_, who) = opponent(command, elsewhere.path());
+    let file = file.canonicalize().unwrap(); // the program knows no symbolic links on its way
+    assert!(who.starts_with(file.to_str().unwrap()), "{who}");
+}
+
+#[test]
+fn a_trained_file_that_does_not_fit_is_named_and_the_built_in_agent_plays() {
+    let file = tiny(&Jarmo::standard(), 1);
+    let cases = [
+        (
+            with_header(&file, r#""encoder_version":2"#, r#""encoder_version":7"#),
+            "encoder version 7, this program needs 2",
+        ),
+        (
+            tiny(&Guard::standard(), 1).to_bytes(),
+            "it plays guard, and jarmo is wanted",
+        ),
+        (
+            file.to_bytes()[..99].to_vec(),
+            "not a whole safetensors file",
+        ),
+    ];
+    for (bytes, problem) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("checkpoints")).unwrap();
+        fs::write(folder.path().join("checkpoints/jarmo.safetensors"), bytes).unwrap();
+        let (said, who) = opponent(play(), folder.path());
+        let told = "The trained agent cannot play here: checkpoints/jarmo.safetensors: ";
+        assert!(said.contains(told) && said.contains(problem), "{said}");
+        assert!(who.starts_with("alphabeta"), "{who}");
+    }
+}
+
+#[test]
+fn a_trained_agent_plays_every_level_that_searches_and_judges() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jarmo.safetensors");
+    tiny(&Jarmo::standard(), 1).save(&path).unwrap();
+    let store = Store {
+        agents: vec![folder.path().to_owned()],
+        tables: None,
+    };
+    let seats = ["human", "human"];
+    let session = Session::with_store(store, "jarmo", Default::default(), None, seats, 0).unwrap();
+    let crew = session.table().crew();
+    assert!(crew.is_trained());
+    let is_file = |spec: &str| spec.starts_with(path.to_str().unwrap());
+    for level in Level::ALL {
+        let spec = crew.of_level(level).spec.to_string();
+        assert_eq!(is_file(&spec), level >= Level::Medium, "{spec}");
+    }
+    assert!(is_file(&crew.analyst().spec.to_string()));
+    // Another game of the same store has no such file.
+    let other = session.beside("tammi", seats, 0).unwrap();
+    assert!(!other.table().crew().is_trained());
+    assert_eq!(other.table().crew().refused(), None);
+}

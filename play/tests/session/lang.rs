@@ -1,0 +1,179 @@
+//! The tables of texts: complete, filled in alike, and with a word for every rule.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::chooser;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::game::{Action, Mask};
+use play::lang::Language;
+
+/// The `{names}` of a text.
+fn holes(text: &str) -> BTreeSet<String> {
+    let parts = text.split('{').skip(1);
+    parts
+        .filter_map(|part| Some(part.split_once('}')?.0.to_owned()))
+        .collect()
+}
+
+#[test]
+fn no_table_lacks_a_key_and_all_fill_in_the_same() {
+    let english = Language::En.texts();
+    let keys = english.keys();
+    assert!(keys.len() > 140);
+    for language in Language::ALL {
+        let texts = language.texts();
+        assert_eq!(texts.keys(), keys, "{language:?}");
+        for key in keys.iter().filter(|key| !key.contains('/')) {
+            let (ours, theirs) = (texts.get(key), english.get(key));
+            assert_eq!(holes(ours), holes(theirs), "{language:?} {key}");
+            assert!(!ours.trim().is_empty(), "{language:?} {key}");
+        }
+        for game in GAMES {
+            let headings = |text: &str| text.lines().filter(|line| line.starts_with("# ")).count();
+            let (ours, theirs) = (texts.rules(game), english.rules(game));
+            assert_eq!(headings(ours), headings(theirs), "{language:?} {game}");
+        }
+    }
+}
+
+#[test]
+fn the_tables_differ() {
+    let hints: BTreeSet<&str> = Language::ALL.map(|one| one.texts().get("help")).into();
+    assert_eq!(hints.len(), 5);
+    for game in GAMES {
+        let rules: BTreeSet<&str> = Language::ALL.map(|one| one.texts().rules(game)).into();
+        assert_eq!(rules.len(), 5);
+    }
+}
+
+#[test]
+fn the_keys_fit_a_terminal_of_80_columns() {
+    for language in Language::ALL {
+        for line in language.texts().get("help_keys").lines() {
+            assert!(line.chars().count() <= 80, "{language:?}: {line}");
+        }
+    }
+}
+
+/// The keys that come after a marker in a source file.
+fn named(text: &str, marker: &str) -> Vec<String> {
+    let ends = text.split(marker).skip(1);
+    ends.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_key_that_the_program_names_is_there() {
+    let keys: BTreeSet<String> = Language::En.texts().keys().into_iter().collect();
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../src/board")];
+    let mut checked = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let markers: &[&str] = match path.extension().unwrap().to_str().unwrap() {
+                "rs" => &["texts.get(\"", "texts.fill(\"", "key: \"", "note(\""],
+                "js" => &[" text(\"", "(text(\""],
+                "html" => &["data-text=\"", "data-label=\""],
+                _ => &[],
+            };
+            for key in markers.iter().flat_map(|marker| named(&text, marker)) {
+                assert!(keys.contains(&key), "{}: {key}", path.display());
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 80, "{checked}");
+}
+
+/// Plays random games and asks about every illegal action on the way.
+struct Reasons;
+
+impl GameTask for Reasons {
+    type Output = usize;
+
+    fn run<G: CatalogGame>(self, game: G) -> usize {
+        let mut found: BTreeSet<String> = BTreeSet::new();
+        let mut choose = chooser(11);
+        for _ in 0..40 {
+            let mut position = game.start();
+            loop {
+                let legal = game.legal(&position);
+                for action in (0..game.actions() as u16).map(Action) {
+                    if !legal.contains(action) {
+                        found.insert(game.why_illegal(&position, action));
+                    }
+                }
+                if legal.is_empty() {
+                    break;
+                }
+                let rank = choose(legal.count() as usize) as u32;
+                game.play(&mut position, legal.nth(rank));
+            }
+        }
+        let start = game.start();
+        let nonsense = [
+            "", "x", "A1-A1", "a1-b2", "c3-c4", "c3xe5", "A1xC2", "@E5", "@Z9", "pass",
+        ];
+        for text in nonsense {
+            if let Err(error) = game.parse_action(&start, text) {
+                found.insert(error.problem().to_owned());
+            }
+        }
+        for reason in &found {
+            for language in Language::ALL {
+                let texts = language.texts();
+                assert!(texts.knows_reason(reason), "{language:?}: {reason}");
+                let told = texts.reason(reason);
+                assert!(!told.contains('{'), "{language:?}: {told}");
+                let translated = language == Language::En || told != *reason;
+                assert!(translated, "{language:?}: {told}");
+            }
+        }
+        found.len()
+    }
+}
+
+#[test]
+fn every_reason_of_the_rules_is_told_in_every_language() {
+    for game in GAMES {
+        let reasons = with_game(game, &GameSettings::default(), Reasons).unwrap();
+        assert!(reasons > 2, "{game}: {reasons}");
+    }
+}
+
+#[test]
+fn reasons_keep_what_varies() {
+    let reason = "the shuttle: white's last four actions went to and fro between A1 and C2, so \
+                  another action must come first";
+    let told = Language::De.texts().reason(reason);
+    assert!(
+        told.contains("Weiß") && told.contains("A1") && told.contains("C2"),
+        "{told}"
+    );
+    assert_eq!(
+        Language::De.texts().reason("something new"),
+        "something new"
+    );
+}
+
+#[test]
+fn a_language_is_found_in_the_tag_of_a_locale() {
+    let cases = [
+        ("de_AT.UTF-8", Some(Language::De)),
+        ("fi", Some(Language::Fi)),
+        ("eo@euro", Some(Language::Eo)),
+        ("it-CH", Some(Language::It)),
+        ("C.UTF-8", None),
+        ("", None),
+    ];
+    for (tag, language) in cases {
+        assert_eq!(Language::parse(tag), language, "{tag}");
+    }
+}

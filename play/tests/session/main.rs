@@ -1,0 +1,11 @@
+//! Sessions: moves, agents, tables, and the words for them.
+
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+#[path = "../../../tests/common/nets.rs"]
+mod nets;
+
+mod agents;
+mod lang;
+mod session;
+mod tables;

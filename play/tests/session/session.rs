@@ -1,0 +1,255 @@
+//! The core of every way to play: moves, undo, agents, matches, records, judgements.
+
+use std::sync::atomic::AtomicBool;
+
+use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::game::Player;
+use jarmo::probe;
+use jarmo::record::GameRecord;
+use play::agents::Shelf;
+use play::analysis;
+use play::session::{Refusal, Session};
+
+fn session(game: &str, seats: [&str; 2]) -> Session {
+    let mut session = Session::new(game, GameSettings::default(), None, seats, 5).unwrap();
+    session.set_judging(false);
+    session
+}
+
+/// Does all jobs there are.
+fn think(session: &mut Session) {
+    let mut shelf = Shelf::new();
+    while let Some(job) = session.job() {
+        let thought = job.run(&mut shelf, &AtomicBool::new(false), 1).unwrap();
+        assert!(
+            session.finish(&job, thought),
+            "a thought that was asked for is taken"
+        );
+    }
+}
+
+fn texts(session: &Session) -> Vec<String> {
+    session
+        .table()
+        .moves()
+        .into_iter()
+        .map(|played| played.text)
+        .collect()
+}
+
+/// Plays the first legal move for whoever is a person until the game is over.
+fn play_out(session: &mut Session) {
+    loop {
+        think(session);
+        let scene = session.table().scene();
+        let Some(legal) = scene
+            .legal
+            .get(scene.ply as usize % scene.legal.len().max(1))
+        else {
+            break;
+        };
+        session.play(&legal.text).unwrap();
+    }
+}
+
+#[test]
+fn an_agent_answers_and_undo_goes_back_to_the_person() {
+    let mut game = session("jarmo", ["human", "greedy"]);
+    game.play("A1-C2").unwrap();
+    assert_eq!(game.play("C1-D3"), Err(Refusal::NotYourTurn));
+    think(&mut game);
+    assert_eq!(game.table().moves().len(), 2);
+    assert!(game.human_to_move());
+    game.undo();
+    assert_eq!(game.table().cursor(), 0);
+    assert!(
+        game.job().is_none(),
+        "the agent waits while an old place is looked at"
+    );
+    game.redo();
+    assert_eq!(game.table().cursor(), 2);
+    game.undo();
+    game.play("B1-D2").unwrap();
+    assert_eq!(
+        texts(&game),
+        ["B1-D2"],
+        "the moves that were taken back are gone"
+    );
+    think(&mut game);
+    assert_eq!(game.table().moves().len(), 2);
+}
+
+#[test]
+fn an_agent_goes_on_from_an_earlier_place_when_told_to() {
+    let mut game = session("jarmo", ["human", "greedy"]);
+    game.play("A1-C2").unwrap();
+    think(&mut game);
+    game.go_to(1);
+    assert!(game.job().is_none());
+    game.resume();
+    think(&mut game);
+    assert_eq!(game.table().moves().len(), 2);
+}
+
+#[test]
+fn an_illegal_move_changes_nothing_and_is_explained() {
+    let mut game = session("jarmo", ["human", "human"]);
+    let Err(Refusal::Move(error)) = game.play("A1-A2") else {
+        panic!("A1-A2 is no line");
+    };
+    assert_eq!(error.problem(), "no line leads from A1 to A2");
+    assert_eq!(game.table().moves().len(), 0);
+}
+
+#[test]
+fn a_late_thought_is_dropped() {
+    let mut game = session("jarmo", ["human", "greedy"]);
+    game.play("A1-C2").unwrap();
+    let job = game.job().unwrap();
+    let thought = job
+        .run(&mut Shelf::new(), &AtomicBool::new(false), 1)
+        .unwrap();
+    game.undo();
+    assert!(!game.wants(&job));
+    assert!(!game.finish(&job, thought.clone()));
+    game.play("B1-D2").unwrap();
+    assert!(!game.finish(&job, thought));
+    assert_eq!(texts(&game), ["B1-D2"]);
+}
+
+#[test]
+fn games_are_played_to_their_end_and_their_records_trace() {
+    for game in GAMES {
+        let mut session = session(game, ["human", "random"]);
+        play_out(&mut session);
+        let end = session.table().moves().len();
+        assert!(session.table().outcome(end).is_some(), "{game}");
+        let line = session.record().to_line();
+        let mut traced = Vec::new();
+        assert!(
+            probe::trace(&GameSettings::default(), line.as_bytes(), &mut traced).unwrap(),
+            "{game}"
+        );
+        let traced = String::from_utf8(traced).unwrap();
+        assert_eq!(traced.lines().count(), end + 1, "{game}");
+        // And the record brings the same game back.
+        let mut other = self::session("jarmo", ["human", "human"]);
+        other.load(&GameRecord::parse(&line).unwrap()).unwrap();
+        assert_eq!(texts(&other), texts(&session), "{game}");
+        assert_eq!(other.table().game(), game);
+    }
+}
+
+#[test]
+fn what_an_action_does_on_the_board_is_what_changes_on_it() {
+    for game in GAMES {
+        let mut session = session(game, ["random", "random"]);
+        think(&mut session);
+        let mut table = session.table().fresh();
+        for played in session.table().moves() {
+            let before = table.scene();
+            let legal = before.legal.iter().find(|legal| legal.text == played.text);
+            let gesture = legal.unwrap().gesture;
+            table.play(&played.text).unwrap();
+            let after = table.scene();
+            let owner = |scene: &play::table::Scene, cell: Option<usize>| {
+                let piece = scene.pieces.iter().find(|piece| Some(piece.cell) == cell);
+                piece.map(|piece| piece.player)
+            };
+            let mover = before.to_move;
+            if gesture.from.is_some() {
+                assert_eq!(owner(&before, gesture.from), Some(mover), "{game}");
+                assert_eq!(owner(&after, gesture.from), None, "{game}");
+            }
+            if gesture.to.is_some() {
+                assert_eq!(owner(&after, gesture.to), Some(mover), "{game}");
+            }
+            if gesture.captured.is_some() {
+                assert_eq!(owner(&before, gesture.captured), Some(!mover), "{game}");
+            }
+            assert_eq!(after.last, Some(gesture), "{game}");
+            let count = |scene: &play::table::Scene| scene.pieces.len();
+            if gesture.captured.is_none() && gesture.from.is_some() && game != "tammi" {
+                assert_eq!(count(&before), count(&after), "{game}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_match_swaps_sides_and_adds_points() {
+    let mut session = session("jarmo", ["greedy", "random"]);
+    session.new_match();
+    think(&mut session);
+    let first = session
+        .table()
+        .outcome(session.table().moves().len())
+        .unwrap();
+    session.next_game().unwrap();
+    assert_eq!(session.seats()[0].to_string(), "random");
+    assert_eq!(session.table().moves().len(), 0);
+    think(&mut session);
+    let second = session
+        .table()
+        .outcome(session.table().moves().len())
+        .unwrap();
+    let games = session.games().unwrap();
+    let [a, b] = first.score.unwrap();
+    let [c, d] = second.score.unwrap();
+    assert!(games.over);
+    assert_eq!(games.points, [u32::from(a + d), u32::from(b + c)]);
+    assert!(session.next_game().is_err());
+}
+
+#[test]
+fn analysis_judges_every_move_and_marks_a_blunder() {
+    let mut session = session("connect_four", ["human", "human"]);
+    // White could win on D and does not.
+    for text in ["D", "C", "D", "C", "D", "B", "A"] {
+        session.play(text).unwrap();
+    }
+    session.set_analysing(true);
+    think(&mut session);
+    assert_eq!(session.unstudied(), 0);
+    let judgements = session.judgements();
+    assert_eq!(judgements.len(), 7);
+    assert_eq!(judgements[6].best.as_deref(), Some("D"));
+    assert!(!judgements[6].mark.is_empty(), "{:?}", judgements[6]);
+    let annotated = analysis::annotated(&session);
+    let json: serde_json::Value = serde_json::from_str(&annotated).unwrap();
+    assert_eq!(json["analysis"]["moves"].as_array().unwrap().len(), 7);
+    let again = GameRecord::parse(&annotated).unwrap();
+    assert_eq!(again.moves.len(), 7, "an annotated record is a record");
+}
+
+#[test]
+fn hints_come_for_the_place_they_were_asked_for() {
+    let mut session = session("jarmo", ["human", "human"]);
+    session.ask_hint();
+    assert!(session.hint().is_none());
+    think(&mut session);
+    let hint = session.hint().unwrap().clone();
+    assert!(!hint.candidates.is_empty());
+    session.play(&hint.text).unwrap();
+    assert!(session.hint().is_none());
+}
+
+#[test]
+fn wrong_settings_are_refused_with_what_there_is() {
+    let make = |game, position, seats| {
+        Session::new(game, GameSettings::default(), position, seats, 0)
+            .err()
+            .unwrap()
+    };
+    let people = ["human", "human"];
+    assert!(make("chess", None, people).contains("there are jarmo"));
+    assert!(make("jarmo", Some("x"), people).contains("illegal position"));
+    assert!(make("jarmo", None, ["nobody", "human"]).contains("a player is `human`, a level"));
+    let mut session = session("jarmo", people);
+    let record = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
+    let problem = session
+        .load(&GameRecord::parse(record).unwrap())
+        .unwrap_err();
+    assert!(problem.starts_with("move 2: action `A1-C2`"), "{problem}");
+    assert!(session.set_seat(Player::White, "nobody").is_err());
+}

@@ -1,0 +1,218 @@
+//! Exact tables beside the board: results are announced, and levels and analysis know them.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assert_cmd::Command;
+use jarmo::game::{Game, Player, Verdict};
+use jarmo::games::Jarmo;
+use jarmo::random::stream;
+use jarmo::tables::index::Layer;
+use jarmo::tables::{BuildSettings, Exact, Tables, random_position};
+use play::agents::Shelf;
+use play::analysis;
+use play::lang::Language;
+use play::session::Session;
+use play::specs::Store;
+use play::thought::CertainResult;
+use play::tui::App;
+use predicates::prelude::*;
+use predicates::str::contains;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::{Value, json};
+
+/// White wins in 23 plies.
+const WON: &str = "5/b4/4b/5/2w1w w - - 0";
+
+/// Tables up to force 4, built once for all tests of this file.
+static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("play-tables");
+    let settings = BuildSettings {
+        force: 4,
+        save_every: Duration::from_secs(1000),
+    };
+    jarmo::tables::build(&Jarmo::standard(), &folder, settings, &mut |_| {}).unwrap();
+    folder
+});
+
+fn store() -> Store {
+    Store {
+        tables: Some(TABLES.clone()),
+        ..Store::default()
+    }
+}
+
+fn session(position: &str, seats: [&str; 2]) -> Session {
+    let settings = Default::default();
+    Session::with_store(store(), "jarmo", settings, Some(position), seats, 1).unwrap()
+}
+
+fn think(session: &mut Session) {
+    let mut shelf = Shelf::new();
+    while let Some(job) = session.job() {
+        let thought = job.run(&mut shelf, &AtomicBool::new(false), 1).unwrap();
+        session.finish(&job, thought);
+    }
+}
+
+fn drawn() -> String {
+    let game = Jarmo::standard();
+    let tables = Tables::open(&game, &TABLES).unwrap();
+    let (layer, mut draw) = (Layer::new(4), stream(1, 1));
+    loop {
+        let position = random_position(&layer, &mut draw);
+        if tables.exact(&position) == Some(Exact::Draw) && game.outcome(&position).is_none() {
+            return game.position_text(&position);
+        }
+    }
+}
+
+fn record_file(folder: &Path, position: &str) -> String {
+    let path = folder.join("game.jsonl");
+    let record = json!({ "game": "jarmo", "position": position, "moves": [] });
+    std::fs::write(&path, format!("{record}\n")).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_best_level_wins_in_the_plies_that_were_announced() {
+    let mut session = session(WON, ["best", "random"]);
+    let certain = CertainResult {
+        winner: Some(Player::White),
+        plies: Some(23),
+    };
+    assert_eq!(session.known(0), Some(certain));
+    assert_eq!(session.value(0), Some(1.0));
+    think(&mut session);
+    let end = session.table().moves().len();
+    let outcome = session.table().outcome(end).expect("the game is over");
+    assert_eq!(outcome.verdict(Player::White), Verdict::Win);
+    assert!(end <= 23, "{end}");
+    assert_eq!(session.known(end), None, "what is over needs no telling");
+}
+
+#[test]
+fn analysis_counts_a_win_thrown_away_at_once() {
+    let mut session = session(WON, ["human", "human"]);
+    let worst = session.table().scene().legal.into_iter().find(|legal| {
+        session.play(&legal.text).unwrap();
+        let lost = session.value(1) < Some(1.0);
+        session.undo();
+        lost
+    });
+    session
+        .play(&worst.expect("not every move wins").text)
+        .unwrap();
+    session.set_analysing(true);
+    think(&mut session);
+    let one = &session.judgements()[0];
+    assert_eq!(one.before, Some(1.0));
+    assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
+    assert_eq!(one.certain, session.known(0));
+    let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
+    let told = &annotated["analysis"]["moves"][0]["certain"];
+    assert_eq!(*told, json!({ "winner": "white", "plies": 23 }));
+}
+
+#[test]
+fn plain_lines_announce_wins_and_draws_in_every_language() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        (
+            "en",
+            "Exact tables: White wins in 23 plies.",
+            "certain draw",
+        ),
+        (
+            "de",
+            "Exakte Tabellen: Weiß gewinnt in 23 Halbzügen.",
+            "sicheres Unentschieden",
+        ),
+        (
+            "it",
+            "Tabelle esatte: Il Bianco vince in 23 semimosse.",
+            "patta sicura",
+        ),
+        (
+            "fi",
+            "Tarkat taulukot: Valkoinen voittaa 23 siirrossa.",
+            "varma tasapeli",
+        ),
+        (
+            "eo",
+            "Ekzaktaj tabeloj: Blanko venkas post 23 movoj.",
+            "certa egalludo",
+        ),
+    ];
+    let drawn = drawn();
+    for (language, won, draw) in cases {
+        for (position, words) in [(WON, won), (&drawn, draw)] {
+            let mut command = Command::cargo_bin("play").unwrap();
+            command
+                .env("LC_ALL", "C.UTF-8")
+                .args(["--plain", "--black", "human", "--lang", language, "--load"])
+                .arg(record_file(folder.path(), position))
+                .arg("--tables")
+                .arg(&*TABLES)
+                .write_stdin("")
+                .assert()
+                .success()
+                .stdout(contains(words).count(1));
+        }
+    }
+}
+
+#[test]
+fn the_terminal_announces_unless_the_evaluation_is_off() {
+    for judging in [true, false] {
+        let mut session = session(WON, ["human", "human"]);
+        session.set_judging(judging);
+        let mut app = App::new(session, Language::En, 0);
+        let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
+        terminal.draw(|frame| app.draw(frame)).unwrap();
+        let screen = terminal.backend().to_string();
+        let told = screen.contains("Exact tables: White wins in");
+        assert_eq!(told, judging, "{screen}");
+    }
+}
+
+#[test]
+fn tables_that_cannot_be_had_are_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let torn = folder.path().join("torn");
+    std::fs::create_dir(&torn).unwrap();
+    for entry in std::fs::read_dir(&*TABLES).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "table") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let cut = &bytes[..bytes.len() - 1];
+        std::fs::write(torn.join(path.file_name().unwrap()), cut).unwrap();
+    }
+    let missing = folder.path().join("missing");
+    let torn = torn.to_str().unwrap();
+    for (game, tables, message) in [
+        (
+            "tammi",
+            TABLES.to_str().unwrap(),
+            "--tables: there are exact tables for jarmo only, not for tammi",
+        ),
+        ("jarmo", missing.to_str().unwrap(), "missing"),
+        ("jarmo", torn, torn),
+    ] {
+        for way in [&["--plain"][..], &["--web", "--port", "0"]] {
+            let mut command = Command::cargo_bin("play").unwrap();
+            command
+                .args(["--game", game, "--tables", tables])
+                .args(way)
+                .write_stdin("")
+                .assert()
+                .code(2)
+                .stderr(contains(message).and(contains("panicked").not()));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The program driven by a pipe.
+
+use std::process::Stdio;
+
+use assert_cmd::Command;
+use assert_cmd::cargo::CommandCargoExt;
+use predicates::prelude::*;
+use predicates::str::contains;
+
+fn program(args: &[&str]) -> std::process::Command {
+    let mut command = std::process::Command::cargo_bin("play").unwrap();
+    command
+        .env("LANG", "C.UTF-8")
+        .env("JARMO_CHECKPOINTS", "") // the same agents everywhere
+        .env_remove("LC_ALL")
+        .env_remove("LC_MESSAGES")
+        .args(args);
+    command
+}
+
+fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
+    Command::from(program(args)).write_stdin(input).assert()
+}
+
+#[test]
+fn a_game_against_an_agent_by_lines() {
+    play(
+        &["--plain", "--opponent", "random"],
+        "A1-C2\nmoves\nlist\nquit\n",
+    )
+    .success()
+    .stdout(
+        contains("( b )")
+            .and(contains("⠤"))
+            .and(contains("White to move"))
+            .and(contains("\n> "))
+            .and(contains("\nA1-C2 "))
+            .and(contains("Points 5:5")),
+    );
+}
+
+#[test]
+fn agents_play_each_other_to_the_end_without_a_terminal() {
+    for game in ["jarmo", "guard", "tammi", "connect_four"] {
+        play(
+            &["--game", game, "--white", "greedy", "--black", "random"],
+            "",
+        )
+        .success()
+        .stdout(contains("wins").or(contains("Draw")));
+    }
+}
+
+#[test]
+fn mistakes_are_explained_and_nothing_is_lost() {
+    let input = "A1-A2\nB9\nfrobnicate\n\nA1-C2\nundo\nredo\nlist\nsave /nowhere/x\nload /nowhere\nwhite nobody\n";
+    play(&["--plain", "--black", "human", "--lang", "de"], input)
+        .success()
+        .stdout(
+            contains("A1-A2: keine Linie führt von A1 nach A2")
+                .and(contains("B9: erwartet wird ein Zug"))
+                .and(contains("`frobnicate` ist hier weder Zug noch Befehl"))
+                .and(contains("\nA1-C2\n"))
+                .and(contains("/nowhere/x: "))
+                .and(contains("/nowhere: "))
+                .and(contains("agent `nobody`")),
+        );
+}
+
+#[test]
+fn commands_of_a_game() {
+    let input = "rules\nhelp\nhint\neval\nswap\nnew\nmatch\nnext\nboard\nanalyse\n";
+    play(&["--black", "human", "--lang", "eo"], input)
+        .success()
+        .stdout(
+            contains("Celo")
+                .and(contains("Komandoj"))
+                .and(contains("Plej bona:"))
+                .and(contains("Matĉo")),
+        );
+}
+
+#[test]
+fn a_record_is_saved_loaded_and_analysed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("games.jsonl");
+    let out = folder.path().join("annotated.jsonl");
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let moves = "d\nc\nd\nc\nd\nb\na\n";
+    let args = ["--game", "connect_four", "--black", "human"];
+    play(&args, &format!("{moves}save {file}\n"))
+        .success()
+        .stdout(contains("Saved"));
+    play(&["--analyse", file, "--export", out, "--plain"], "")
+        .success()
+        .stdout(
+            contains("7 A")
+                .and(contains("(D)"))
+                .and(contains("Analysed: 1 ")),
+        );
+    let annotated = std::fs::read_to_string(out).unwrap();
+    assert!(annotated.contains("\"analysis\""));
+    play(&["--load", out, "--black", "human"], "list\n")
+        .success()
+        .stdout(contains("D C D C D B A"));
+}
+
+#[test]
+fn the_language_comes_from_the_environment_or_the_option() {
+    let mut command = Command::cargo_bin("play").unwrap();
+    command.env("JARMO_CHECKPOINTS", "");
+    command.env("LC_ALL", "fi_FI.UTF-8").write_stdin("");
+    command
+        .assert()
+        .success()
+        .stdout(contains("Valkoinen on vuorossa"));
+    let mut command = Command::cargo_bin("play").unwrap();
+    command
+        .env("LC_ALL", "fi_FI.UTF-8")
+        .args(["--lang", "it"])
+        .write_stdin("");
+    command
+        .assert()
+        .success()
+        .stdout(contains("Tocca al Bianco"));
+    let mut command = Command::cargo_bin("play").unwrap();
+    command.env("LC_ALL", "fr_FR.UTF-8").write_stdin("");
+    command.assert().success().stdout(contains("White to move"));
+}
+
+#[test]
+fn a_locale_without_unicode_gets_ascii() {
+    let mut command = Command::cargo_bin("play").unwrap();
+    command
+        .env("LC_ALL", "C")
+        .env("LANG", "")
+        .args(["--lang", "de"])
+        .write_stdin("rules\n");
+    let ascii = predicate::function(|out: &str| out.is_ascii());
+    command
+        .assert()
+        .success()
+        .stdout(ascii.and(contains("( b )")));
+}
+
+#[test]
+fn wrong_options_are_named_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let bad = folder.path().join("bad.jsonl");
+    std::fs::write(&bad, "{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}\n").unwrap();
+    let bad = bad.to_str().unwrap();
+    let cases: [(&[&str], u8, &str); 8] = [
+        (
+            &["--game", "chess"],
+            2,
+            "there are jarmo, guard, tammi, connect_four",
+        ),
+        (&["--opponent", "nobody"], 2, "a player is `human`, a level"),
+        (&["--lang", "fr"], 2, "there are en, de, it, fi, eo"),
+        (&["--port", "1"], 2, "--web"),
+        (&["--analyse", "no/such/file"], 1, "no/such/file: "),
+        (
+            &["--analyse", bad],
+            1,
+            "move 1: action `A1-A2`: no line leads from A1 to A2",
+        ),
+        (&["--load", "Cargo.toml"], 1, "Cargo.toml: "),
+        (&["--board", "no/file"], 2, "no/file: "),
+    ];
+    for (args, status, part) in cases {
+        play(args, "")
+            .code(i32::from(status))
+            .stderr(contains(part).and(contains("panicked").not()));
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn input_that_cannot_be_read_ends_the_program() {
+    let folder = std::fs::File::open("tests").unwrap();
+    let mut command = program(&["--plain", "--opponent", "random"]);
+    let output = command.stdin(folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("standard input: "), "{message}");
+    assert!(output.stdout.len() < 10_000);
+}
+
+#[test]
+fn nobody_who_reads_on_is_no_error() {
+    let mut child = program(&["--plain", "--opponent", "random"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap(); // closes its input
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

@@ -1,0 +1,236 @@
+//! The engine's protocol, as dialogues.
+
+use std::io::Cursor;
+
+use jarmo::agent::AgentSpec;
+use jarmo::engine;
+use jarmo::games::{ConnectFour, Guard, Jarmo};
+
+/// What the engine answers to these lines, each of them a line.
+fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&str]) -> Vec<String> {
+    let spec: AgentSpec = agent.parse().unwrap();
+    let mut out = Vec::new();
+    let input = Cursor::new(lines.join("\n"));
+    engine::run(game, &spec, 1, input, &mut out)
+        .unwrap()
+        .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
+    answers_of(Jarmo::standard(), agent, lines)
+}
+
+/// The dialogue of a file: what is sent after `> `, what comes back after `< `. Speed and time are
+/// written as `*`.
+#[test]
+fn the_golden_dialogue_comes_back_word_for_word() {
+    let golden = include_str!("../data/engine/dialogue.txt");
+    let sent: Vec<&str> = golden
+        .lines()
+        .filter_map(|line| line.strip_prefix("> "))
+        .collect();
+    let expected: Vec<&str> = golden
+        .lines()
+        .filter_map(|line| line.strip_prefix("< "))
+        .collect();
+    let answered: Vec<String> = answers("random", &sent)
+        .iter()
+        .map(|line| timeless(line))
+        .collect();
+    assert_eq!(
+        answered,
+        expected,
+        "the dialogue now is:\n{}",
+        answered.join("\n")
+    );
+}
+
+/// The line without what depends on the machine.
+fn timeless(line: &str) -> String {
+    let mut words: Vec<&str> = line.split(' ').collect();
+    for index in 1..words.len() {
+        if matches!(words[index - 1], "nps" | "time") {
+            words[index] = "*";
+        }
+    }
+    let line = words.join(" ");
+    match line.strip_prefix("id name ") {
+        Some(_) => "id name *".to_owned(),
+        None => line,
+    }
+}
+
+#[test]
+fn every_agent_answers_with_a_legal_move() {
+    for agent in [
+        "random",
+        "greedy",
+        "uniform:50",
+        "rollout:50",
+        "alphabeta:500",
+    ] {
+        for go in [
+            "go",
+            "go nodes 20",
+            "go nodes 0",
+            "go movetime 1",
+            "go movetime 0",
+        ] {
+            let lines = answers(agent, &["position startpos moves A1-C2", go]);
+            let last = lines.last().unwrap();
+            let best = last.strip_prefix("bestmove ").unwrap();
+            let position = format!("position startpos moves A1-C2 {best}");
+            let after = answers("random", &[&position, "query p1turn"]);
+            assert_eq!(after, ["response true"], "{agent}: {go}: {last}");
+        }
+    }
+}
+
+#[test]
+fn an_endless_search_answers_when_it_is_stopped() {
+    for agent in ["uniform?mb=8", "rollout:10", "alphabeta:10", "random"] {
+        let lines = answers(agent, &["go infinite", "isready", "stop", "isready"]);
+        let find = |wanted: &str| {
+            lines
+                .iter()
+                .position(|line| line.starts_with(wanted))
+                .unwrap()
+        };
+        assert!(find("readyok") < find("bestmove"), "{agent}: {lines:?}");
+        assert_eq!(lines.last().unwrap(), "readyok", "{agent}");
+        // The end of the input stops it too.
+        let lines = answers(agent, &["go infinite"]);
+        assert!(
+            lines.last().unwrap().starts_with("bestmove "),
+            "{agent}: {lines:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_changed_while_an_endless_search_runs() {
+    let lines = answers(
+        "rollout:10",
+        &[
+            "go infinite",
+            "position startpos moves A1-C2",
+            "go",
+            "stop",
+            "query p1turn",
+        ],
+    );
+    let busy = "info string a search is running; send stop first";
+    assert_eq!(
+        lines.iter().filter(|line| *line == busy).count(),
+        2,
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap(), "response true");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_moves() {
+    let play = |seed: &str| {
+        let option = format!("setoption name Seed value {seed}");
+        let lines = answers("random", &[&option, "go", "go", "go", "go", "go", "go"]);
+        lines
+            .into_iter()
+            .filter(|line| line.starts_with("best"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(play("5"), play("5"));
+    assert_ne!(play("5"), play("6"));
+}
+
+#[test]
+fn a_win_in_sight_is_announced_and_found() {
+    // Three in the middle column: D wins.
+    let won = "position startpos moves D A D A D B";
+    for agent in ["alphabeta:2000", "rollout:2000", "greedy", "uniform:500"] {
+        let lines = answers_of(ConnectFour::new(0), agent, &[won, "go"]);
+        assert_eq!(lines.last().unwrap(), "bestmove D", "{agent}");
+        let info = &lines[lines.len() - 2];
+        assert!(
+            info.contains(" score mate 1 wdl 1000 0 0 "),
+            "{agent}: {info}"
+        );
+    }
+}
+
+#[test]
+fn several_lines_are_shown_when_asked_for() {
+    for agent in ["alphabeta:3000", "rollout:300"] {
+        let lines = answers_of(
+            Guard::standard(),
+            agent,
+            &["setoption name MultiPV value 3", "go"],
+        );
+        let last: Vec<&String> = lines.iter().rev().skip(1).take(3).collect();
+        for (info, number) in last.iter().rev().zip(1..) {
+            assert!(
+                info.contains(&format!(" multipv {number} score ")),
+                "{agent}: {lines:?}"
+            );
+        }
+        let moves: Vec<&str> = last
+            .iter()
+            .map(|info| info.split(" pv ").nth(1).unwrap())
+            .collect();
+        assert!(moves[0] != moves[1] && moves[1] != moves[2], "{moves:?}");
+    }
+}
+
+#[test]
+fn a_missing_agent_file_is_refused_with_what_there_is() {
+    let spec: AgentSpec = "tests/none.safetensors?sims=64".parse().unwrap();
+    let refused = engine::run(Jarmo::standard(), &spec, 1, Cursor::new("go"), Vec::new());
+    let message = refused.unwrap_err().to_string();
+    for part in ["tests/none.safetensors", "no such file", "alphabeta:NODES"] {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn what_was_searched_is_kept_until_a_new_game() {
+    let last = |keep: &str, lines: &[&str]| {
+        let agent = format!("checkpoints/jarmo.safetensors?sims=300&keep={keep}");
+        let answered = answers(&agent, lines);
+        let line = answered.iter().rfind(|line| line.starts_with("info"));
+        timeless(line.unwrap())
+    };
+    let first = last("no", &["go"]);
+    let (_, line) = first.split_once(" pv ").unwrap();
+    let moves: Vec<&str> = line.split(' ').take(2).collect();
+    let later = format!("position startpos moves {}", moves.join(" "));
+    let later = later.as_str();
+
+    let alone = last("no", &[later, "go"]);
+    assert_eq!(last("no", &["go", later, "go"]), alone);
+    assert_ne!(last("yes", &["go", later, "go"]), alone);
+    for over in ["uginewgame", "setoption name Seed value 1"] {
+        let lines = ["go", over, later, "go"];
+        assert_eq!(last("yes", &lines), alone, "{over}");
+    }
+}
+
+#[test]
+fn where_the_moves_begin_is_a_word_of_its_own() {
+    let start = "bbbbb/5/5/5/wwwww w - - 0";
+    for line in [
+        format!("position fen {start}\tmoves\tA1-C2"),
+        format!("position  fen  {start}  moves A1-C2"),
+    ] {
+        let lines = answers("random", &[&line, "query p1turn"]);
+        assert_eq!(lines, ["response false"], "{line:?}");
+    }
+    for (line, refused) in [
+        ("position startpos movesA1-C2", "`movesA1-C2` after"),
+        ("position fen movesx moves A1-C2", "position `movesx`"),
+        ("position fen x movesb moves A1-C2", "position `x movesb`"),
+    ] {
+        let lines = answers("random", &[line]);
+        assert!(lines[0].contains(refused), "{lines:?}");
+    }
+}

@@ -1,0 +1,12 @@
+//! Matches and ratings, and agents driven by other programs.
+
+#[path = "../common/nets.rs"]
+mod nets;
+
+mod checkpoints;
+mod engine;
+mod play;
+#[cfg(feature = "cli")]
+mod program;
+mod rating;
+mod records;

@@ -1,0 +1,477 @@
+//! `jarmo arena` as a person or a script meets it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assert_cmd::prelude::*;
+use jarmo::games::{Guard, Jarmo};
+use crate::nets::{tiny, with_header};
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty, is_match};
+use serde_json::Value;
+
+fn arena(args: &str) -> Command {
+    let mut command = Command::cargo_bin("jarmo").unwrap();
+    command.arg("arena").args(args.split(' '));
+    command
+}
+
+/// A file of this test alone, which is not there yet.
+fn fresh(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-{name}"));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn with_file(command: &str, option: &str, path: &PathBuf) -> Command {
+    let mut command = arena(command);
+    command.arg(option).arg(path);
+    command
+}
+
+fn json(mut command: Command) -> Value {
+    let output = command
+        .arg("--json")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    serde_json::from_slice(&output).unwrap()
+}
+
+#[test]
+fn a_match_ends_with_a_table() {
+    arena("greedy random --games 20 --anchor random=0")
+        .assert()
+        .success()
+        .stdout(
+            contains("jarmo: 1 match of 20 games, openings: 2 random plies, seed 1")
+                .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())
+                .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
+                .and(is_match(r"\n   greedy – random +20 ").unwrap())
+                .and(contains("relative to random = 0")),
+        );
+}
+
+#[test]
+fn a_match_says_how_its_openings_came_out() {
+    let args = "greedy rollout:100 --games 40 --seed 5";
+    let report = json(arena(args));
+    let pairs: Vec<u64> = report["matches"][0]["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|count| count.as_u64().unwrap())
+        .collect();
+    assert_eq!(pairs.iter().sum::<u64>(), 20);
+    let (lost, even, won) = (pairs[0] + pairs[1], pairs[2], pairs[3] + pairs[4]);
+    assert!(lost > 0 && even > 0 && won > 0, "{pairs:?}");
+    let line = format!("greedy won {won}, lost {lost} and came out even in {even}.");
+    arena(args).assert().success().stdout(contains(line));
+}
+
+#[test]
+fn json_tells_everything_and_csv_the_ratings() {
+    let args = "random greedy rollout:20 --games 10 --seed 5 --nodes 10 --game guard";
+    let report = json(arena(args));
+    assert_eq!(report["game"], "guard");
+    assert_eq!(report["nodes"], 10);
+    assert_eq!(report["games"], 30);
+    assert_eq!(report["agents"].as_array().unwrap().len(), 3);
+    assert_eq!(report["matches"].as_array().unwrap().len(), 3);
+    let csv = arena(args)
+        .arg("--csv")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let csv = String::from_utf8(csv).unwrap();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert_eq!(columns, [18; 4]);
+    let best = csv.lines().nth(1).unwrap();
+    assert!(best.starts_with(report["agents"][0]["name"].as_str().unwrap()));
+}
+
+#[test]
+fn a_gauntlet_leaves_out_the_games_of_the_others() {
+    let report = json(arena("random greedy random --games 4 --gauntlet"));
+    let firsts = report["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["first"]);
+    assert_eq!(firsts.collect::<Vec<_>>(), ["random", "random"]);
+    let names = report["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["name"].as_str());
+    assert!(names.flatten().any(|name| name == "random#2"));
+}
+
+#[test]
+fn a_sequential_test_says_which_way_and_after_how_many_games() {
+    arena("greedy random --sprt 0,50 --games 1000")
+        .assert()
+        .success()
+        .stdout(is_match(r"Sequential test: 50 Elo rather than 0, after \d+ games \(log").unwrap());
+    arena("random greedy --sprt -10,50 --games 1000")
+        .assert()
+        .success()
+        .stdout(contains("Sequential test: -10 Elo rather than 50"));
+    arena("random random --sprt 0,5 --games 20")
+        .assert()
+        .success()
+        .stdout(contains("undecided between 0 and 5 Elo after 20 games"));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_played() {
+    let games = fresh("nothing.jsonl");
+    for (args, status, message) in [
+        ("random", 2, "one agent alone has nobody to play"),
+        (
+            "random greedy --games 7",
+            2,
+            "an odd number leaves one opening without its other side; take 6 or 8",
+        ),
+        ("random greedy --games 0", 2, "no games; ask for at least 2"),
+        (
+            "random oracle",
+            2,
+            "there is no such agent; there are random",
+        ),
+        (
+            "random runs/oracle",
+            2,
+            "or a run's folder, run:DIR or run:DIR@STEP",
+        ),
+        (
+            "random greedy --every 2",
+            2,
+            "no run is among the agents; name one as run:DIR",
+        ),
+        ("random greedy --every 0", 2, "--every"),
+        ("random greedy --game chess", 2, "no game is called `chess`"),
+        ("random missing.safetensors", 2, "missing.safetensors"),
+        ("random greedy --openings missing.txt", 1, "missing.txt: "),
+        (
+            "random greedy --opening-plies 5000",
+            1,
+            "take fewer --opening-plies",
+        ),
+        (
+            "random greedy --anchor rollout:5=0",
+            2,
+            "takes no part in the tournament; name one of random, greedy",
+        ),
+        ("random greedy --anchor random", 2, "such as random=0"),
+        (
+            "random greedy --sprt 5,0",
+            2,
+            "the smaller one first, such as 0,20",
+        ),
+        (
+            "random greedy random --sprt 0,5",
+            2,
+            "compares two agents, not 3",
+        ),
+        ("random greedy --nodes 0", 2, "--nodes"),
+        (
+            "random greedy --nodes 5 --movetime 5",
+            2,
+            "cannot be used with",
+        ),
+        ("random greedy --json --csv", 2, "cannot be used with"),
+        ("random greedy --threads 0", 2, "--threads"),
+    ] {
+        with_file(args, "--games-out", &games)
+            .assert()
+            .code(status)
+            .stdout(is_empty())
+            .stderr(contains(message));
+        assert!(!games.exists(), "{args}");
+    }
+    arena("random greedy --resume missing.jsonl")
+        .assert()
+        .code(1)
+        .stderr(contains("missing.jsonl"));
+}
+
+/// A run with three checkpoints of networks that have learned nothing.
+fn run_of_three(folder: &Path) -> String {
+    let run = folder.join("first");
+    fs::create_dir_all(run.join("checkpoints")).unwrap();
+    for step in [100, 200, 300] {
+        let path = run.join(format!("checkpoints/step-{step:08}.safetensors"));
+        tiny(&Jarmo::standard(), step).save(&path).unwrap();
+    }
+    run.display().to_string()
+}
+
+#[test]
+fn a_run_stands_for_its_checkpoints_and_its_ratings_are_drawn_over_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_of_three(folder.path());
+    let (picture, games) = (folder.path().join("r.svg"), folder.path().join("g.jsonl"));
+    let args = format!("run:{run} random --nodes 2 --games 4 --anchor random=0");
+    let mut command = with_file(&args, "--svg", &picture);
+    command.arg("--games-out").arg(&games);
+    let report = json(command);
+    let mut rows: Vec<(&str, &Value)> = report["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap(), &row["checkpoint"]["step"]))
+        .collect();
+    rows.sort_by_key(|(name, _)| *name);
+    assert_eq!(
+        rows,
+        [
+            ("first@100", &Value::from(100)),
+            ("first@200", &Value::from(200)),
+            ("first@300", &Value::from(300)),
+            ("random", &Value::Null),
+        ]
+    );
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert_eq!(svg.matches("<circle").count(), 3, "a dot per checkpoint");
+    assert!(svg.contains("training step"));
+    // The same games count again for the same names, however the run was written.
+    let args = format!("{run}/checkpoints random --nodes 2 --games 4 --anchor random=0");
+    assert_eq!(json(with_file(&args, "--resume", &games)), report);
+    let few = json(arena(&format!("{run} --every 2 --nodes 2 --games 2")));
+    assert_eq!(few["matches"][0]["first"], "first@100");
+    assert_eq!(few["matches"][0]["second"], "first@300");
+}
+
+#[test]
+fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games.jsonl");
+    let run = run_of_three(folder.path());
+    let file = tiny(&Jarmo::standard(), 1);
+    let save = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    save("guard.safetensors", &tiny(&Guard::standard(), 1).to_bytes());
+    for (name, from, to) in [
+        ("rules", r#""rules_version":1"#, r#""rules_version":9"#),
+        (
+            "encoder",
+            r#""encoder_version":2"#,
+            r#""encoder_version":7"#,
+        ),
+    ] {
+        save(
+            &format!("{name}.safetensors"),
+            &with_header(&file, from, to),
+        );
+    }
+    save("torn.safetensors", &file.to_bytes()[..1000]);
+    for (agent, message) in [
+        (
+            "guard.safetensors",
+            "it plays guard, and jarmo is wanted; choose a file for jarmo",
+        ),
+        (
+            "rules.safetensors",
+            "rules version 9 of jarmo, this program has version 1; use the version",
+        ),
+        (
+            "encoder.safetensors",
+            "encoder version 7, this program needs 2; use the version",
+        ),
+        ("torn.safetensors", "not a whole safetensors file"),
+        ("missing.safetensors", "no such file; there are "),
+    ] {
+        let path = folder.path().join(agent).display().to_string();
+        with_file(&format!("random {path}"), "--games-out", &games)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message).and(contains(agent)));
+    }
+    for (agents, message) in [
+        (
+            format!("random run:{run}@150"),
+            "no such step; there are 100, 200, 300",
+        ),
+        (
+            format!("random run:{run}@last"),
+            "expected run:DIRECTORY@STEP",
+        ),
+        (format!("random run:{run}/none"), "there is no directory "),
+        (
+            format!("random {}", folder.path().display()),
+            "no checkpoints in ",
+        ),
+        (
+            format!("{run} --every 3"),
+            "one agent alone has nobody to play",
+        ),
+        (
+            format!("random {run} --game guard"),
+            "it plays jarmo, and guard is wanted",
+        ),
+    ] {
+        with_file(&agents, "--games-out", &games)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message));
+    }
+    assert!(!games.exists());
+}
+
+#[test]
+fn a_time_for_a_move_holds_for_all_whatever_their_specs_say() {
+    let games = fresh("movetime.jsonl");
+    // At what the specs say the first move alone would take hours.
+    let endless = "rollout:1000000000 alphabeta:1000000000000";
+    let args = format!("{endless} --movetime 2 --games 2 --threads 1");
+    let begun = Instant::now();
+    let report = json(with_file(&args, "--games-out", &games));
+    assert!(
+        begun.elapsed() < Duration::from_secs(60),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(
+        (&report["games"], &report["movetime_ms"]),
+        (&2.into(), &2.into())
+    );
+    let text = fs::read_to_string(&games).unwrap();
+    for line in text.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["arena"]["movetime_ms"], 2);
+    }
+    with_file(endless, "--resume", &games)
+        .assert()
+        .code(1)
+        .stderr(contains(
+            "the time for a move in milliseconds is 2 there and not set here",
+        ));
+}
+
+#[test]
+fn the_games_are_kept_and_the_probe_reads_them() {
+    let games = fresh("kept.jsonl");
+    with_file("random greedy --games 6", "--games-out", &games)
+        .assert()
+        .success();
+    let text = fs::read_to_string(&games).unwrap();
+    assert_eq!(text.lines().count(), 6);
+    let output = assert_cmd::Command::cargo_bin("jarmo")
+        .unwrap()
+        .args(["rules", "trace"])
+        .write_stdin(text.clone())
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let traced: Vec<Value> = String::from_utf8(output)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let ends = traced
+        .iter()
+        .filter(|position| !position["outcome"].is_null());
+    let records = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    for (end, record) in ends.zip(records) {
+        assert_eq!(end["outcome"], record["outcome"]);
+    }
+    with_file("random greedy --games 6", "--games-out", &games)
+        .assert()
+        .code(1)
+        .stderr(contains("there already").and(contains("--resume")));
+    assert_eq!(fs::read_to_string(&games).unwrap(), text);
+}
+
+#[test]
+fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
+    let games = fresh("resumed.jsonl");
+    let args = "random greedy --games 20 --seed 4";
+    let whole = json(with_file(args, "--games-out", &games));
+    let text = fs::read_to_string(&games).unwrap();
+    fs::write(&games, &text[..text.len() * 2 / 3]).unwrap();
+    let mut resume = with_file(args, "--resume", &games);
+    let resumed = resume
+        .arg("--json")
+        .assert()
+        .success()
+        .stderr(contains("half written"));
+    let resumed: Value = serde_json::from_slice(&resumed.get_output().stdout).unwrap();
+    assert_eq!(resumed, whole);
+    let lines = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(lines(&fs::read_to_string(&games).unwrap()), lines(&text));
+    with_file("random greedy --games 20 --seed 5", "--resume", &games)
+        .assert()
+        .code(1)
+        .stdout(is_empty())
+        .stderr(contains(
+            "does not belong to this tournament: the seed is 4 there and 5 here",
+        ));
+}
+
+#[test]
+fn the_picture_is_drawn_to_its_file() {
+    let picture = fresh("picture.svg");
+    with_file("random greedy --games 4", "--svg", &picture)
+        .assert()
+        .success();
+    let svg = fs::read_to_string(&picture).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    assert_eq!(svg.matches("<circle").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_gives_the_table_so_far_and_keeps_the_games() {
+    let games = fresh("stopped.jsonl");
+    let args = "rollout:300 rollout:200 --games 200000 --threads 1";
+    let child = with_file(args, "--games-out", &games)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    let written = || {
+        fs::read_to_string(&games)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    while written() < 4 && begun.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(signal)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let (out, err) = (
+        String::from_utf8(output.stdout),
+        String::from_utf8(output.stderr),
+    );
+    assert!(out.unwrap().contains("1 match of 200000 games"));
+    assert!(err.unwrap().contains("goes on"));
+    let kept = fs::read_to_string(&games).unwrap();
+    assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
+}

@@ -1,0 +1,4 @@
+//! The environment, and what networks see of a position.
+
+mod threats;
+mod vec_env;

@@ -1,0 +1,302 @@
+//! Agent files: what is written is read again, and whatever does not fit is refused by name.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use jarmo::game::Game;
+use jarmo::games::web::Web;
+use jarmo::games::{ConnectFour, Guard, Jarmo};
+use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
+use jarmo::program::this_program;
+use jarmo::random::stream;
+use crate::nets::{tiny, with_header};
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
+
+fn jarmo_agent() -> AgentFile {
+    let game = Jarmo::standard();
+    let net = NetConfig {
+        width: 32,
+        blocks: 1,
+    };
+    let weights = Weights::random(net, NetShape::of(&game), &mut stream(4, 0));
+    let provenance = Provenance {
+        program: this_program(),
+        run: "runs/test".to_owned(),
+        seed: 4,
+        step: 1000,
+        games: 250,
+    };
+    let result = MatchResult {
+        settings: "sims=64".to_owned(),
+        opponent: "rollout:1000".to_owned(),
+        wins: 180,
+        draws: 22,
+        losses: 40,
+    };
+    AgentFile::new(&game, weights, provenance, vec![result])
+}
+
+#[test]
+fn what_is_saved_is_loaded_bit_by_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    let file = jarmo_agent();
+    file.save(&path).unwrap();
+    let loaded = AgentFile::load_for(&path, &Jarmo::standard()).unwrap();
+    assert_eq!(loaded, file);
+    loaded.save(&path).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), file.to_bytes());
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "no temporary file is left");
+}
+
+#[test]
+fn a_file_for_something_else_is_refused_with_both_named() {
+    let file = jarmo_agent();
+    let jarmo = Jarmo::standard();
+    let error = |file: &AgentFile| file.clone().for_game(&jarmo).unwrap_err().to_string();
+    for (from, to, message) in [
+        (
+            r#""encoder_version":2"#,
+            r#""encoder_version":7"#,
+            "encoder version 7, this program needs 2; use the version that wrote it",
+        ),
+        (
+            r#""rules_version":1"#,
+            r#""rules_version":9"#,
+            "rules version 9 of jarmo, this program has version 1; use the version that wrote it",
+        ),
+        (
+            r#""board":"A1-C2 "#,
+            r#""board":""#,
+            "is for another board, with the lines A1-B3",
+        ),
+    ] {
+        let changed = AgentFile::from_bytes(&with_header(&file, from, to)).unwrap();
+        assert!(error(&changed).contains(message), "{}", error(&changed));
+    }
+    let other = file.clone().for_game(&ConnectFour::new(0));
+    assert_eq!(
+        other.unwrap_err().to_string(),
+        "it plays jarmo, and connect_four is wanted; choose a file for connect_four"
+    );
+    assert!(file.clone().for_game(&Guard::standard()).is_err());
+    let short = Jarmo::new(Web::standard(), 50);
+    assert_eq!(file.clone().for_game(&short).unwrap(), file);
+    assert_eq!(
+        file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(),
+        file
+    );
+}
+
+#[test]
+fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.safetensors");
+    let file = tiny(&Jarmo::standard(), 4);
+    let whole = file.to_bytes();
+    let plain = safetensors::serialize(
+        Vec::<(String, safetensors::tensor::TensorView<'_>)>::new(),
+        None,
+    );
+    let mut nan = whole.clone();
+    nan.truncate(whole.len() - 4);
+    nan.extend_from_slice(&f32::NAN.to_le_bytes());
+    for (content, message) in [
+        (Vec::new(), "not a whole safetensors file"),
+        (whole[..100].to_vec(), "not a whole safetensors file"),
+        (
+            whole[..whole.len() - 1].to_vec(),
+            "not a whole safetensors file",
+        ),
+        (
+            b"these bytes are no such thing at all".to_vec(),
+            "not a whole safetensors file",
+        ),
+        (plain.unwrap(), "its metadata has no `jarmo`"),
+        (nan, "holds NaN"),
+        (
+            with_header(&file, r#""format":2"#, r#""format":1"#),
+            "agent format 1, this program reads 2",
+        ),
+        (
+            with_header(&file, r#""width":32"#, r#""width":33"#),
+            "net.width = 33",
+        ),
+        (
+            with_header(&file, r#""width":32"#, r#""width":64"#),
+            "a network mlp 64x1 needs",
+        ),
+        (
+            with_header(&file, r#""features":525"#, r#""features":99999999999"#),
+            "shape.features = 99999999999",
+        ),
+        (
+            with_header(&file, r#""game":"jarmo""#, r#""game":7"#),
+            "broken header",
+        ),
+    ] {
+        std::fs::write(&path, content).unwrap();
+        let error = AgentFile::load(&path).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        assert!(error.contains("broken.safetensors: "), "{error}");
+    }
+    for cut in (0..whole.len()).step_by(997) {
+        assert!(AgentFile::from_bytes(&whole[..cut]).is_err());
+    }
+    let missing = AgentFile::load(Path::new("no/such.safetensors")).unwrap_err();
+    assert!(missing.to_string().starts_with("no/such.safetensors: "));
+    let run = AgentFile::load(folder.path()).unwrap_err().to_string();
+    assert!(
+        run.contains(": a folder, not an agent file; `jarmo export "),
+        "{run}"
+    );
+    let unwritable = file.save(Path::new("no/such.safetensors")).unwrap_err();
+    assert!(unwritable.to_string().contains("nothing was written"));
+}
+
+fn program() -> Command {
+    Command::cargo_bin("jarmo").unwrap()
+}
+
+#[test]
+fn inspect_shows_the_header_the_tensors_and_an_opinion() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    jarmo_agent().save(&path).unwrap();
+    program()
+        .args(["inspect", "--position", "start"])
+        .arg(&path)
+        .assert()
+        .success()
+        .stdout(
+            contains("jarmo, rules version 1, encoder version 2")
+                .and(contains("mlp 32x1"))
+                .and(contains("step 1000, 250 games"))
+                .and(contains("against rollout:1000: 180 won, 22 drawn, 40 lost"))
+                .and(contains("stem.weight"))
+                .and(contains("bbbbb/5/5/5/wwwww w - - 0"))
+                .and(contains("A1-C2")),
+        );
+    let output = program()
+        .args(["inspect", "--json", "--position", "start"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["header"]["game"], "jarmo");
+    let opinion = &json["opinion"];
+    assert_eq!(opinion["policy"].as_array().unwrap().len(), 11);
+    assert_eq!(opinion["policy_logits"].as_array().unwrap().len(), 84);
+    assert_eq!(opinion["score_logits"].as_array().unwrap().len(), 21);
+}
+
+#[test]
+fn inspect_refuses_what_it_cannot_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    jarmo_agent().save(&path).unwrap();
+    program()
+        .args(["inspect", "no/such.safetensors"])
+        .assert()
+        .code(1)
+        .stderr(contains("no/such.safetensors: "));
+    program()
+        .args(["inspect", "--position", "rubbish"])
+        .arg(&path)
+        .assert()
+        .code(2)
+        .stderr(contains("--position: "));
+}
+
+#[test]
+fn bench_net_measures_every_kernel_of_this_machine() {
+    let run = |arguments: &[&str]| {
+        program()
+            .args([
+                "bench",
+                "net",
+                "--json",
+                "--seconds",
+                "0.01",
+                "--batch",
+                "64",
+            ])
+            .args(arguments)
+            .output()
+            .unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_slice(&run(&["--width", "64"]).stdout).unwrap();
+    let kernels = json["kernels"].as_array().unwrap();
+    assert_eq!(kernels[0]["kernel"], "portable");
+    for kernel in kernels {
+        assert!(kernel["positions_per_s"].as_f64().unwrap() > 0.0);
+        assert!(kernel["positions_per_cpu_s"].as_f64().unwrap() > 0.0);
+    }
+    for (arguments, message) in [
+        (["--width", "33"], "net.width = 33"),
+        (["--kernel", "mmx"], "no kernel is called `mmx`"),
+    ] {
+        let refused = run(&arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains(message));
+    }
+}
+
+#[test]
+#[cfg(feature = "net")]
+fn what_the_arena_said_goes_into_the_header() {
+    let home = tempfile::tempdir().unwrap();
+    let [agent, told, out] = ["agent.safetensors", "told.json", "out.safetensors"]
+        .map(|name| home.path().join(name).to_str().unwrap().to_owned());
+    tiny(&Jarmo::standard(), 3).save(agent.as_ref()).unwrap();
+    let spec = format!("{agent}?sims=4&kernel=portable");
+    let arena = program()
+        .args([
+            "arena",
+            &spec,
+            "random",
+            "greedy",
+            "--gauntlet",
+            "--games",
+            "4",
+            "--json",
+        ])
+        .output()
+        .unwrap();
+    std::fs::write(&told, arena.stdout).unwrap();
+    program()
+        .args(["export", &agent, "--results", &told, "--out", &out])
+        .assert()
+        .success();
+    let file = AgentFile::load(out.as_ref()).unwrap();
+    let results = &file.header().results;
+    let opponents: Vec<&str> = results.iter().map(|result| &*result.opponent).collect();
+    assert_eq!(opponents, ["random", "greedy"]);
+    for result in results {
+        assert_eq!(result.settings, "sims=4&kernel=portable");
+        assert_eq!(result.wins + result.draws + result.losses, 4);
+    }
+    program()
+        .args(["inspect", &out])
+        .assert()
+        .success()
+        .stdout(contains("greedy"));
+    program()
+        .args(["export", &agent, "--results", &agent, "--out", &out])
+        .assert()
+        .code(1)
+        .stderr(contains("agent.safetensors"));
+    program()
+        .args([
+            "arena",
+            &format!("{agent}?kernel=fast"),
+            "random",
+            "--games",
+            "2",
+        ])
+        .assert()
+        .code(2)
+        .stderr(contains("expected portable, avx2, avx512, avx512-bf16"));
+}

@@ -1,0 +1,505 @@
+//! Agents that need no network: their specs, their choices, their strength.
+
+use jarmo::agent::{
+    Agent, AgentSpec, Choice, Limit, Memory, Request, SearchWork, TreeSettings, build, measure,
+};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::game::{Game, Mask, Player, Verdict};
+use jarmo::games::scripted::Node;
+use jarmo::games::{Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
+use jarmo::random::stream;
+use jarmo::search::{AlphaBeta, Heuristic, signature};
+use std::time::{Duration, Instant};
+
+/// A task for every game of the catalog.
+fn for_every_game<T: GameTask + Copy>(task: T) {
+    for name in GAMES {
+        with_game(name, &GameSettings::default(), task).unwrap();
+    }
+}
+
+fn choose<G: Game>(agent: &mut dyn Agent<G>, position: G::Position, limit: Limit<'_>) -> Choice {
+    choose_with(agent, position, limit, None)
+}
+
+fn choose_with<G: Game>(
+    agent: &mut dyn Agent<G>,
+    position: G::Position,
+    limit: Limit<'_>,
+    memory: Option<&mut Memory>,
+) -> Choice {
+    let mut stream = stream(1, 0);
+    let mut requests = [Request {
+        position,
+        stream: &mut stream,
+        limit,
+        memory,
+    }];
+    agent.choose(&mut requests).remove(0)
+}
+
+#[test]
+fn specs_write_what_they_read() {
+    for text in [
+        "random",
+        "greedy",
+        "rollout",
+        "rollout:800",
+        "uniform:32?root=puct&cpuct=2.5",
+        "alphabeta:200000?mb=16&lines=3",
+        "checkpoints/jarmo.safetensors?sims=64",
+        "C:\\agents\\best.safetensors:800",
+        "rollout?sims=7&considered=4&root=gumbel&noise=1&mb=1",
+    ] {
+        let spec: AgentSpec = text.parse().unwrap();
+        assert_eq!(spec.to_string(), text);
+    }
+}
+
+#[test]
+fn specs_that_mean_nothing_say_what_there_is() {
+    let cases: &[(&str, &[&str])] = &[
+        ("", &["there is no such agent", "rollout:SIMULATIONS"]),
+        ("minimax", &["agent `minimax`", "alphabeta:NODES"]),
+        ("best.onnx", &["FILE.safetensors"]),
+        ("random:5", &["random takes no number"]),
+        (
+            "rollout:many",
+            &["`many` is no number of simulations", "rollout:800"],
+        ),
+        ("rollout:-1", &["`-1` is no number"]),
+        ("alphabeta:1e6", &["`1e6` is no number of nodes"]),
+        (
+            "alphabeta?depth=5",
+            &["no setting is called `depth`", "nodes, lines, mb"],
+        ),
+        ("greedy?x=1", &["greedy takes none"]),
+        ("rollout?sims", &["`sims` is no setting", "KEY=VALUE"]),
+        ("rollout?sims=1&sims=2", &["`sims` is given twice"]),
+    ];
+    for (text, parts) in cases {
+        let error = text.parse::<AgentSpec>().unwrap_err().to_string();
+        for part in *parts {
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
+    let cases = [
+        ("rollout:5?sims=5", "given twice"),
+        ("rollout?sims=x", "expected a whole number"),
+        ("uniform?root=best", "expected gumbel or puct"),
+        ("rollout?sims=0", "0 simulations are for agent files"),
+        ("uniform?root=puct&noise=1", "`noise` needs root=gumbel"),
+        ("uniform?cpuct=1", "`cpuct` needs root=puct"),
+        ("rollout?fpu=-1", "a number from 0 to 100"),
+        ("rollout?keep=maybe", "expected yes or no"),
+        (
+            "checkpoints/jarmo.safetensors?temperature=0",
+            "a number from 0.01 to 100",
+        ),
+        (
+            "checkpoints/jarmo.safetensors?root=gumbel&temperature=2",
+            "`temperature` needs root=puct",
+        ),
+        ("rollout?cpuct=-1", "from 0 to 100"),
+        (
+            "rollout?point=3e38",
+            "setting point=3e38: expected a number from 0 to 1",
+        ),
+        ("uniform?noise=NaN", "from 0 to 100"),
+        ("rollout:5000000000", "at most 4294967295"),
+        ("alphabeta:5?nodes=5", "given twice"),
+        ("alphabeta?mb=much", "megabytes"),
+        ("src/none.safetensors", "src holds no agent file"),
+    ];
+    for (text, part) in cases {
+        let spec = text.parse().unwrap();
+        let Err(error) = build(Jarmo::standard(), &spec) else {
+            panic!("{text} is an agent");
+        };
+        assert!(error.to_string().contains(part), "{text}: {error}");
+    }
+    let settings = TreeSettings::default();
+    assert_eq!(
+        settings
+            .with_spec(&"uniform:9".parse().unwrap())
+            .unwrap()
+            .simulations,
+        9
+    );
+}
+
+/// The exact value of a scripted game for the player to move: -1, 0 or 1.
+fn minimax(game: &Scripted, position: &ScriptedPosition) -> i8 {
+    let mover = game.to_move(position);
+    if let Some(outcome) = game.outcome(position) {
+        return outcome.verdict(mover).sign();
+    }
+    let children = game.legal(position);
+    let values = children.iter().map(|action| {
+        let mut next = *position;
+        game.play(&mut next, action);
+        let value = minimax(game, &next);
+        if game.to_move(&next) == mover {
+            value
+        } else {
+            -value
+        }
+    });
+    values.max().unwrap()
+}
+
+/// A random tree in which the mover repeats now and then.
+fn random_tree(choose: &mut impl FnMut(usize) -> usize, depth: usize) -> Node {
+    if depth == 0 || choose(8) == 0 {
+        return Node::end(choose(3) as u8, choose(3) as u8);
+    }
+    let player = Player::BOTH[choose(2)];
+    let branches = 1 + choose(4);
+    let branches: Vec<Node> = (0..branches)
+        .map(|_| random_tree(choose, depth - 1))
+        .collect();
+    Node::Choice(player, branches)
+}
+
+#[test]
+fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
+    let mut choose = common::chooser(21);
+    let mut seen = [0; 3];
+    for _ in 0..300 {
+        let game = Scripted::new(&random_tree(&mut choose, 7));
+        let start = game.start();
+        if game.outcome(&start).is_some() {
+            continue;
+        }
+        let exact = minimax(&game, &start);
+        let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1 << 20);
+        let found = search.search(&start, 1 << 20, 1, &mut || false, &mut |_| {});
+        let line = &found.lines[0];
+        let verdict = line.proven.map_or(Verdict::Draw, |(verdict, _)| verdict);
+        assert_eq!(verdict.sign(), exact);
+        seen[(exact + 1) as usize] += 1;
+        let mut position = start;
+        for &action in &line.actions {
+            game.try_play(&mut position, action).unwrap();
+        }
+        if let Some((_, plies)) = line.proven {
+            assert_eq!(
+                plies,
+                Some(game.ply(&position)),
+                "the line ends where it says"
+            );
+            let outcome = game.outcome(&position).unwrap();
+            assert_eq!(outcome.verdict(game.to_move(&start)), verdict);
+        }
+    }
+    assert!(seen.iter().all(|&count| count > 20), "{seen:?}");
+}
+
+#[test]
+fn alphabeta_wins_the_quickest_way_and_loses_the_latest() {
+    let choices = |player: Player, points: (u8, u8)| {
+        let end = || Node::end(points.0, points.1);
+        let far = Node::Choice(player, vec![Node::Choice(player, vec![end()])]);
+        Scripted::new(&Node::Choice(
+            player,
+            vec![far, end(), Node::Choice(player, vec![end()])],
+        ))
+    };
+    for (points, best, plies) in [((2, 1), 1, 1), ((1, 2), 0, 3)] {
+        let game = choices(Player::White, points);
+        let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1000);
+        let found = search.search(&game.start(), 1000, 1, &mut || false, &mut |_| {});
+        assert_eq!(found.lines[0].actions[0].index(), best);
+        assert_eq!(found.lines[0].proven.unwrap().1, Some(plies));
+    }
+}
+
+/// Positions of random games.
+fn positions<G: Game>(game: &G, count: usize) -> Vec<G::Position> {
+    let mut choose = common::chooser(77);
+    let mut found = Vec::new();
+    while found.len() < count {
+        let mut position = game.start();
+        while game.outcome(&position).is_none() {
+            found.push(position);
+            let legal = game.legal(&position);
+            game.play(
+                &mut position,
+                legal.nth(choose(legal.count() as usize) as u32),
+            );
+        }
+    }
+    found
+}
+
+#[test]
+fn heuristics_keep_to_their_contract() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let heuristic = game.heuristic();
+            let mut forced = 0;
+            for position in positions(&game, 2000) {
+                let text = game.position_text(&position);
+                let worth = heuristic.evaluate(&position);
+                assert!(
+                    worth.abs() <= jarmo::search::heuristic::MOST_CENTIPOINTS,
+                    "{text}"
+                );
+                let legal = game.legal(&position);
+                let forcing = heuristic.forcing(&position, &legal);
+                assert!(
+                    forcing.iter().all(|action| legal.contains(action)),
+                    "{text}"
+                );
+                forced += forcing.count();
+                for action in forcing.iter() {
+                    assert!(heuristic.gain(&position, action) >= 0, "{text}");
+                }
+                let again = game.parse_position(&text).unwrap();
+                if again == position {
+                    let keys = [again, position].map(|position| heuristic.key(&position));
+                    assert_eq!(keys[0], keys[1], "{text}");
+                }
+            }
+            assert!(forced > 100, "{}: {forced}", game.id());
+        }
+    }
+    for_every_game(Check);
+}
+
+#[test]
+fn keys_tell_positions_apart() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let heuristic = game.heuristic();
+            let mut boards = std::collections::HashMap::new();
+            for position in positions(&game, 5000) {
+                let text = game.position_text(&position);
+                let fields: Vec<&str> = text.split(' ').collect();
+                let board = fields[..2].join(" ");
+                let first = boards
+                    .entry(heuristic.key(&position))
+                    .or_insert(board.clone());
+                assert_eq!(*first, board, "one key, two boards");
+            }
+            assert!(boards.len() > 1000, "{}", game.id());
+        }
+    }
+    for_every_game(Check);
+}
+
+#[test]
+fn an_agent_answers_the_same_alone_and_in_company_and_again() {
+    #[derive(Clone, Copy)]
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let positions = positions(&game, 12);
+            for spec in [
+                "greedy",
+                "uniform:40?noise=1",
+                "rollout:60",
+                "alphabeta:400",
+            ] {
+                let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
+                let alone: Vec<Choice> = (positions.iter())
+                    .map(|position| choose(agent.as_mut(), *position, Limit::default()))
+                    .collect();
+                let mut streams: Vec<_> = positions.iter().map(|_| stream(1, 0)).collect();
+                let mut requests: Vec<Request<'_, G>> = (positions.iter().zip(&mut streams))
+                    .map(|(position, stream)| Request {
+                        position: *position,
+                        stream,
+                        limit: Limit::default(),
+                        memory: None,
+                    })
+                    .collect();
+                assert_eq!(agent.choose(&mut requests), alone, "{spec}");
+            }
+        }
+    }
+    for_every_game(Check);
+}
+
+/// Simulations that a choice rests on, those of earlier choices included.
+fn visits(choice: &Choice) -> u64 {
+    choice.candidates.iter().map(|one| one.visits).sum()
+}
+
+#[test]
+fn what_was_searched_is_kept_in_a_game_by_the_agent_that_searched_it() {
+    let game = Jarmo::standard();
+    let agent = |spec: &str| build(game.clone(), &spec.parse().unwrap()).unwrap();
+    let mut keeper = agent("uniform:2000?keep=yes");
+    let mut memory = Memory::new();
+    let limit = Limit::default();
+    let mut position = game.start();
+    let first = choose_with(keeper.as_mut(), position, limit, Some(&mut memory));
+    assert_eq!(visits(&first), 2000);
+    for &action in &first.candidates[0].line[..2] {
+        game.play(&mut position, action);
+    }
+
+    // Without a memory nothing is kept, whoever was asked before.
+    let alone = choose(keeper.as_mut(), position, limit);
+    assert_eq!((alone.nodes, visits(&alone)), (2000, 2000));
+    let second = choose_with(keeper.as_mut(), position, limit, Some(&mut memory));
+    assert_eq!(second.nodes, 2000);
+    assert!(visits(&second) > 2010, "{}", visits(&second));
+
+    // What another agent kept is of no use, and neither is what was kept of another game.
+    let mut other = agent("uniform:2000?keep=yes");
+    assert_eq!(
+        choose_with(other.as_mut(), position, limit, Some(&mut memory)),
+        alone
+    );
+    assert_eq!(
+        choose_with(other.as_mut(), game.start(), limit, Some(&mut memory)),
+        first
+    );
+
+    for spec in ["uniform:2000", "uniform:2000?keep=no"] {
+        let (mut agent, mut memory) = (agent(spec), Memory::new());
+        choose_with(agent.as_mut(), game.start(), limit, Some(&mut memory));
+        let again = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
+        assert_eq!(again, alone, "{spec}");
+    }
+}
+
+#[test]
+fn a_tree_that_is_kept_for_a_whole_game_never_runs_out_of_room() {
+    struct Check;
+    impl GameTask for Check {
+        type Output = ();
+        fn run<G: CatalogGame>(self, game: G) {
+            let spec = "uniform:60?keep=yes".parse().unwrap();
+            let (mut agent, mut memory) = (build(game.clone(), &spec).unwrap(), Memory::new());
+            let mut position = game.start();
+            while game.outcome(&position).is_none() {
+                let limit = Limit::default();
+                let choice = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
+                assert!(
+                    choice.nodes == 60 || choice.proven.is_some(),
+                    "{}",
+                    choice.nodes
+                );
+                game.play(&mut position, choice.action);
+            }
+        }
+    }
+    for name in GAMES {
+        with_game(name, &GameSettings::default(), Check).unwrap();
+    }
+}
+
+#[test]
+fn limits_stand_above_the_spec() {
+    for spec in ["uniform:1000000", "rollout:1000000", "alphabeta:100000000"] {
+        let game = Guard::standard();
+        let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
+        let few = Limit {
+            nodes: Some(100),
+            ..Limit::default()
+        };
+        let choice = choose(agent.as_mut(), game.start(), few);
+        assert!(choice.nodes <= 200, "{spec}: {}", choice.nodes);
+        let now = Limit {
+            deadline: Some(Instant::now()),
+            ..Limit::default()
+        };
+        let start = Instant::now();
+        let choice = choose(agent.as_mut(), game.start(), now);
+        assert!(game.legal(&game.start()).contains(choice.action));
+        assert!(start.elapsed() < Duration::from_secs(2), "{spec}");
+    }
+}
+
+/// Wins, draws and losses of the first agent in games with swapped sides.
+fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
+    let mut agents = specs.map(|spec| build(game.clone(), &spec.parse().unwrap()).unwrap());
+    let mut results = [0; 3];
+    for number in 0..games {
+        let mut stream = stream(9, number);
+        let mut position = game.start();
+        let first = (number % 2) as usize;
+        while game.outcome(&position).is_none() {
+            let agent = &mut agents[game.to_move(&position).index() ^ first];
+            let limit = Limit::default();
+            let mut requests = [Request {
+                position,
+                stream: &mut stream,
+                limit,
+                memory: None,
+            }];
+            let choice = agent.choose(&mut requests).remove(0);
+            game.try_play(&mut position, choice.action).unwrap();
+        }
+        let outcome = game.outcome(&position).unwrap();
+        let verdict = outcome.verdict(Player::BOTH[first]);
+        results[(1 - verdict.sign()) as usize] += 1;
+    }
+    results
+}
+
+#[test]
+fn more_thought_plays_better() {
+    let jarmo = Jarmo::standard();
+    assert!(play(&jarmo, ["greedy", "random"], 40)[0] >= 36);
+    assert!(play(&jarmo, ["rollout:200", "random"], 40)[0] >= 38);
+    assert!(play(&jarmo, ["alphabeta:5000", "rollout:200"], 40)[0] >= 34);
+    let guard = Guard::standard();
+    assert!(play(&guard, ["alphabeta:5000", "greedy"], 20)[0] >= 17);
+    assert!(play(&Tammi::standard(), ["alphabeta:3000", "random"], 10)[0] >= 9);
+}
+
+#[test]
+fn the_signature_of_search_is_the_one_that_is_written_down() {
+    #[derive(Clone, Copy)]
+    struct Sign;
+    impl GameTask for Sign {
+        type Output = String;
+        fn run<G: CatalogGame>(self, game: G) -> String {
+            signature(&game).to_string()
+        }
+    }
+    let lines = GAMES.map(|name| with_game(name, &GameSettings::default(), Sign).unwrap());
+    let expected: Vec<&str> = include_str!("../data/signature/expected.txt")
+        .lines()
+        .collect();
+    assert_eq!(
+        lines.to_vec(),
+        expected,
+        "search grows other trees; if that is meant, write these lines down"
+    );
+}
+
+#[test]
+fn speed_is_measured_over_real_choices() {
+    let game = Jarmo::standard();
+    let mut agent = build(game.clone(), &"uniform:16".parse().unwrap()).unwrap();
+    let work = SearchWork {
+        games: 3,
+        nodes: Some(8),
+        seed: 1,
+        run_time: Duration::from_millis(5),
+    };
+    let speed = serde_json::to_value(measure(&game, agent.as_mut(), work)).unwrap();
+    let number = |key: &str| speed[key].as_f64().unwrap();
+    assert!(number("nodes_per_choice") <= 8.0, "{speed}");
+    assert!(
+        number("simulations_per_cpu_s") > number("positions_per_cpu_s"),
+        "{speed}"
+    );
+    assert!(number("evaluations_per_cpu_s") > 0.0, "{speed}");
+}

@@ -1,0 +1,517 @@
+//! Trees: values backed up where the mover repeats, certain results, bounds of memory, batches.
+
+use std::collections::HashMap;
+
+use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
+use jarmo::game::{Action, Game, Mask, Player, Verdict};
+use jarmo::games::scripted::Node;
+use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
+use jarmo::random::stream;
+use jarmo::search::{
+    Batch, GumbelSettings, Policy, PuctSettings, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
+};
+use rand::Rng;
+use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
+
+/// Judges each node of a scripted game by its number, seen by White.
+fn by_node(
+    game: &Scripted,
+    white: HashMap<u32, f32>,
+) -> ScriptedEvaluator<impl FnMut(&ScriptedPosition, &mut [f32]) -> Evaluation + use<>> {
+    let rules = game.clone();
+    ScriptedEvaluator::new(game, 1, move |position: &ScriptedPosition, logits| {
+        logits.fill(0.0);
+        let text = rules.position_text(position);
+        let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
+        let result = white.get(&node).copied().unwrap_or(0.0);
+        let value = Value {
+            win: (1.0 + result) / 2.0,
+            draw: 0.0,
+            loss: (1.0 - result) / 2.0,
+            score: 10.0 * result,
+        };
+        Evaluation::of(match rules.to_move(position) {
+            Player::White => value,
+            Player::Black => value.flip(),
+        })
+    })
+}
+
+#[test]
+fn values_keep_their_sign_where_the_mover_repeats() {
+    // White moves to node 1, again to node 2, then Black to node 3, Black to node 4.
+    let line = Node::white([Node::white([Node::white([Node::black([Node::black([
+        corridor(Player::White, 20),
+    ])])])])]);
+    let game = Scripted::new(&line);
+    let white = HashMap::from([(1, 0.5), (2, 0.25), (3, 0.125), (4, -0.5)]);
+    for policy in policies() {
+        let tree = grown(&game, policy, 4, &mut by_node(&game, white.clone()));
+        let root = tree.root_actions()[0];
+        let mean = (0.5 + 0.25 + 0.125 - 0.5) / 4.0;
+        let value = root.value.unwrap();
+        assert!((value.expectation() - mean).abs() < 1e-6, "{value:?}");
+        assert!((value.score - 10.0 * mean).abs() < 1e-5, "{value:?}");
+        // The root's own judgement, 0, is one evaluation more.
+        let own = tree.value().unwrap().expectation();
+        assert!((own - mean * 4.0 / 5.0).abs() < 1e-6, "{own}");
+    }
+}
+
+#[test]
+fn both_players_choose_for_themselves_where_the_mover_repeats() {
+    // Black would give White the win at once if he were taken for White at his second choice.
+    let trap = Node::black([Node::black([Node::end(9, 0), Node::end(0, 9)])]);
+    let game = Scripted::new(&Node::white([trap, Node::end(5, 5)]));
+    for policy in policies() {
+        let tree = grown(&game, policy, 64, &mut Uniform);
+        assert_eq!(tree.best(), Some(Action(1)), "{policy:?}");
+        assert_eq!(tree.proven(), Some((Verdict::Draw, None)), "{policy:?}");
+    }
+}
+
+#[test]
+fn points_count_as_far_as_they_are_told_to() {
+    // Nearly lost either way: the first a little less so, the second by fewer points.
+    let game = Scripted::new(&Node::white([
+        corridor(Player::Black, 50),
+        corridor(Player::Black, 50),
+    ]));
+    let best = |policy: Policy| {
+        let rules = game.clone();
+        let mut judge = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
+            logits.fill(0.0);
+            let text = rules.position_text(position);
+            let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
+            let (win, score) = if node > 51 { (0.96, 1.0) } else { (0.95, 6.0) };
+            Evaluation::of(Value {
+                win,
+                draw: 0.0,
+                loss: 1.0 - win,
+                score,
+            })
+        });
+        let tree = grown(&game, policy, 32, &mut judge);
+        for root in tree.root_actions() {
+            let value = root.value.unwrap();
+            let [result, score] = [[-0.9, -6.0], [-0.92, -1.0]][root.action.index()];
+            assert!((value.expectation() - result).abs() < 1e-5, "{value:?}");
+            assert!((value.score - score).abs() < 1e-5, "{value:?}");
+        }
+        tree.best()
+    };
+    for (point, action) in [(0.0, Action(0)), (0.05, Action(1))] {
+        let gumbel = GumbelSettings {
+            point,
+            ..GumbelSettings::default()
+        };
+        assert_eq!(best(Policy::Gumbel(gumbel)), Some(action), "{point}");
+        let puct = PuctSettings {
+            point,
+            ..PuctSettings::default()
+        };
+        assert_eq!(best(Policy::Puct(puct)), Some(action), "{point}");
+    }
+}
+
+#[test]
+fn certain_wins_are_played_the_quickest_first() {
+    let slow = Node::black([Node::white([Node::end(2, 1)])]);
+    let slower = Node::black([Node::white([Node::black([Node::white([Node::end(2, 1)])])])]);
+    let game = Scripted::new(&Node::white([slower, slow.clone(), Node::end(3, 3)]));
+    for policy in policies() {
+        let mut tree = grown(&game, policy, 100, &mut Uniform);
+        let (verdict, plies) = tree.proven().unwrap();
+        assert_eq!(verdict, Verdict::Win);
+        assert!(plies == Some(3) || plies == Some(5), "{plies:?}");
+        let best = tree.best().unwrap();
+        let known: Vec<_> = tree.root_actions().iter().map(|root| root.proven).collect();
+        let quickest = known
+            .iter()
+            .flatten()
+            .filter(|proven| proven.0 == Verdict::Win)
+            .map(|proven| proven.1.unwrap())
+            .min();
+        assert_eq!(known[best.index()], Some((Verdict::Win, quickest)));
+        let mut weights = vec![0.0; game.actions()];
+        tree.write_policy(&mut weights);
+        assert_eq!(weights[best.index()], 1.0, "{weights:?}");
+        // The search is over: nothing more is selected.
+        tree.plan(10, 10, &[], 0);
+        assert!(matches!(tree.select(), Step::Done));
+    }
+}
+
+#[test]
+fn certain_losses_hold_out_the_longest() {
+    let long = Node::black([Node::white([Node::black([Node::end(0, 1)])])]);
+    let game = Scripted::new(&Node::white([
+        Node::end(0, 4),
+        long,
+        Node::black([Node::end(0, 1)]),
+    ]));
+    for policy in policies() {
+        let tree = grown(&game, policy, 100, &mut Uniform);
+        assert_eq!(tree.proven(), Some((Verdict::Loss, Some(4))), "{policy:?}");
+        assert_eq!(tree.best(), Some(Action(1)));
+        assert_eq!(tree.line(Action(1)).len(), 4);
+    }
+}
+
+#[test]
+fn certain_children_are_never_visited_again() {
+    let game = Scripted::new(&Node::white([
+        Node::end(0, 1),
+        Node::end(1, 1),
+        corridor(Player::Black, 300),
+        Node::black([Node::end(0, 1), corridor(Player::Black, 300)]),
+    ]));
+    for policy in policies() {
+        let tree = grown(&game, policy, 200, &mut Uniform);
+        let roots = tree.root_actions();
+        assert_eq!((roots[0].visits, roots[1].visits), (1, 1), "{policy:?}");
+        assert_eq!(roots[1].proven, Some((Verdict::Draw, Some(1))));
+        // Black proves the fourth a loss for White as soon as he looks at its first branch.
+        assert_eq!(roots[3].proven, Some((Verdict::Loss, Some(2))));
+        assert!(roots[3].visits <= 3, "{}", roots[3].visits);
+        let mut weights = vec![0.0; game.actions()];
+        tree.write_policy(&mut weights);
+        assert_eq!(
+            (weights[0], weights[3]),
+            (0.0, 0.0),
+            "no mass on certain losses"
+        );
+    }
+}
+
+#[test]
+fn an_evaluators_certainty_counts_like_an_end() {
+    let game = Scripted::new(&Node::white([
+        corridor(Player::Black, 50),
+        corridor(Player::Black, 50),
+    ]));
+    let rules = game.clone();
+    let mut tables =
+        ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
+            logits.fill(0.0);
+            let lost = rules.position_text(position) == "1 1";
+            Evaluation {
+                value: Value::EVEN,
+                proven: lost.then_some((Verdict::Loss, Some(6))),
+            }
+        });
+    let tree = grown(&game, GUMBEL, 20, &mut tables);
+    assert_eq!(tree.proven(), Some((Verdict::Win, Some(7))));
+    assert_eq!(tree.best(), Some(Action(0)));
+}
+
+#[test]
+fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced() {
+    let game = Tammi::new(30, 200);
+    let mut start = game.start();
+    let mut stream = stream(3, 0);
+    while game.ply(&start) < 20 || game.legal(&start).count() == 1 {
+        let legal = game.legal(&start);
+        game.play(
+            &mut start,
+            legal.nth(stream.next_u64() as u32 % legal.count()),
+        );
+    }
+    for policy in policies() {
+        for nodes in [3, 10, 100, 1000] {
+            let rules = game.clone();
+            let mut asked = Vec::new();
+            let mut judge = ScriptedEvaluator::new(&game, 1, |position: &_, logits| {
+                logits.fill(0.0);
+                asked.push(rules.legal(position).count());
+                Evaluation::of(Value::EVEN)
+            });
+            let limit = TreeLimit {
+                nodes,
+                edges: 100 * nodes,
+            };
+            let mut tree = Tree::new(game.clone(), policy, limit, start);
+            tree.plan(400, 400, &[], 7);
+            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut judge, |_| false);
+            let size = tree.size();
+            assert!(size.nodes <= nodes as usize);
+            // Where there is no room to run on, the position is judged after all.
+            let forced = asked.iter().filter(|&&count| count == 1).count();
+            assert!(forced <= usize::from(tree.is_full()), "{forced} judged");
+            if nodes == 1000 {
+                assert_eq!(tree.simulations_done(), 400);
+                assert!(size.nodes > asked.len() + 40, "{size:?}, {}", asked.len());
+            }
+            for root in tree.root_actions() {
+                let value = root.value.map_or(0.0, |value| value.expectation());
+                assert!((-1.0..=1.0).contains(&value), "{root:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_tree_stops_and_answers() {
+    let game = Jarmo::standard();
+    let limit = TreeLimit {
+        nodes: 20,
+        edges: 100,
+    };
+    for policy in policies() {
+        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+        tree.plan(1000, 1000, &[], 0);
+        Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
+        assert!(tree.is_full());
+        assert!(game.legal(&game.start()).contains(tree.best().unwrap()));
+        let size = tree.size();
+        assert!(size.nodes <= 20 && size.edges <= 100, "{size:?}");
+    }
+    let none = TreeLimit { nodes: 0, edges: 0 };
+    let mut tree = Tree::new(game.clone(), GUMBEL, none, game.start());
+    tree.plan(10, 10, &[], 0);
+    assert!(matches!(tree.select(), Step::Done));
+    assert_eq!((tree.best(), tree.value()), (None, None));
+}
+
+#[test]
+fn an_edge_takes_at_most_100_bytes() {
+    fn check<G: Game>(game: G) {
+        let tree = grown(&game, GUMBEL, 2000, &mut Rollout::new(game.clone()));
+        let size = tree.size();
+        let per_edge = size.bytes as f64 / size.edges as f64;
+        assert!(per_edge <= 100.0, "{}: {per_edge}", game.id());
+    }
+    check(Jarmo::standard());
+    check(Guard::standard());
+    check(Tammi::standard());
+    check(ConnectFour::new(0));
+}
+
+#[test]
+fn a_simulation_allocates_nothing() {
+    fn check<G: Game>(game: G) {
+        for policy in policies() {
+            let limit = TreeLimit::for_simulations(&game, 600);
+            let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+            let mut batch = Batch::new(&game);
+            let mut rollout = Rollout::new(game.clone());
+            let mut more = |simulations| {
+                tree.plan(simulations, simulations, &[], 3);
+                batch.search(std::slice::from_mut(&mut tree), &mut rollout, |_| false);
+            };
+            more(10); // the rows of the batch and of the plan
+            let count = allocation_counter::measure(|| more(500)).count_total;
+            assert_eq!(count, 0, "{} {policy:?}", game.id());
+        }
+    }
+    check(Jarmo::standard());
+    check(Guard::standard());
+    check(Tammi::standard());
+    check(ConnectFour::new(0));
+}
+
+#[test]
+fn no_simulations_answer_from_the_judgement_of_the_root() {
+    let game = Scripted::new(&Node::white([
+        corridor(Player::Black, 9),
+        corridor(Player::Black, 9),
+    ]));
+    let mut second =
+        ScriptedEvaluator::new(&game, 1, |_: &ScriptedPosition, logits: &mut [f32]| {
+            logits.fill(0.0);
+            logits[1] = 1.0;
+            Evaluation::of(Value::EVEN)
+        });
+    let tree = grown(&game, GUMBEL, 0, &mut second);
+    assert_eq!(tree.best(), Some(Action(1)));
+    assert_eq!(tree.size().nodes, 1);
+}
+
+#[test]
+fn a_position_that_is_over_has_nothing_to_search() {
+    let game = Scripted::new(&Node::white([Node::end(1, 0)]));
+    let mut position = game.start();
+    game.play(&mut position, Action(0));
+    let mut tree = Tree::new(game, GUMBEL, TreeLimit { nodes: 9, edges: 9 }, position);
+    tree.plan(5, 5, &[], 0);
+    assert!(matches!(tree.select(), Step::Done));
+    assert_eq!(tree.best(), None);
+}
+
+#[test]
+#[should_panic(expected = "not the leaf selected last")]
+fn a_leaf_of_before_a_restart_is_refused() {
+    let game = Jarmo::standard();
+    let limit = TreeLimit::for_simulations(&game, 8);
+    let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
+    tree.plan(8, 8, &[], 0);
+    let Step::Judge(leaf) = tree.select() else {
+        panic!("the root wants to be judged");
+    };
+    tree.restart(game.start());
+    tree.expand(leaf, &[], &Evaluation::of(Value::EVEN));
+}
+
+#[test]
+fn a_tree_does_not_depend_on_its_neighbours() {
+    fn check<G: Game>(game: G, positions: usize) {
+        let mut choose = common::chooser(5);
+        let mut starts = Vec::new();
+        while starts.len() < positions {
+            let mut position = game.start();
+            for _ in 0..choose(25) {
+                let legal = game.legal(&position);
+                if legal.is_empty() {
+                    break;
+                }
+                game.play(
+                    &mut position,
+                    legal.nth(choose(legal.count() as usize) as u32),
+                );
+            }
+            starts.push(position);
+        }
+        for policy in policies() {
+            let make = |(index, position): (usize, &G::Position)| {
+                let limit = TreeLimit::for_simulations(&game, 60);
+                let mut tree = Tree::new(game.clone(), policy, limit, *position);
+                let mut noise = stream(3, index as u64);
+                let legal = game.legal(position).count() as usize;
+                let noise: Vec<f32> = match policy {
+                    Policy::Gumbel(_) => {
+                        (0..legal).map(|_| gumbel_noise(noise.next_u64())).collect()
+                    }
+                    Policy::Puct(_) => {
+                        let mut sample = vec![0.0; legal];
+                        dirichlet(0.5, &mut sample, || noise.next_u64());
+                        sample
+                    }
+                };
+                tree.plan(20 + index as u32, 60, &noise, index as u64);
+                tree
+            };
+            let trees = || starts.iter().enumerate().map(make).collect::<Vec<_>>();
+            let mut alone = trees();
+            for tree in &mut alone {
+                Batch::new(&game).search(
+                    std::slice::from_mut(tree),
+                    &mut opinionated(&game, 1),
+                    |_| false,
+                );
+            }
+            for width in [3, 1000] {
+                let mut together = trees();
+                let mut evaluator = opinionated(&game, width);
+                Batch::new(&game).search(&mut together, &mut evaluator, |_| false);
+                for (one, other) in alone.iter().zip(&together) {
+                    assert_eq!(summary(one), summary(other), "{} {width}", game.id());
+                }
+            }
+            // The random games of rollouts come from each tree's own seed.
+            let (mut one_by_one, mut all) = (trees(), trees());
+            let mut rollout = Rollout::new(game.clone());
+            for tree in &mut one_by_one {
+                Batch::new(&game).search(std::slice::from_mut(tree), &mut rollout, |_| false);
+            }
+            Batch::new(&game).search(&mut all, &mut rollout, |_| false);
+            for (one, other) in one_by_one.iter().zip(&all) {
+                assert_eq!(summary(one), summary(other), "{}", game.id());
+            }
+        }
+    }
+    check(Jarmo::standard(), 20);
+    check(Guard::standard(), 20);
+    check(Tammi::standard(), 10);
+}
+
+#[test]
+fn a_temperature_makes_priors_flatter() {
+    let game = Jarmo::standard();
+    let priors = |temperature: f32| -> Vec<f32> {
+        let settings = PuctSettings {
+            temperature,
+            ..PuctSettings::default()
+        };
+        let tree = grown(&game, Policy::Puct(settings), 4, &mut opinionated(&game, 1));
+        tree.root_actions().iter().map(|root| root.prior).collect()
+    };
+    let (plain, flat) = (priors(1.0), priors(2.0));
+    assert!((flat.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+    let roots: Vec<f32> = plain.iter().map(|prior| prior.sqrt()).collect();
+    let sum: f32 = roots.iter().sum();
+    let most = |numbers: &[f32]| numbers.iter().fold(0.0, |most: f32, &n| most.max(n));
+    assert!(most(&plain) > 1.2 * most(&flat), "a test of an opinion");
+    for (flat, root) in flat.iter().zip(roots) {
+        assert!((flat - root / sum).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn values_closer_than_the_least_range_weigh_less_in_the_improved_policy() {
+    let game = Scripted::new(&Node::white([
+        corridor(Player::White, 50),
+        corridor(Player::White, 50),
+    ]));
+    let white = HashMap::from([(0, 0.49), (1, 0.5), (52, 0.48)]); // by 0.02 better
+    let full = 0.1 * (50.0 + 1.0); // nats, after one visit to each
+    for (least_range, nats) in [(0.0, full), (0.01, full), (0.2, 0.1 * full)] {
+        let settings = GumbelSettings {
+            least_range,
+            ..GumbelSettings::default()
+        };
+        let policy = Policy::Gumbel(settings);
+        let tree = grown(&game, policy, 2, &mut by_node(&game, white.clone()));
+        let mut shares = vec![0.0; game.actions()];
+        tree.write_policy(&mut shares);
+        let found = (shares[0] / shares[1]).ln();
+        assert!((found - nats).abs() < 1e-3, "{least_range}: {found}");
+    }
+}
+
+#[test]
+fn noise_comes_from_outside_and_changes_the_choice() {
+    let game = Jarmo::standard();
+    let legal = game.legal(&game.start()).count() as usize;
+    let pick = |favourite: usize| {
+        let limit = TreeLimit::for_simulations(&game, 16);
+        let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
+        let mut noise = vec![0.0; legal];
+        noise[favourite] = 50.0;
+        tree.plan(16, 16, &noise, 0);
+        Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
+        tree.best()
+    };
+    let actions: Vec<Action> = game.legal(&game.start()).iter().collect();
+    for (favourite, action) in actions.into_iter().enumerate() {
+        assert_eq!(pick(favourite), Some(action));
+    }
+}
+
+#[test]
+fn dirichlet_and_gumbel_noise_have_their_means() {
+    let mut bits = stream(11, 0);
+    for alpha in [0.03, 0.3, 1.0, 10.0] {
+        let (mut sum, mut squares) = (0.0, 0.0);
+        const SAMPLES: usize = 20_000;
+        for _ in 0..SAMPLES {
+            let mut sample = [0.0; 4];
+            dirichlet(alpha, &mut sample, || bits.next_u64());
+            assert!((sample.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            sum += f64::from(sample[0]);
+            squares += f64::from(sample[0]).powi(2);
+        }
+        let mean = sum / SAMPLES as f64;
+        let variance = squares / SAMPLES as f64 - mean * mean;
+        let expected = 0.25 * 0.75 / (4.0 * alpha + 1.0);
+        assert!((mean - 0.25).abs() < 0.02, "{alpha}: {mean}");
+        assert!(
+            (variance / expected - 1.0).abs() < 0.1,
+            "{alpha}: {variance}"
+        );
+    }
+    let mean = (0..20_000)
+        .map(|_| f64::from(gumbel_noise(bits.next_u64())))
+        .sum::<f64>()
+        / 20_000.0;
+    assert!((mean - 0.577).abs() < 0.03, "{mean}");
+}

@@ -1,0 +1,8 @@
+//! Exact tables: solved, stored, used.
+
+mod at_work;
+mod files;
+#[cfg(feature = "cli")]
+mod program;
+mod selfplay;
+mod truth;

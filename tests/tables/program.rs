@@ -1,0 +1,338 @@
+//! `jarmo tables` and `jarmo accuracy` as a person or a script meets them.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use assert_cmd::prelude::*;
+use jarmo::games::Jarmo;
+use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
+use jarmo::random::stream;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use serde_json::Value;
+
+fn jarmo(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("jarmo").unwrap();
+    command.args(arguments);
+    command
+}
+
+fn build(folder: &Path, force: &str) {
+    let out = folder.to_str().unwrap();
+    jarmo(&[
+        "tables", "build", "--game", "jarmo", "--force", force, "--out", out,
+    ])
+    .assert()
+    .success()
+    .stdout(is_empty())
+    .stderr(contains(format!("force {force}: ")));
+}
+
+#[test]
+fn tables_are_built_verified_counted_and_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "4");
+    let tables = folder.path().to_str().unwrap();
+    jarmo(&["tables", "build", "--force", "4", "--out", tables])
+        .assert()
+        .success()
+        .stderr(contains("force 4: already there"));
+    jarmo(&["tables", "verify", tables, "--samples", "1000"])
+        .assert()
+        .success()
+        .stdout(contains("force 4: right; 1000 random positions"));
+    let position = "5/b4/4b/5/2w1w w - - 0";
+    jarmo(&["tables", "probe", tables, "--position", position])
+        .assert()
+        .success()
+        .stdout(contains("white: win in 23\n").and(contains("win in 23\n").count(2)));
+    jarmo(&["tables", "bench", tables, "--lookups", "1000"])
+        .assert()
+        .success()
+        .stdout(contains("force 4: ").and(contains(" ns a lookup")));
+    jarmo(&["tables", "stats", tables])
+        .assert()
+        .success()
+        .stdout(contains("96810       28720       58455       35115").and(contains(position)));
+    let json = jarmo(&["tables", "stats", tables, "--json"])
+        .output()
+        .unwrap();
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let side = &json["layers"][2]["sides"][0];
+    assert_eq!(side["to_move"], "white");
+    assert_eq!(
+        (&side["won"], &side["drawn"]),
+        (&96810.into(), &28720.into())
+    );
+    assert_eq!(
+        (&side["lost"], &side["over"]),
+        (&58455.into(), &35115.into())
+    );
+    assert_eq!(json["layers"][2]["longest_win"]["plies"], 23);
+}
+
+#[test]
+fn accuracy_shows_shares_and_the_worst_mistakes() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "3");
+    let tables = folder.path().to_str().unwrap();
+    let common = [
+        "accuracy",
+        "random",
+        "--tables",
+        tables,
+        "--positions",
+        "300",
+    ];
+    jarmo(&[&common[..], &["--from", "random", "--worst", "1"]].concat())
+        .assert()
+        .success()
+        .stdout(contains("random, random positions").and(contains(", right is ").count(1)));
+    let output = jarmo(
+        &[
+            &common[..],
+            &["--nodes", "1,2", "--from", "random", "--json"],
+        ]
+        .concat(),
+    )
+    .output()
+    .unwrap();
+    let lines: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[1]["nodes"], 2);
+    assert_eq!(lines[0]["all"]["decisions"], 300);
+    assert!(lines[0]["worst"][0]["position"].is_string());
+}
+
+/// The lines of JSON that `jarmo accuracy` prints.
+fn accuracies(arguments: &[&str]) -> Vec<Value> {
+    let output = jarmo(&[&["accuracy", "--json"], arguments].concat())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    lines.collect()
+}
+
+#[test]
+fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "3");
+    let tables = folder.path().to_str().unwrap();
+    let file = folder.path().join("untrained.safetensors");
+    let game = Jarmo::standard();
+    let config = NetConfig {
+        width: 32,
+        blocks: 1,
+    };
+    let weights = Weights::random(config, NetShape::of(&game), &mut stream(1, 0));
+    AgentFile::new(&game, weights, Provenance::default(), Vec::new())
+        .save(&file)
+        .unwrap();
+    let file = file.to_str().unwrap();
+    let common = [file, "random", "--tables", tables];
+    let measure = |more: &[&str]| accuracies(&[&common[..], more].concat());
+    let what = |line: &Value| {
+        let agent = line["agent"].as_str().unwrap().to_owned();
+        (agent, line["nodes"].clone(), line["positions"].clone())
+    };
+
+    let lines = measure(&[
+        "--sims",
+        "0,16,64",
+        "--from",
+        "random",
+        "--positions",
+        "200",
+        "--threads",
+        "1",
+    ]);
+    let told: Vec<_> = lines.iter().map(what).collect();
+    let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into(), "random".into());
+    assert_eq!(
+        told,
+        [
+            case(file, 0),
+            case(file, 16),
+            case(file, 64),
+            case("random", 16),
+            case("random", 64)
+        ]
+    );
+    let share = |line: &Value| line["all"]["critical_right"].as_u64().unwrap();
+    assert!(share(&lines[0]) + 20 < share(&lines[2]), "search helps");
+    let threads = measure(&[
+        "--sims",
+        "0,16,64",
+        "--from",
+        "random",
+        "--positions",
+        "200",
+        "--threads",
+        "3",
+    ]);
+    assert_eq!(threads, lines);
+
+    let lines = measure(&["--positions", "20", "--from", "random"]);
+    let budgets: Vec<_> = lines.iter().map(|line| line["nodes"].clone()).collect();
+    assert_eq!(budgets, [0.into(), Value::Null, Value::Null]);
+    let common = ["accuracy", file, "--tables", tables, "--positions", "50"];
+    jarmo(&[&common[..], &["--from", "random"]].concat())
+        .assert()
+        .success()
+        .stdout(contains(
+            "untrained.safetensors, network without search, random positions",
+        ));
+    let common = ["random", "--tables", tables, "--positions", "5"];
+    let lines = accuracies(&[&common[..], &["--from", "selfplay"]].concat());
+    assert_eq!(lines[0]["positions"], "self-play");
+    assert_eq!(lines[0]["all"]["decisions"], 5);
+    jarmo(&["accuracy", "random", "--tables", tables, "--nodes", "0"])
+        .assert()
+        .code(2)
+        .stdout(is_empty())
+        .stderr(contains(
+            "--nodes 0 asks networks without search, and no agent has one",
+        ));
+}
+
+#[cfg(feature = "net")]
+#[test]
+fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run");
+    let train = |game: &str, tables: &Path, more: &[&str]| {
+        let mut command = jarmo(&["train", "--steps", "20", "--run", run.to_str().unwrap()]);
+        let tables = format!("selfplay.tables={}", tables.display());
+        for setting in [&["net.width=32", "net.blocks=1", &tables], more].concat() {
+            command.args(["--set", setting]);
+        }
+        command.args(["--set", &format!("game.name={game}")]);
+        command.assert()
+    };
+    let missing = folder.path().join("missing");
+    train("jarmo", &missing, &[])
+        .code(2)
+        .stderr(contains("selfplay.tables = ").and(contains("missing: is missing")));
+    build(folder.path(), "5");
+    train("tammi", folder.path(), &[])
+        .code(2)
+        .stderr(contains("for jarmo only, not for tammi"));
+    assert!(!run.exists(), "nothing was begun");
+
+    let small = [
+        "selfplay.games=128",
+        "selfplay.simulations=2",
+        "run.threads=1",
+        "run.batch=64",
+        "run.first_samples=4096",
+    ];
+    train("jarmo", folder.path(), &small).success();
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let exact = line["exact"].as_f64().unwrap();
+    assert!(exact > 0.0 && exact < 1.0, "{exact}");
+}
+
+#[test]
+fn bad_input_is_named_with_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "3");
+    let tables = folder.path().to_str().unwrap();
+    let start = "bbbbb/5/5/5/wwwww w - - 0";
+    let web = folder.path().join("web.toml");
+    let standard = include_str!("../../src/games/web/standard.toml");
+    fs::write(&web, standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\"")).unwrap();
+    let web = web.to_str().unwrap();
+    let damaged = tempfile::tempdir().unwrap();
+    let cut = damaged.path().join("force-02.table");
+    fs::write(&cut, "JARMO").unwrap();
+    let cut = damaged.path().to_str().unwrap();
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
+        (&["tables", "verify", cut], 1, "force-02.table: is cut off"),
+        (&["tables", "stats", tables, "--web", web], 1, "another web"),
+        (
+            &["tables", "stats", tables, "--game", "guard"],
+            2,
+            "jarmo only",
+        ),
+        (
+            &["tables", "probe", tables, "--position", start],
+            1,
+            "end at 3",
+        ),
+        (
+            &["tables", "probe", tables, "--position", "x"],
+            2,
+            "--position",
+        ),
+        (
+            &["tables", "build", "--force", "11", "--out", "x"],
+            2,
+            "2..=10",
+        ),
+        (&["tables", "shuttle", "--force", "5"], 2, "2..=4"),
+        (
+            &["accuracy", "tables:nowhere", "--tables", tables],
+            2,
+            "nowhere: is missing",
+        ),
+    ];
+    for (arguments, status, message) in cases {
+        jarmo(arguments)
+            .assert()
+            .code(status)
+            .stdout(is_empty())
+            .stderr(contains(message));
+    }
+}
+
+#[test]
+fn a_force_for_which_there_is_no_room_is_refused_before_any_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    // Force 10 takes 24 GiB of memory and 80 GiB of disk.
+    let free = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kibibytes = free
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
+    if kibibytes.is_none_or(|free: u64| free > 24 << 20) {
+        return; // there is room
+    }
+    jarmo(&["tables", "build", "--force", "10", "--out", out])
+        .assert()
+        .code(1)
+        .stderr(contains("not enough").and(contains("MiB are needed")));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn one_process_at_a_time_builds_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let held = jarmo::files::lock_folder(folder.path()).unwrap().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let arguments = ["tables", "build", "--force", "3", "--out", out];
+    jarmo(&arguments).assert().code(1).stderr(contains(
+        "another process is building tables in this folder",
+    ));
+    drop(held);
+    jarmo(&arguments).assert().success();
+}
+
+#[test]
+fn the_shuttle_rule_is_measured() {
+    jarmo(&["tables", "shuttle", "--force", "2"])
+        .assert()
+        .success()
+        .stdout(contains(
+            "of 770 placements without a move before, 0 have another result",
+        ));
+}

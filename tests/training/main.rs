@@ -1,0 +1,10 @@
+//! Training: self-play, the learner, and runs of both.
+
+#[cfg(feature = "cli")]
+mod config;
+mod observe;
+#[cfg(feature = "cli")]
+mod run;
+#[cfg(feature = "cli")]
+mod selfplay;
+mod train;
