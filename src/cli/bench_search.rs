@@ -7,7 +7,8 @@ use clap::ValueEnum;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec, SearchWork, build, measure, random_net_agent};
+use crate::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use crate::bench::{SearchWork, search};
 use crate::catalog::{CatalogGame, GameTask, with_game};
 use crate::net::NetConfig;
 
@@ -84,6 +85,6 @@ impl GameTask for SearchTask<'_> {
             seed: args.seed,
             run_time: args.seconds,
         };
-        report(&measure(&game, agent.as_mut(), work), args.json)
+        report(&search(&game, agent.as_mut(), work), args.json)
     }
 }

@@ -4,7 +4,6 @@
 
 mod counts;
 mod game;
-mod measure;
 mod root;
 mod rules;
 mod settings;
@@ -18,7 +17,6 @@ use rayon::prelude::*;
 
 pub use counts::{Counts, PerGame};
 pub use game::GameStats;
-pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
 pub use root::Root;
 pub use settings::{SelfPlayError, SelfPlaySettings};
 pub use state::GamesState;
