@@ -91,6 +91,7 @@ pub mod arena;
 pub mod engine;
 pub mod replay;
 pub mod selfplay;
+pub mod bench;
 #[cfg(feature = "net")]
 pub mod train;
 #[cfg(feature = "net")]

@@ -10,8 +10,29 @@ pub type Stream = Xoshiro256PlusPlus;
 
 /// The stream number `index` of a seed. Streams of different indices or seeds are unrelated.
 pub fn stream(seed: u64, index: u64) -> Stream {
-    // Each half is mixed before they meet, so that (1, 0) and (0, 1) start apart.
-    Stream::seed_from_u64(mix(seed) ^ mix(!index).rotate_left(32))
+    Stream::seed_from_u64(both(seed, index))
+}
+
+/// The stream of a slot in one step: nothing has to be kept from step to step.
+pub fn slot_stream(seed: u64, slot: u64, step: u64) -> Stream {
+    stream(seed, (slot << 40) | step)
+}
+
+/// Random bits by number, all of them at hand at once: the outputs of SplitMix64.
+#[derive(Clone, Copy, Debug)]
+pub struct Draws(u64);
+
+impl Draws {
+    /// The bits of one index of a seed. Those of different indices or seeds are unrelated.
+    pub fn new(seed: u64, index: u64) -> Draws {
+        Draws(both(seed, index))
+    }
+
+    /// 64 random bits, the same ones for the same number.
+    #[inline]
+    pub fn bits(self, number: u64) -> u64 {
+        mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN)))
+    }
 }
 
 /// A number below `bound` from 64 random bits: the high half of the product. The bias is below
@@ -27,10 +48,18 @@ pub fn any_of<M: Mask>(set: &M, bits: u64) -> Action {
     set.nth(below(bits, set.count()))
 }
 
+/// Each half is mixed before they meet, so that (1, 0) and (0, 1) end up apart.
+const fn both(seed: u64, index: u64) -> u64 {
+    mix(seed) ^ mix(!index).rotate_left(32)
+}
+
+/// The step of SplitMix64 from one state to the next.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
 /// The finaliser of SplitMix64: every input bit moves about half of the output bits.
 #[inline]
 pub(crate) const fn mix(value: u64) -> u64 {
-    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = value.wrapping_add(GOLDEN);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     value ^ (value >> 31)
@@ -51,6 +80,19 @@ mod tests {
         distinct.dedup();
         assert_eq!(distinct.len(), 64);
         assert_ne!(stream(0, 1).next_u64(), stream(1, 0).next_u64());
+    }
+
+    #[test]
+    fn draws_are_those_of_splitmix64() {
+        let draws = Draws(1234567);
+        let bits: Vec<u64> = (0..3).map(|number| draws.bits(number)).collect();
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!(bits, published);
+        assert_ne!(Draws::new(0, 1).bits(0), Draws::new(1, 0).bits(0));
     }
 
     #[test]

@@ -3,15 +3,15 @@
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rand::Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{TRIES, Tally};
 use crate::agent::{Agent, Limit, Request};
+use crate::env::{Keep, Opening, Shard};
 use crate::game::{Action, Game, Player};
 use crate::games::{Jarmo, JarmoPosition};
-use crate::random::{Stream, any_of, stream};
+use crate::random::{Stream, stream};
 use crate::tables::index::Placement;
 use crate::tables::{ActionValue, Exact, Tables, random_position};
 
@@ -84,6 +84,9 @@ const KEPT: usize = 100;
 /// Games that are played side by side to collect positions.
 const GAMES: usize = 256;
 
+/// Random plies that each of them begins with.
+const RANDOM_PLIES: u32 = 4;
+
 /// Positions an agent is asked about at a time: few enough that many agents stay busy to the end.
 const BATCH: usize = 64;
 
@@ -130,10 +133,11 @@ impl Exam {
     ) -> Exam {
         let mut exam = Exam::default();
         let mut streams: Vec<Stream> = (0..GAMES as u64).map(|slot| stream(seed, slot)).collect();
-        let openings = streams
-            .iter_mut()
-            .map(|stream| random_opening(game, stream));
-        let mut games: Vec<JarmoPosition> = openings.collect();
+        let opening = |stream: &mut Stream| Opening::random(game, RANDOM_PLIES, stream);
+        let mut env = Shard::new(game, 0..GAMES, Keep::default(), |slot| {
+            Some(opening(&mut streams[slot]))
+        });
+        let mut actions = vec![Action(0); GAMES];
         let limit = budget(limit);
         let share = GAMES.div_ceil(agents.len());
         // Agents that only shuffle never enter the tables, and some always play the same games.
@@ -143,10 +147,11 @@ impl Exam {
                 break;
             }
             let before = exam.questions.len();
-            for (position, stream) in games.iter_mut().zip(&mut streams) {
-                if game.outcome(position).is_some() || game.ply(position) >= LONGEST_GAME {
-                    *position = random_opening(game, stream);
+            for (slot, stream) in streams.iter_mut().enumerate() {
+                if game.ply(env.position(slot)) >= LONGEST_GAME {
+                    env.start(slot, opening(stream));
                 }
+                let position = env.position(slot);
                 if tables.exact(position).is_some() {
                     exam.ask(game, tables, *position);
                 }
@@ -156,16 +161,21 @@ impl Exam {
             } else {
                 idle + 1
             };
-            let slots = games
-                .par_chunks_mut(share)
-                .zip(streams.par_chunks_mut(share));
-            slots.zip(agents.par_iter_mut()).for_each(|(slots, agent)| {
-                let (games, streams) = slots;
-                let choices = agent.choose(&mut requests(games, streams, limit));
-                for (position, choice) in games.iter_mut().zip(choices) {
-                    game.play(position, choice.action);
-                }
-            });
+            let positions: Vec<_> = (0..GAMES).map(|slot| *env.position(slot)).collect();
+            let shares = positions
+                .par_chunks(share)
+                .zip(streams.par_chunks_mut(share))
+                .zip(actions.par_chunks_mut(share));
+            shares
+                .zip(agents.par_iter_mut())
+                .for_each(|(share, agent)| {
+                    let ((positions, streams), actions) = share;
+                    let choices = agent.choose(&mut requests(positions, streams, limit));
+                    for (action, choice) in actions.iter_mut().zip(choices) {
+                        *action = choice.action;
+                    }
+                });
+            env.step(&actions, |ended| Some(opening(&mut streams[ended.slot])));
         }
         exam.questions.truncate(positions);
         exam
@@ -232,17 +242,6 @@ impl Exam {
         let choices = agent.choose(&mut requests);
         choices.into_iter().map(|choice| choice.action).collect()
     }
-}
-
-/// The start of a game after a few random plies.
-fn random_opening(game: &Jarmo, stream: &mut Stream) -> JarmoPosition {
-    const RANDOM_PLIES: u32 = 4;
-    let mut position = game.start();
-    for _ in 0..RANDOM_PLIES {
-        let action = any_of(&game.legal(&position), stream.next_u64());
-        game.play(&mut position, action);
-    }
-    position
 }
 
 fn budget(nodes: Option<u64>) -> Limit<'static> {

@@ -22,7 +22,7 @@ mod tournament;
 
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
-pub use opening::{Opening, OpeningError, Openings};
+pub use opening::{OpeningError, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
 pub use read::read_results;
 pub use report::{AgentRow, MatchRow, Report};

@@ -8,22 +8,12 @@ use std::path::Path;
 
 use rand::Rng;
 
-use crate::game::{Action, Game, Mask};
-use crate::random::{Stream, any_of, below, stream};
+use crate::env::Opening;
+use crate::game::{Game, Mask};
+use crate::random::{Stream, below, stream};
 use crate::record::GameRecord;
 
-/// The first actions of a game, and the position after them, which is not over.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opening<P> {
-    /// The position the game starts from, unless it is the game's own.
-    pub start: Option<P>,
-    /// The actions from there.
-    pub actions: Vec<Action>,
-    /// The position after them.
-    pub position: P,
-}
-
-/// The openings of a tournament, in the order in which its pairs take them.
+/// The openings of a tournament, in the order in which its pairs take them. No game is over after one.
 #[derive(Clone, Debug)]
 pub struct Openings<P> {
     list: Vec<Opening<P>>,
@@ -144,19 +134,14 @@ const OPENING_STREAM: u64 = u64::MAX;
 
 /// All distinct openings of so many plies, or nothing if there are too many to list.
 fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Opening<G::Position>>> {
-    let start = game.start();
-    let mut layer = vec![Opening {
-        start: None,
-        actions: Vec::new(),
-        position: start,
-    }];
+    let mut layer = vec![Opening::at(game.start())];
     layer.retain(|opening| game.outcome(&opening.position).is_none());
     for _ in 0..plies {
         let mut next = Vec::new();
         let mut seen = HashSet::new();
         for opening in &layer {
             for action in game.legal(&opening.position).iter() {
-                let longer = extend(game, opening, action);
+                let longer = opening.then(game, action);
                 let over = game.outcome(&longer.position).is_some();
                 if !over && seen.insert(longer.position) {
                     next.push(longer);
@@ -183,33 +168,13 @@ fn draw_distinct<G: Game>(
     let mut in_vain = 0;
     while drawn.len() < count && in_vain < PATIENCE {
         in_vain += 1;
-        let mut opening = Opening {
-            start: None,
-            actions: Vec::with_capacity(plies as usize),
-            position: game.start(),
-        };
-        while opening.actions.len() < plies as usize && game.outcome(&opening.position).is_none() {
-            let action = any_of(&game.legal(&opening.position), stream.next_u64());
-            game.play(&mut opening.position, action);
-            opening.actions.push(action);
-        }
-        if game.outcome(&opening.position).is_none() && seen.insert(opening.position) {
+        let opening = Opening::random(game, plies, stream);
+        if opening.actions.len() == plies as usize && seen.insert(opening.position) {
             drawn.push(opening);
             in_vain = 0;
         }
     }
     drawn
-}
-
-fn extend<G: Game>(
-    game: &G,
-    opening: &Opening<G::Position>,
-    action: Action,
-) -> Opening<G::Position> {
-    let mut longer = opening.clone();
-    longer.actions.push(action);
-    game.play(&mut longer.position, action);
-    longer
 }
 
 /// Fisher and Yates.
@@ -249,7 +214,7 @@ fn parse_opening<G: Game>(
         ));
     }
     Ok(Opening {
-        start: record.position.map(|_| replay.positions[0]),
+        start: replay.positions[0],
         actions: replay.actions,
         position,
     })

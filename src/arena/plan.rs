@@ -6,6 +6,7 @@ use super::opening::Openings;
 use super::runner::{Finished, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
+use crate::env::positions;
 use crate::game::{Game, Player};
 use crate::random::stream;
 use crate::record::{ArenaMark, FORMAT, GameRecord};
@@ -29,8 +30,7 @@ impl<G: Game> Plan<'_, G> {
         let index = xxh3_64(&[names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
         Setup {
             seats,
-            position: opening.position,
-            actions: opening.actions.clone(),
+            opening: opening.clone(),
             stream: stream(self.settings.seed, index),
         }
     }
@@ -50,12 +50,8 @@ impl<G: Game> Plan<'_, G> {
         let id = finished.id;
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
-        let mut position = opening.start.unwrap_or_else(|| self.game.start());
-        let mut moves = Vec::with_capacity(finished.actions.len());
-        for &action in &finished.actions {
-            moves.push(self.game.action_text(&position, action));
-            self.game.play(&mut position, action);
-        }
+        let positions = positions(self.game, opening.start, &finished.actions);
+        let moves = positions.iter().zip(&finished.actions);
         GameRecord {
             format: FORMAT,
             game: self.game.id().to_owned(),
@@ -65,9 +61,12 @@ impl<G: Game> Plan<'_, G> {
             outcome: Some(finished.outcome),
             arena: Some(self.mark(id.pair)),
             opening_plies: Some(opening.actions.len()),
-            position: opening.start.map(|start| self.game.position_text(&start)),
+            position: (opening.start != self.game.start())
+                .then(|| self.game.position_text(&opening.start)),
             max_plies: Some(self.game.max_plies()),
-            moves,
+            moves: moves
+                .map(|(position, &action)| self.game.action_text(position, action))
+                .collect(),
         }
     }
 
@@ -125,8 +124,7 @@ impl<G: Game> Plan<'_, G> {
             .replay(self.game)
             .map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
-        let start = opening.start.unwrap_or_else(|| self.game.start());
-        if replay.positions[0] != start || !replay.actions.starts_with(&opening.actions) {
+        if replay.positions[0] != opening.start || !replay.actions.starts_with(&opening.actions) {
             return Err(format!("pair {} has another opening here", mark.pair));
         }
         let outcome = replay

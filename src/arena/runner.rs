@@ -1,4 +1,5 @@
-//! Plays games in lockstep: every agent is asked once a round for all games in which it is to move.
+//! Plays games in lockstep: in a round every agent is asked once for all games in which it is to move,
+//! and then all games go on by one action.
 //!
 //! Games are shared out among threads, each with agents of its own. A game's moves depend on its own
 //! random stream and on what the agents keep of it, so neither the number of threads nor the
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::schedule::GameId;
 use crate::agent::{Agent, Limit, Memory, Request};
+use crate::env::{self, Keep, Opening};
 use crate::game::{Action, Game, Mask, Outcome, Player};
 use crate::random::Stream;
 
@@ -35,10 +37,8 @@ impl Budget {
 pub(super) struct Setup<P> {
     /// The agents of White and of Black, as places in the list of agents.
     pub seats: [usize; 2],
-    /// The position after the opening.
-    pub position: P,
-    /// The opening.
-    pub actions: Vec<Action>,
+    /// How it begins.
+    pub opening: Opening<P>,
     /// The game's randomness.
     pub stream: Stream,
 }
@@ -83,18 +83,23 @@ pub(super) fn run<G: Game>(
     let (sender, finished) = mpsc::channel();
     thread::scope(|scope| {
         for team in teams {
+            let keep = Keep {
+                history: true,
+                events: false,
+            };
             let shard = Shard {
-                game,
                 team,
                 budget,
                 halt: &halt,
                 sender: sender.clone(),
-                games: Vec::new(),
+                env: env::Shard::new(game, 0..in_flight, keep, |_| None),
+                running: (0..in_flight).map(|_| None).collect(),
+                actions: vec![Action(0); in_flight],
             };
             let (next, setup) = (&next, &setup);
             scope.spawn(move || {
                 let ids = || ids.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-                shard.play(in_flight, ids, setup);
+                shard.play(ids, setup);
             });
         }
         drop(sender);
@@ -114,71 +119,86 @@ pub(super) fn run<G: Game>(
 
 /// The games of one thread, and the agents that play them.
 struct Shard<'a, G: Game> {
-    game: &'a G,
     team: Team<G>,
     budget: Budget,
     halt: &'a AtomicBool,
     sender: Sender<Finished>,
-    games: Vec<Running<G::Position>>,
+    env: env::Shard<G>,
+    running: Vec<Option<Running>>, // [slots], none where idle
+    actions: Vec<Action>,          // [slots], of a round
 }
 
-struct Running<P> {
+/// What belongs to a game beside its position.
+struct Running {
     id: GameId,
-    setup: Setup<P>,
+    seats: [usize; 2],
+    stream: Stream,
     memories: [Memory; 2], // of the agents of White and of Black
 }
 
 impl<G: Game> Shard<'_, G> {
     fn play(
         mut self,
-        in_flight: usize,
         mut next: impl FnMut() -> Option<GameId>,
         setup: impl Fn(GameId) -> Setup<G::Position>,
     ) {
-        let mut room = FIRST_ROOM.min(in_flight);
-        while !self.halt.load(Ordering::Relaxed) {
-            while self.games.len() < room {
-                let Some(id) = next() else { break };
-                let setup = setup(id);
-                self.games.push(Running {
-                    id,
-                    setup,
-                    memories: Default::default(),
-                });
+        let most = self.env.len();
+        let mut room = FIRST_ROOM.min(most);
+        loop {
+            for slot in 0..room {
+                if self.running[slot].is_none()
+                    && let Some(id) = next()
+                {
+                    self.begin(slot, id, setup(id));
+                }
             }
-            if self.games.is_empty() {
+            if self.running.iter().all(Option::is_none) {
                 return;
             }
             let begun = Instant::now();
             for agent in 0..self.team.len() {
                 self.ask(agent);
             }
-            self.hand_over();
+            if self.halt.load(Ordering::Relaxed) {
+                return; // answers given under a halt must not count
+            }
+            self.step();
             if begun.elapsed() < SHORT_ROUND {
-                room = (2 * room).min(in_flight);
+                room = (2 * room).min(most);
             }
         }
     }
 
-    /// Lets one agent move in every game where it is to move.
+    fn begin(&mut self, slot: usize, id: GameId, setup: Setup<G::Position>) {
+        self.env.start(slot, setup.opening);
+        self.running[slot] = Some(Running {
+            id,
+            seats: setup.seats,
+            stream: setup.stream,
+            memories: Default::default(),
+        });
+    }
+
+    /// Lets one agent choose in every game where it is to move.
     fn ask(&mut self, agent: usize) {
-        let game = self.game;
         let limit = Limit {
             nodes: self.budget.nodes,
             deadline: self.budget.movetime.map(|time| Instant::now() + time),
             stop: Some(self.halt),
             progress: None,
         };
+        let (env, game) = (&self.env, self.env.game());
         let mut asked = Vec::new();
         let mut requests = Vec::new();
-        for (index, running) in self.games.iter_mut().enumerate() {
-            let setup = &mut running.setup;
-            let mover = game.to_move(&setup.position).index();
-            if setup.seats[mover] == agent && game.outcome(&setup.position).is_none() {
-                asked.push(index);
+        for (slot, running) in self.running.iter_mut().enumerate() {
+            let Some(running) = running else { continue };
+            let position = *env.position(slot);
+            let mover = game.to_move(&position).index();
+            if running.seats[mover] == agent {
+                asked.push(slot);
                 requests.push(Request {
-                    position: setup.position,
-                    stream: &mut setup.stream,
+                    position,
+                    stream: &mut running.stream,
                     limit,
                     memory: Some(&mut running.memories[mover]),
                 });
@@ -189,39 +209,31 @@ impl<G: Game> Shard<'_, G> {
         }
         let choices = self.team[agent].choose(&mut requests);
         assert_eq!(choices.len(), asked.len(), "one answer for every request");
-        for (index, choice) in asked.into_iter().zip(choices) {
-            let setup = &mut self.games[index].setup;
+        for (slot, choice) in asked.into_iter().zip(choices) {
             assert!(
-                game.legal(&setup.position).contains(choice.action),
+                env.legal(slot).contains(choice.action),
                 "{} chose an illegal action in {}",
                 self.team[agent].name(),
-                game.position_text(&setup.position)
+                game.position_text(env.position(slot))
             );
-            game.play(&mut setup.position, choice.action);
-            setup.actions.push(choice.action);
+            self.actions[slot] = choice.action;
         }
     }
 
-    /// Sends off the games that are over. Answers given under a halt are worth nothing, so then nothing
-    /// is sent.
-    fn hand_over(&mut self) {
-        if self.halt.load(Ordering::Relaxed) {
-            return;
-        }
-        let game = self.game;
-        let over =
-            |running: &mut Running<G::Position>| game.outcome(&running.setup.position).is_some();
-        for ended in self.games.extract_if(.., over) {
-            let outcome = game
-                .outcome(&ended.setup.position)
-                .expect("the game is over");
+    /// Plays what was chosen, and sends off the games that are over.
+    fn step(&mut self) {
+        let (running, sender) = (&mut self.running, &self.sender);
+        self.env.step(&self.actions, |ended| {
+            let running = running[ended.slot].take().expect("a game under way");
+            let history = ended.history.expect("histories are kept");
             // Nobody listens any more once the collector has stopped.
-            let _ = self.sender.send(Finished {
-                id: ended.id,
-                actions: ended.setup.actions,
-                outcome,
+            let _ = sender.send(Finished {
+                id: running.id,
+                actions: history.actions.clone(),
+                outcome: ended.outcome,
             });
-        }
+            None // until the next game of the tournament begins there
+        });
     }
 }
 

@@ -7,8 +7,8 @@ use clap::value_parser;
 
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
+use jarmo::bench::{EnvWork, env};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::env::{EnvWork, measure};
 
 /// Their features alone take gigabytes.
 const MOST_GAMES: i64 = 1 << 22;
@@ -58,6 +58,6 @@ impl GameTask for EnvTask<'_> {
             run_time: args.seconds,
         };
         let pool = thread_pool(NonZeroUsize::new(args.threads as usize))?;
-        report(&pool.install(|| measure(game, work)), args.json)
+        report(&pool.install(|| env(game, work)), args.json)
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
+use jarmo::bench::{NetWork, net};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::net::{KernelKind, NetWork, measure};
+use jarmo::net::KernelKind;
 
 /// Networks on one core: positions a second with each kernel that the processor has
 #[derive(clap::Args)]
@@ -44,7 +45,6 @@ impl GameTask for NetTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
-        let net = args.net.config()?;
         let available = KernelKind::available();
         let kernels = match args.kernel {
             None => available,
@@ -58,11 +58,11 @@ impl GameTask for NetTask<'_> {
             }
         };
         let work = NetWork {
-            net,
+            net: args.net.config()?,
             batch: args.batch.get(),
             seed: args.seed,
             run_time: args.seconds,
         };
-        report(&measure(&game, &kernels, work), args.json)
+        report(&net(&game, &kernels, work), args.json)
     }
 }

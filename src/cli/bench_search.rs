@@ -7,7 +7,8 @@ use clap::ValueEnum;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use jarmo::agent::{AGENTS, AgentSpec, SearchWork, build, measure, random_net_agent};
+use jarmo::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use jarmo::bench::{SearchWork, search};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::NetConfig;
 
@@ -84,6 +85,6 @@ impl GameTask for SearchTask<'_> {
             seed: args.seed,
             run_time: args.seconds,
         };
-        report(&measure(&game, agent.as_mut(), work), args.json)
+        report(&search(&game, agent.as_mut(), work), args.json)
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::bench::report;
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure, thread_pool};
+use jarmo::bench::{SelfPlayWork, selfplay};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::net::{AgentFile, NetShape, Weights};
 use jarmo::random::stream;
-use jarmo::selfplay::{SelfPlayWork, measure};
 
 /// Self-play as training does it: games, positions, simulations, evaluations a second
 ///
@@ -70,7 +70,7 @@ impl GameTask for SelfPlayTask<'_> {
             run_time: args.seconds,
         };
         let pool = thread_pool(Some(args.threads))?;
-        let speed = pool.install(|| measure(&game, work));
+        let speed = pool.install(|| selfplay(&game, work));
         report(&speed.map_err(Failure::usage)?, args.json)
     }
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, position_of, seconds};
+use jarmo::bench;
 use jarmo::game::Game;
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo::tables::{
-    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, measure, shuttle_effect,
-    verify,
+    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, shuttle_effect, verify,
 };
 
 /// Exact values of all positions with few archers and marks
@@ -219,7 +219,7 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
 fn run_bench(args: &BenchArgs) -> CommandResult {
     let (_, tables) = open(&args.game, &args.tables)?;
     let mut out = stdout().lock();
-    for speed in measure(&tables, args.lookups, 1) {
+    for speed in bench::tables(&tables, args.lookups, 1) {
         writeln!(
             out,
             "force {}: {:.0} ns a lookup, {:.0} ns with the one before done first, \

@@ -16,48 +16,119 @@
 //! assert!(finished > 64);
 //! ```
 
-mod measure;
+mod opening;
+mod saved;
 mod shard;
+mod stats;
 
 use ndarray::ArrayViewMut3;
 use rayon::prelude::*;
 
-pub use measure::{EnvSpeed, EnvWork, measure};
-pub use shard::Transition;
-use shard::{Shard, Slot};
+pub use opening::{Opening, positions};
+pub use saved::{EnvError, EnvState, SavedGame};
+use shard::Slot;
+pub use shard::{Ended, History, Keep, Shard, Transition};
+pub use stats::GameStats;
 
 use crate::encode::Encode;
 use crate::game::{Action, Game, Player};
+use crate::random::{Stream, slot_stream};
 
 /// Below this many games a thread's share is not worth handing over.
 const FEWEST_PER_THREAD: usize = 128;
 
 /// Many games of the same rules, each in a slot of its own, that advance together.
 ///
-/// Every slot has its own random stream, so the same seed gives the same games whatever the number
-/// of threads. The games are sharded over the threads of the rayon pool that the environment is made
-/// in.
+/// What is random in a game follows from seed, slot and step, so the same seed gives the same games
+/// whatever the number of threads. The games are sharded over the threads of the rayon pool that the
+/// environment is made in. Where each thread has an evaluator or agents of its own, it steps a
+/// [`Shard`] of its own.
 pub struct VecEnv<G: Game> {
     game: G,
+    seed: u64,
     games: usize,
     share: usize, // games of every shard but the last, which may have fewer
     shards: Vec<Shard<G>>,
+    openings: Box<Openings<G::Position>>,
+}
+
+/// How the games of an environment begin. A slot without an answer is idle from then on.
+type Openings<P> = dyn Fn(NewGame) -> Option<Opening<P>> + Send + Sync;
+
+/// A game that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewGame {
+    /// Its slot.
+    pub slot: usize,
+    /// Steps of the environment before it.
+    pub step: u64,
+    seed: u64,
+}
+
+impl NewGame {
+    /// The randomness of its opening.
+    pub fn stream(&self) -> Stream {
+        // `sample` draws from the seed itself.
+        slot_stream(!self.seed, self.slot as u64, self.step)
+    }
 }
 
 impl<G: Game> VecEnv<G> {
-    /// `games` games at their start.
+    /// `games` games at their start. Where one ends, another begins.
     ///
     /// # Panics
     /// Panics if there are none.
     pub fn new(game: G, games: usize, seed: u64) -> VecEnv<G> {
+        let start = game.start();
+        let openings = move |_| Some(Opening::at(start));
+        VecEnv::with_openings(game, games, seed, Keep::default(), openings)
+    }
+
+    /// `games` slots. `openings` says how each game begins, at first and wherever one has ended, or
+    /// leaves the slot idle.
+    ///
+    /// ```
+    /// use jarmo::env::{Keep, Opening, VecEnv};
+    /// use jarmo::game::Action;
+    /// use jarmo::games::ConnectFour;
+    ///
+    /// // One game in each slot, after two random plies.
+    /// let game = ConnectFour::new(0);
+    /// let rules = game.clone();
+    /// let mut env = VecEnv::with_openings(game, 10, 1, Keep::default(), move |new| {
+    ///     (new.step == 0).then(|| Opening::random(&rules, 2, &mut new.stream()))
+    /// });
+    /// let mut actions = [Action(0); 10];
+    /// while (0..10).any(|slot| !env.is_idle(slot)) {
+    ///     env.sample(&mut actions);
+    ///     env.step(&actions);
+    /// }
+    /// assert_eq!(env.take_stats().games, 10);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if there are no slots.
+    pub fn with_openings(
+        game: G,
+        games: usize,
+        seed: u64,
+        keep: Keep,
+        openings: impl Fn(NewGame) -> Option<Opening<G::Position>> + Send + Sync + 'static,
+    ) -> VecEnv<G> {
         assert!(games > 0, "an environment needs at least one game");
         let threads = rayon::current_num_threads();
         let share = games.div_ceil(threads).max(FEWEST_PER_THREAD).min(games);
-        let shard = |first| Shard::new(&game, seed, first, share.min(games - first));
+        let open = |slot| {
+            let step = 0;
+            openings(NewGame { slot, step, seed })
+        };
+        let shard = |first| Shard::new(&game, first..games.min(first + share), keep, open);
         VecEnv {
             shards: (0..games).step_by(share).map(shard).collect(),
+            openings: Box::new(openings),
             share,
             games,
+            seed,
             game,
         }
     }
@@ -83,17 +154,31 @@ impl<G: Game> VecEnv<G> {
         size_of::<Slot<G>>() + size_of::<u32>() // its place in the list of finished games
     }
 
-    /// The position of a game. Never a finished one: a finished game has restarted.
+    /// The position of a game, never a finished one. In an idle slot it is the last one of the game that
+    /// was played there.
     pub fn position(&self, slot: usize) -> &G::Position {
         &self.slot(slot).position
     }
 
-    /// Starts the game of a slot anew from this position. What the last step did there stays readable.
+    /// Whether no game is under way in a slot. The environment steps on without it.
+    pub fn is_idle(&self, slot: usize) -> bool {
+        self.shard(slot).is_idle(slot % self.share)
+    }
+
+    /// Starts another game in a slot. What the last step did there stays readable.
     ///
     /// # Panics
-    /// Panics if the position is over.
-    pub fn set_position(&mut self, slot: usize, position: G::Position) {
-        self.shards[slot / self.share].restart(slot % self.share, position);
+    /// Panics if the game would begin at its end.
+    pub fn start(&mut self, slot: usize, opening: Opening<G::Position>) {
+        self.shards[slot / self.share].start(slot % self.share, opening);
+    }
+
+    /// How the game of a slot came to its position.
+    ///
+    /// # Panics
+    /// Panics unless histories are kept.
+    pub fn history(&self, slot: usize) -> &History<G::Position> {
+        self.shard(slot).history(slot % self.share)
     }
 
     /// Who decides next in a game. The same player may act twice in a row.
@@ -101,7 +186,7 @@ impl<G: Game> VecEnv<G> {
         self.game.to_move(self.position(slot))
     }
 
-    /// The legal actions of a game: at least one.
+    /// The legal actions of a game: none exactly in an idle slot.
     pub fn legal(&self, slot: usize) -> &G::Mask {
         &self.slot(slot).legal
     }
@@ -154,34 +239,83 @@ impl<G: Game> VecEnv<G> {
         }
     }
 
-    /// Chooses a legal action for every game, each as likely as any other, from the slot's stream.
+    /// Chooses a legal action for every game, each as likely as any other: the same ones until the next
+    /// step. Idle slots get the first action.
     ///
     /// # Panics
     /// Panics unless `out` has one action a game.
-    pub fn sample(&mut self, out: &mut [Action]) {
+    pub fn sample(&self, out: &mut [Action]) {
         assert_eq!(out.len(), self.games, "one action a game");
-        match &mut self.shards[..] {
-            [shard] => shard.sample(out),
+        let seed = self.seed;
+        match &self.shards[..] {
+            [shard] => shard.sample(seed, out),
             shards => shards
-                .par_iter_mut()
+                .par_iter()
                 .zip(out.par_chunks_mut(self.share))
-                .for_each(|(shard, out)| shard.sample(out)),
+                .for_each(|(shard, out)| shard.sample(seed, out)),
         }
     }
 
-    /// Plays one action in every game; a game that ends restarts.
+    /// Plays one action in every game; where a game ends another begins, or the slot becomes idle. What
+    /// stands for idle slots among the actions is ignored.
     ///
     /// # Panics
     /// Panics unless there is one legal action a game.
     pub fn step(&mut self, actions: &[Action]) {
         assert_eq!(actions.len(), self.games, "one action a game");
+        let (seed, openings) = (self.seed, &self.openings);
+        let step = |shard: &mut Shard<G>, actions: &[Action]| {
+            let (first, step) = (shard.number(0) as usize, shard.steps() + 1);
+            shard.step(actions, |ended| {
+                let slot = first + ended.slot;
+                openings(NewGame { slot, step, seed })
+            });
+        };
         match &mut self.shards[..] {
-            [shard] => shard.step(actions),
+            [shard] => step(shard, actions),
             shards => shards
                 .par_iter_mut()
                 .zip(actions.par_chunks(self.share))
-                .for_each(|(shard, actions)| shard.step(actions)),
+                .for_each(|(shard, actions)| step(shard, actions)),
         }
+    }
+
+    /// The counts since they were taken before.
+    pub fn take_stats(&mut self) -> GameStats {
+        let mut all = GameStats::default();
+        for shard in &mut self.shards {
+            all.add(&shard.take_stats());
+        }
+        all
+    }
+
+    /// The games under way.
+    ///
+    /// # Panics
+    /// Panics unless histories are kept.
+    pub fn save(&self) -> EnvState {
+        EnvState {
+            steps: self.shards[0].steps(),
+            games: self.shards.iter().flat_map(Shard::save).collect(),
+        }
+    }
+
+    /// Puts saved games in the place of those under way. With the same seed and openings they go on as
+    /// they would have.
+    ///
+    /// # Panics
+    /// Panics unless there is one saved game for each slot.
+    pub fn restore(&mut self, state: &EnvState) -> Result<(), EnvError> {
+        assert_eq!(state.games.len(), self.games, "one saved game a slot");
+        let games = state.games.chunks(self.share);
+        for (shard, games) in self.shards.iter_mut().zip(games) {
+            shard.restore(state.steps, games)?;
+        }
+        Ok(())
+    }
+
+    fn shard(&self, slot: usize) -> &Shard<G> {
+        &self.shards[slot / self.share]
     }
 
     #[inline]

@@ -14,7 +14,6 @@ mod inspect;
 #[allow(unsafe_code)]
 mod kernel;
 mod logits;
-mod measure;
 mod softmax;
 mod version;
 mod weights;
@@ -28,7 +27,6 @@ pub use frozen::FrozenNet;
 pub use inspect::{Inspection, Opinion};
 pub use kernel::KernelKind;
 pub use logits::Logits;
-pub use measure::{NetSpeed, NetWork, measure};
 pub use softmax::softmax;
 pub use version::GameVersion;
 pub use weights::{Tensor, Weights};

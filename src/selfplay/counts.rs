@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::game::GameStats;
+use crate::env::GameStats;
 
 /// Counts of a round, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// The games that ended.
     pub games: GameStats,
+    /// Those of them that reached a position of exact tables.
+    pub exact: u64,
     /// Positions searched: one for each game under way.
     pub positions: u64,
     /// Simulations made.
@@ -43,6 +45,7 @@ impl Counts {
     /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
         self.games.add(&other.games);
+        self.exact += other.exact;
         self.positions += other.positions;
         self.simulations += other.simulations;
         self.requests += other.requests;
@@ -64,7 +67,7 @@ impl Counts {
             black: mean(games.black),
             drawn: mean(games.games - games.white - games.black),
             truncated: mean(games.truncated),
-            exact: mean(games.exact),
+            exact: mean(self.exact),
             plies: mean(games.plies),
         }
     }

@@ -4,7 +4,6 @@
 
 mod counts;
 mod game;
-mod measure;
 mod root;
 mod rules;
 mod settings;
@@ -17,8 +16,6 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 pub use counts::{Counts, PerGame};
-pub use game::GameStats;
-pub use measure::{SelfPlaySpeed, SelfPlayWork, measure};
 pub use root::Root;
 pub use settings::{SelfPlayError, SelfPlaySettings};
 pub use state::GamesState;
@@ -77,7 +74,6 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
                 let rules = Rules {
                     game: game.clone(),
                     tables: tables.clone(),
-                    tables_end: settings.tables_end,
                     endgames: endgames.clone().map(|draw| (settings.endgames, draw)),
                     opening_plies: settings.opening_plies,
                 };
@@ -100,26 +96,29 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 
     /// The games under way.
     pub fn save(&self) -> GamesState {
-        GamesState {
-            rounds: self.shards[0].rounds(),
-            slots: self.shards.iter().flat_map(Shard::save).collect(),
+        let mut state = GamesState::default();
+        for shard in &self.shards {
+            shard.save(&mut state);
         }
+        state
     }
 
     /// Puts saved games in the place of those under way: they go on as they would have.
     pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
         let here: usize = self.shards.iter().map(Shard::games).sum();
-        if state.slots.len() != here {
-            return Err(SelfPlayError::new(format!(
-                "{} games were saved, {here} are under way; selfplay.games must stay the same",
-                state.slots.len()
-            )));
+        let GamesState { env, moves } = state;
+        for saved in [env.games.len(), moves.len()] {
+            if saved != here {
+                return Err(SelfPlayError::new(format!(
+                    "{saved} games were saved, {here} are under way; selfplay.games must stay the same"
+                )));
+            }
         }
-        let mut rest = &state.slots[..];
+        let mut first = 0;
         for shard in &mut self.shards {
-            let (own, others) = rest.split_at(shard.games());
-            shard.restore(state.rounds, own)?;
-            rest = others;
+            let own = first..first + shard.games();
+            shard.restore(env.steps, &env.games[own.clone()], &moves[own.clone()])?;
+            first = own.end;
         }
         Ok(())
     }

@@ -27,11 +27,9 @@ pub struct SelfPlaySettings {
     pub least_range: f32,
     /// The most random actions that a game starts with; how many is drawn for each game.
     pub opening_plies: u32,
-    /// A directory of exact tables, from which games have their results; empty for none.
+    /// A directory of exact tables; empty for none. Every position learns the exact result of the next
+    /// one, itself included, that they know.
     pub tables: PathBuf,
-    /// Whether a game ends where it reaches the tables. Else it is played to its end, and every
-    /// position learns the exact result of the next one, itself included, that they know.
-    pub tables_end: bool,
     /// The share of games that start from a random endgame, where the game knows any.
     pub endgames: f32,
     /// The most archers and marks of such an endgame, both players' together.
@@ -101,11 +99,9 @@ impl SelfPlaySettings {
         Ok(())
     }
 
-    /// What draws endgames for games to start from, if they are set and the game knows any. Where games
-    /// end in the tables, none starts there.
+    /// What draws endgames for games to start from, if they are set and the game knows any.
     pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
-        let in_tables = self.tables_end && !self.tables.as_os_str().is_empty();
-        (self.endgames > 0.0 && !in_tables)
+        (self.endgames > 0.0)
             .then(|| game.random_endgames(self.endgame_force))
             .flatten()
     }

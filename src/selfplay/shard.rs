@@ -1,6 +1,5 @@
 //! The games of one thread: a tree for each, and one evaluator for all.
 
-use std::fmt::Display;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -9,13 +8,14 @@ use rand::Rng;
 use super::game::{Found, Record};
 use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
-use super::state::SlotState;
+use super::state::{GamesState, MoveState};
 use super::timed::Timed;
 use super::{Root, Round};
 use crate::encode::Encode;
+use crate::env::{self, Keep, SavedGame};
 use crate::eval::{Cache, Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::random::{Stream, stream};
+use crate::random::{Stream, slot_stream};
 use crate::search::{Batch, RootAction, Tree, TreeLimit};
 
 /// The most judgements that a shard remembers, whatever its games and simulations.
@@ -31,25 +31,15 @@ pub(super) struct Shard<G: Encode, E> {
     simulations: u32,
     evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
-    trees: Vec<Tree<G>>, // one per slot
-    slots: Vec<Slot<G::Position>>,
+    env: env::Shard<G>,
+    trees: Vec<Tree<G>>,  // [slots], each of its game's position
+    records: Vec<Record>, // [slots]
+    draws: Vec<Stream>,   // [slots], of a round's action and of the opening after it
+    actions: Vec<Action>, // [slots], of a round
     lambda: f32,
     noise: Vec<f32>,
     policy: Vec<f32>, // [actions]
     seed: u64,
-    round: u64, // rounds played
-}
-
-struct Slot<P> {
-    number: u64, // over all shards
-    start: P,
-    played: Vec<Action>,
-    record: Record,
-}
-
-/// The randomness of a slot in one round: nothing has to be kept from round to round.
-fn slot_stream(seed: u64, slot: u64, round: u64) -> Stream {
-    stream(seed, (slot << 40) | round)
 }
 
 impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
@@ -62,21 +52,19 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     ) -> Shard<G, E> {
         let policy = settings.root.policy(settings);
         let game = &rules.game;
+        let count = slots.len();
+        let keep = Keep {
+            history: true,
+            events: true,
+        };
+        let first = slots.start;
+        let draws = slots.clone().map(|slot| slot_stream(seed, slot as u64, 0));
+        let mut draws: Vec<Stream> = draws.collect();
+        let open = |slot| Some(rules.open(&mut draws[slot - first]));
+        let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeLimit::for_simulations(game, settings.simulations);
-        let mut trees = Vec::with_capacity(slots.len());
-        let slots = slots.map(|slot| {
-            let number = slot as u64;
-            let opening = rules.open(&mut slot_stream(seed, number, 0));
-            trees.push(Tree::new(game.clone(), policy, limit, opening.position));
-            Slot {
-                number,
-                start: opening.start,
-                played: opening.played,
-                record: Record::default(),
-            }
-        });
-        let slots: Vec<Slot<_>> = slots.collect();
-        let remembered = (slots.len() * settings.simulations as usize).min(MOST_REMEMBERED);
+        let tree = |slot| Tree::new(game.clone(), policy, limit, *env.position(slot));
+        let remembered = (count * settings.simulations as usize).min(MOST_REMEMBERED);
         Shard {
             batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
@@ -85,68 +73,47 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             root: settings.root,
             simulations: settings.simulations,
             lambda: settings.lambda,
+            trees: (0..count).map(tree).collect(),
+            records: (0..count).map(|_| Record::default()).collect(),
+            draws,
+            actions: vec![Action(0); count],
+            env,
             rules,
-            trees,
-            slots,
             seed,
-            round: 0,
         }
     }
 
     /// Games under way.
     pub(super) fn games(&self) -> usize {
-        self.slots.len()
+        self.env.len()
     }
 
-    /// Rounds played.
-    pub(super) fn rounds(&self) -> u64 {
-        self.round
-    }
-
-    /// The games under way, slot by slot.
-    pub(super) fn save(&self) -> impl Iterator<Item = SlotState> + '_ {
-        let game = &self.rules.game;
-        self.slots.iter().map(|slot| SlotState {
-            start: (slot.start != game.start()).then(|| game.position_text(&slot.start)),
-            actions: slot.played.iter().map(|action| action.0).collect(),
-            moves: slot.record.save(),
-        })
+    /// Adds the games under way, slot by slot.
+    pub(super) fn save(&self, state: &mut GamesState) {
+        state.env.steps = self.env.steps();
+        state.env.games.extend(self.env.save());
+        state.moves.extend(self.records.iter().map(Record::save));
     }
 
     /// Puts saved games in the place of those under way.
     pub(super) fn restore(
         &mut self,
-        round: u64,
-        states: &[SlotState],
+        rounds: u64,
+        games: &[Option<SavedGame>],
+        moves: &[Vec<MoveState>],
     ) -> Result<(), SelfPlayError> {
-        self.round = round;
-        for ((slot, tree), state) in self.slots.iter_mut().zip(&mut self.trees).zip(states) {
-            slot.record = Record::default();
-            slot.played.clear();
-            let mut moves = state.moves.iter().peekable();
-            slot.start = match &state.start {
-                Some(text) => self.rules.game.parse_position(text).map_err(unsound)?,
-                None => self.rules.game.start(),
-            };
-            let mut position = slot.start;
-            for &action in &state.actions {
-                while let Some(made) = moves.next_if(|made| made.at == slot.played.len()) {
-                    slot.record.restore(&self.rules, &position, made);
-                }
-                let action = Action(action);
-                self.rules
-                    .game
-                    .try_play(&mut position, action)
-                    .map_err(unsound)?;
-                slot.played.push(action);
+        let unsound = |error: env::EnvError| SelfPlayError::new(error.to_string());
+        self.env.restore(rounds, games).map_err(unsound)?;
+        for (slot, moves) in moves.iter().enumerate() {
+            if self.env.is_idle(slot) {
+                return Err(SelfPlayError::new("a saved game is missing".to_owned()));
             }
-            if moves.next().is_some() || self.rules.game.outcome(&position).is_some() {
-                return Err(SelfPlayError::new(
-                    "a saved game is over, or has moves without positions".to_owned(),
-                ));
-            }
-            tree.restart(position);
+            let history = self.env.history(slot);
+            let mut positions = env::positions(&self.rules.game, history.start, &history.actions);
+            positions.pop(); // not searched yet
+            self.records[slot] = Record::restore(&self.rules, &positions, moves)?;
         }
+        self.place_trees();
         Ok(())
     }
 
@@ -156,29 +123,29 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         cache.clear();
     }
 
-    /// Plays one action in every game.
+    /// Plays one action in every game: all are searched, then stepped, and those that ended become
+    /// samples.
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
         let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
         let evaluating = self.evaluator.spent();
         let (remembered, _) = self.evaluator.inner_mut().hits_and_misses();
-        self.round += 1;
-        for (tree, slot) in self.trees.iter_mut().zip(&self.slots) {
-            let mut stream = slot_stream(self.seed, slot.number, self.round);
-            let actions = self.rules.game.legal(tree.position()).count() as usize;
-            self.root.draw_noise(actions, &mut stream, &mut self.noise);
-            let forced = actions == 1; // there is nothing to search for
-            let simulations = if forced { 1 } else { self.simulations };
-            tree.plan(simulations, simulations, &self.noise, stream.next_u64());
-        }
-        self.batch
-            .search(&mut self.trees, &mut self.evaluator, |_| false);
         let mut round = Round::default();
-        round.counts.positions = self.trees.len() as u64;
-        for index in 0..self.trees.len() {
-            round.counts.simulations += u64::from(self.trees[index].simulations_done());
-            self.play(index, &mut round);
+        round.counts.positions = self.games() as u64;
+        self.search();
+        for slot in 0..self.games() {
+            round.counts.simulations += u64::from(self.trees[slot].simulations_done());
+            self.choose(slot);
         }
+        let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
+        self.env.step(&self.actions, |ended| {
+            let record = &mut records[ended.slot];
+            round.counts.exact += u64::from(record.is_told());
+            record.finish(ended.outcome, self.lambda, &mut round.samples);
+            Some(rules.open(&mut draws[ended.slot]))
+        });
+        self.place_trees();
+        round.counts.games = self.env.take_stats();
         round.counts.requests = self.batch.evaluated() - evaluated;
         let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
         round.counts.remembered = hits - remembered;
@@ -188,21 +155,34 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         round
     }
 
-    /// Records the searched position of a slot and plays the action that search chose. A game that
-    /// ends gives its samples, and the next one starts in its place.
-    fn play(&mut self, index: usize, round: &mut Round) {
-        let (tree, slot) = (&mut self.trees[index], &mut self.slots[index]);
-        let mut position = *tree.position();
+    /// Searches the position of every game.
+    fn search(&mut self) {
+        let round = self.env.steps() + 1;
+        for (slot, tree) in self.trees.iter_mut().enumerate() {
+            let mut stream = slot_stream(self.seed, self.env.number(slot), round);
+            let actions = self.env.legal(slot).count() as usize;
+            self.root.draw_noise(actions, &mut stream, &mut self.noise);
+            let forced = actions == 1; // there is nothing to search for
+            let simulations = if forced { 1 } else { self.simulations };
+            tree.plan(simulations, simulations, &self.noise, stream.next_u64());
+        }
+        self.batch
+            .search(&mut self.trees, &mut self.evaluator, |_| false);
+    }
+
+    /// Records what search found in a slot and chooses the action to play there.
+    fn choose(&mut self, slot: usize) {
+        let tree = &self.trees[slot];
         tree.write_policy(&mut self.policy);
-        let game = &self.rules.game;
-        let legal = game.legal(&position);
+        let legal = self.env.legal(slot);
         let policy: Vec<f32> = legal
             .iter()
             .map(|action| self.policy[action.index()])
             .collect();
         // The search of this round drew from the front of the slot's stream; this one is another.
-        let mut stream = slot_stream(!self.seed, slot.number, self.round);
-        let action = self.root.choose(tree, &self.policy, &mut stream);
+        let round = self.env.steps() + 1;
+        self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
+        let action = self.root.choose(tree, &self.policy, &mut self.draws[slot]);
         let looked_at = tree.root_actions();
         let found = Found {
             actions: legal.iter().map(|action| action.0).collect(),
@@ -210,28 +190,16 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             policy,
             expected: expected(tree, &looked_at, action).results(),
         };
-        slot.record
-            .push(&self.rules, &position, slot.played.len(), found);
-        round.counts.games.count_events(game, &position, action);
-        game.play(&mut position, action);
-        slot.played.push(action);
-        if let Some(end) = self.rules.end(&position) {
-            let exact = end.exact || slot.record.is_told();
-            round
-                .counts
-                .games
-                .count(&end.outcome, game.ply(&position), exact);
-            slot.record.finish(end, self.lambda, &mut round.samples);
-            let opening = self.rules.open(&mut stream);
-            (slot.start, slot.played) = (opening.start, opening.played);
-            position = opening.position;
-        }
-        tree.restart(position);
+        self.records[slot].push(&self.rules, self.env.position(slot), found);
+        self.actions[slot] = action;
     }
-}
 
-fn unsound(error: impl Display) -> SelfPlayError {
-    SelfPlayError::new(format!("a saved game: {error}"))
+    /// Sets every tree to the position of its game.
+    fn place_trees(&mut self) {
+        for (slot, tree) in self.trees.iter_mut().enumerate() {
+            tree.restart(*self.env.position(slot));
+        }
+    }
 }
 
 /// What search expects of the action it chose: its certain result, or the mean of what it saw below.

@@ -2,28 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// All games under way. Numbers with a fraction are kept as their bits, so that nothing is rounded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+use crate::env::EnvState;
+
+/// All games under way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GamesState {
-    pub(super) rounds: u64,
-    pub(super) slots: Vec<SlotState>,
+    pub(super) env: EnvState,
+    pub(super) moves: Vec<Vec<MoveState>>, // [slots], those of its game that were searched
 }
 
-/// One game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct SlotState {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) start: Option<String>, // position text, where it is not that of the game
-    pub(super) actions: Vec<u16>, // from the start
-    pub(super) moves: Vec<MoveState>,
-}
-
-/// One searched position of a game.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What is kept of one searched position.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct MoveState {
-    pub(super) at: usize,          // actions of the game before it
-    pub(super) actions: Vec<u16>,  // legal
-    pub(super) policy: Vec<u32>,   // bits
-    pub(super) surprise: u32,      // bits
-    pub(super) expected: [u32; 3], // bits
+    pub(super) policy: Vec<f32>, // of the legal actions
+    pub(super) surprise: f32,
+    pub(super) expected: [f32; 3],
 }

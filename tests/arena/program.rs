@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::nets::{tiny, with_header};
 use assert_cmd::prelude::*;
 use jarmo::games::{Guard, Jarmo};
-use crate::nets::{tiny, with_header};
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty, is_match};
 use serde_json::Value;

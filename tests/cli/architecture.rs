@@ -1,6 +1,6 @@
 //! The house rules that the compiler does not know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -138,4 +138,66 @@ fn the_tensor_library_is_named_in_train_alone() {
         }
     }
     assert!(named > 0);
+}
+
+/// Who may play an action on a position by hand, as a folder or file of the sources. All other games
+/// are stepped through the environment.
+const PLAY_BY_HAND: [&str; 12] = [
+    // The rules themselves, and the environment.
+    "game",
+    "games",
+    "env",
+    // They look ahead from a position; no game goes on by it.
+    "search",
+    "eval",
+    "tables",
+    "agent/greedy.rs",
+    // One action after another, as a person or a file gives them.
+    "record.rs",
+    "probe.rs",
+    "engine",
+    "play",
+    "cli/rules.rs",
+];
+
+/// Whether a source plays an action on a position of a game.
+fn plays_by_hand(text: &str) -> bool {
+    let text: String = text
+        .chars()
+        .filter(|symbol| !symbol.is_whitespace())
+        .collect();
+    let calls = ["game.play(", "game().play(", "Game::play(", ".play(&mut"];
+    let checked = [".try_play(", ".play_text("];
+    calls.iter().chain(&checked).any(|call| text.contains(call))
+}
+
+#[test]
+fn played_actions_are_found_however_they_are_written() {
+    assert!(plays_by_hand("self.game\n    .play(position, action);"));
+    assert!(plays_by_hand("rules.play(&mut position, action)"));
+    assert!(plays_by_hand("env.game().play(at, action)"));
+    assert!(plays_by_hand("rules.try_play(position, action)?"));
+    assert!(!plays_by_hand("tournament.play(teams, stop, observer)"));
+}
+
+#[test]
+fn every_game_is_stepped_through_the_environment() {
+    let mut by_hand = BTreeSet::new();
+    let mut stepped = BTreeSet::new();
+    for (module, path) in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        if plays_by_hand(&text) {
+            let inside = path.strip_prefix("src").unwrap();
+            let place = PLAY_BY_HAND.iter().find(|place| inside.starts_with(place));
+            let message = "step this game through `env`, or say in PLAY_BY_HAND why not";
+            by_hand.insert(*place.unwrap_or_else(|| panic!("{}: {message}", path.display())));
+        }
+        if imports(&text).contains(&"env".to_owned()) {
+            stepped.insert(module);
+        }
+    }
+    assert_eq!(by_hand, BTreeSet::from(PLAY_BY_HAND), "only those that do");
+    for module in ["selfplay", "arena", "accuracy", "bench"] {
+        assert!(stepped.contains(module), "{module}");
+    }
 }

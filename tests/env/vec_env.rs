@@ -1,10 +1,11 @@
 //! The vectorised environment and the features.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
-use jarmo::env::{Transition, VecEnv};
+use jarmo::env::{GameStats, Keep, NewGame, Opening, Transition, VecEnv, positions};
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
@@ -13,6 +14,7 @@ use jarmo::games::{
 use jarmo::random::{below, stream};
 use ndarray::Array3;
 use rand::Rng;
+use serde_json::json;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new()
@@ -126,12 +128,12 @@ fn steps_follow_the_rules_and_finished_games_restart() {
 }
 
 #[test]
-fn a_slot_of_any_shard_can_be_set_to_a_position() {
+fn a_slot_of_any_shard_can_start_from_a_position() {
     let game = Jarmo::standard();
     let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 0));
     let position = game.parse_position("5/5/1b3/5/w1B2 w - - 0").unwrap();
     let slot = 390;
-    env.set_position(slot, position);
+    env.start(slot, Opening::at(position));
     assert!((0..slot).all(|other| *env.position(other) == game.start()));
     assert_eq!(*env.position(slot), position);
     let mut actions = vec![env.legal(0).nth(0); env.len()];
@@ -140,6 +142,183 @@ fn a_slot_of_any_shard_can_be_set_to_a_position() {
     assert_eq!(env.finished().collect::<Vec<_>>(), [slot]);
     assert_eq!(env.transition(slot).rewards, [-1, 1]);
     assert_eq!(env.transition(slot).score_difference, -1);
+}
+
+const KEEP_ALL: Keep = Keep {
+    history: true,
+    events: true,
+};
+
+/// Whatever the number of threads, three games in each slot, the first of which begins with random
+/// plies.
+fn three_games_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
+    let rules = game.clone();
+    let begun: Vec<AtomicU32> = (0..300).map(|_| AtomicU32::new(0)).collect();
+    let opening = move |new: NewGame| match begun[new.slot].fetch_add(1, Ordering::Relaxed) {
+        0 => Some(Opening::random(&rules, 5, &mut new.stream())),
+        1 | 2 => Some(Opening::at(rules.start())),
+        _ => None,
+    };
+    let env = || VecEnv::with_openings(game.clone(), 300, 4, KEEP_ALL, opening);
+    pool(threads).install(env)
+}
+
+#[derive(Clone, Copy)]
+struct Stopping;
+
+impl GameTask for Stopping {
+    type Output = ();
+
+    fn run<G: CatalogGame>(self, game: G) {
+        let game = game.with_max_plies(90);
+        let mut env = three_games_each(&game, 3);
+        let openings: Vec<usize> = (0..300)
+            .map(|slot| env.history(slot).actions.len())
+            .collect();
+        assert!(openings.iter().all(|&plies| plies == 5), "{}", game.id());
+        let different: HashSet<_> = (0..300)
+            .map(|slot| env.history(slot).actions.clone())
+            .collect();
+        assert!(different.len() > 100, "{}", game.id());
+        let mut actions = vec![Action(0); env.len()];
+        let mut finished = [0; 300];
+        let mut counted = GameStats::default();
+        let mut stats = GameStats::default();
+        while (0..300).any(|slot| !env.is_idle(slot)) {
+            env.sample(&mut actions);
+            let before: Vec<_> = (0..300).map(|slot| *env.position(slot)).collect();
+            let idle: Vec<bool> = (0..300).map(|slot| env.is_idle(slot)).collect();
+            for (slot, position) in before.iter().enumerate().filter(|(slot, _)| !idle[*slot]) {
+                game.count_events(position, actions[slot], &mut counted.events);
+            }
+            env.step(&actions);
+            stats.add(&env.take_stats());
+            for slot in env.finished() {
+                assert!(!idle[slot]);
+                finished[slot] += 1;
+                let end = env.final_position(slot).unwrap();
+                let outcome = game.outcome(end).unwrap();
+                counted.games += 1;
+                counted.white += u64::from(outcome.winner == Some(Player::White));
+                counted.black += u64::from(outcome.winner == Some(Player::Black));
+                counted.truncated += u64::from(outcome.truncated);
+                counted.plies += u64::from(game.ply(end));
+            }
+            for slot in 0..300 {
+                if idle[slot] {
+                    assert_eq!(*env.position(slot), before[slot]);
+                    assert_eq!(env.transition(slot), Transition::default());
+                }
+                let history = env.history(slot);
+                let played = positions(&game, history.start, &history.actions);
+                assert_eq!(played.last(), Some(env.position(slot)), "{}", game.id());
+            }
+        }
+        assert_eq!(finished, [3; 300], "{}", game.id());
+        assert_eq!(stats, counted);
+        assert_eq!(
+            stats.events.iter().any(|&count| count > 0),
+            !game.events().is_empty()
+        );
+        let last = 299;
+        assert!(env.legal(last).is_empty() && game.outcome(env.position(last)).is_some());
+        env.start(last, Opening::at(game.start()));
+        env.sample(&mut actions);
+        env.step(&actions);
+        assert_eq!(env.history(last).actions, [actions[last]]);
+        assert!((0..last).all(|slot| env.is_idle(slot)));
+    }
+}
+
+#[test]
+fn openings_are_played_counts_hold_and_a_slot_without_another_opening_is_idle() {
+    for_every_game(Stopping);
+}
+
+#[derive(Clone, Copy)]
+struct Saving;
+
+impl GameTask for Saving {
+    type Output = ();
+
+    fn run<G: CatalogGame>(self, game: G) {
+        let game = game.with_max_plies(90);
+        let mut env = three_games_each(&game, 1);
+        let mut actions = vec![Action(0); env.len()];
+        let fewest = if game.id() == "connect_four" { 65 } else { 150 };
+        for _ in 0..fewest {
+            env.sample(&mut actions);
+            env.step(&actions);
+        }
+        let text = serde_json::to_string(&env.save()).unwrap();
+        let rules = game.clone();
+        let opening = move |_| Some(Opening::at(rules.start()));
+        let other = || VecEnv::with_openings(game.clone(), 300, 4, KEEP_ALL, opening);
+        let mut other = pool(3).install(other);
+        other
+            .restore(&serde_json::from_str(&text).unwrap())
+            .unwrap();
+        assert_eq!(serde_json::to_string(&other.save()).unwrap(), text);
+        let idle = (0..300).filter(|&slot| other.is_idle(slot)).count();
+        assert_eq!(idle > 0, text.contains("null"), "{}", game.id());
+        // The slots go on alike until one of them gets another game.
+        let mut alike = vec![true; 300];
+        for _ in 0..40 {
+            env.sample(&mut actions);
+            let same = actions.clone();
+            env.step(&actions);
+            other.sample(&mut actions);
+            other.step(&actions);
+            for slot in 0..300 {
+                if alike[slot] {
+                    assert_eq!(actions[slot], same[slot], "{}", game.id());
+                    assert_eq!(other.transition(slot), env.transition(slot));
+                    alike[slot] = !env.transition(slot).done;
+                }
+                if alike[slot] {
+                    assert_eq!(other.is_idle(slot), env.is_idle(slot));
+                }
+                if alike[slot] && !env.is_idle(slot) {
+                    assert_eq!(other.position(slot), env.position(slot));
+                    assert_eq!(other.history(slot), env.history(slot));
+                }
+            }
+        }
+        assert!(alike.contains(&false), "{}", game.id());
+    }
+}
+
+#[test]
+fn saved_games_go_on_as_they_would_have_on_any_number_of_threads() {
+    for_every_game(Saving);
+}
+
+#[test]
+fn saved_games_that_break_the_rules_are_refused() {
+    let game = ConnectFour::new(0);
+    let rules = game.clone();
+    let opening = move |_| Some(Opening::at(rules.start()));
+    let mut env = VecEnv::with_openings(game.clone(), 2, 0, KEEP_ALL, opening);
+    env.step(&[Action(3), Action(4)]);
+    let saved = env.save();
+    for (slot, message) in [
+        (
+            json!({"actions": [3, 3, 3, 3, 3, 3, 3]}),
+            "column D is full",
+        ),
+        (json!({"actions": [7]}), "has only 7 actions"),
+        (
+            json!({"actions": [0, 1, 0, 1, 0, 1, 0]}),
+            "a saved game: it is over",
+        ),
+        (json!({"start": "7/7", "actions": []}), "a saved game: "),
+    ] {
+        let state = json!({"steps": 9, "games": [{"actions": []}, slot]});
+        let state = serde_json::from_value(state).unwrap();
+        let error = env.restore(&state).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+        assert_eq!(env.save(), saved, "all stays as it was");
+    }
 }
 
 #[test]
@@ -344,7 +523,7 @@ fn positions_and_slots_are_as_small_as_documented() {
     assert_eq!(size_of::<GuardPosition>(), 24);
     assert_eq!(size_of::<TammiPosition>(), 148);
     assert_eq!(size_of::<ConnectFourPosition>(), 24);
-    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 108);
+    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 76);
 }
 
 /// Allocations, on the thread that steps, of 300 steps after a warm-up.

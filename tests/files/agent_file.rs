@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
 use jarmo::game::Game;
 use jarmo::games::web::Web;
@@ -9,7 +10,6 @@ use jarmo::games::{ConnectFour, Guard, Jarmo};
 use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
 use jarmo::program::this_program;
 use jarmo::random::stream;
-use crate::nets::{tiny, with_header};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::common;
 use jarmo::game::{Game, Mask, Player};
 use jarmo::games::Jarmo;
 

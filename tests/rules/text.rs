@@ -1,5 +1,6 @@
 //! Text from the world: every refusal names the thing, and no text makes a parser panic.
 
+use crate::common;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, conformance};
 use jarmo::games::web::Web;

@@ -1,8 +1,8 @@
 //! Agents that need no network: their specs, their choices, their strength.
 
-use jarmo::agent::{
-    Agent, AgentSpec, Choice, Limit, Memory, Request, SearchWork, TreeSettings, build, measure,
-};
+use crate::common;
+use jarmo::agent::{Agent, AgentSpec, Choice, Limit, Memory, Request, TreeSettings, build};
+use jarmo::bench::{SearchWork, search};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
@@ -494,7 +494,7 @@ fn speed_is_measured_over_real_choices() {
         seed: 1,
         run_time: Duration::from_millis(5),
     };
-    let speed = serde_json::to_value(measure(&game, agent.as_mut(), work)).unwrap();
+    let speed = serde_json::to_value(search(&game, agent.as_mut(), work)).unwrap();
     let number = |key: &str| speed[key].as_f64().unwrap();
     assert!(number("nodes_per_choice") <= 8.0, "{speed}");
     assert!(

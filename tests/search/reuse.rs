@@ -1,11 +1,11 @@
 //! What search keeps: judgements in a cache, and what a tree knows of later positions.
 
+use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::search::{Batch, Tree, TreeLimit};
-use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 
 fn room<G: Game>(game: &G, simulations: u32) -> TreeLimit {
     TreeLimit::for_simulations(game, simulations)

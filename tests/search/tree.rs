@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::common;
+use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
 use jarmo::game::{Action, Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
@@ -11,7 +13,6 @@ use jarmo::search::{
     Batch, GumbelSettings, Policy, PuctSettings, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
 use rand::Rng;
-use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 
 /// Judges each node of a scripted game by its number, seen by White.
 fn by_node(

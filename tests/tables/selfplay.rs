@@ -1,13 +1,12 @@
-//! Self-play over exact tables: games that reach them end there, with the result they tell.
+//! Self-play over exact tables: positions that they know learn the exact result.
 
 use std::path::Path;
 use std::time::Duration;
 
 use jarmo::eval::{Uniform, Value};
-use jarmo::game::{Action, Game, Mask, Outcome, Player, Verdict};
-use jarmo::games::{Guard, Jarmo, JarmoPosition};
-use jarmo::replay::SampleView;
-use jarmo::selfplay::{GamesState, Root, Round, SelfPlay, SelfPlaySettings};
+use jarmo::game::{Action, Game, Player, Verdict};
+use jarmo::games::{Guard, Jarmo};
+use jarmo::selfplay::{GamesState, Root, SelfPlay, SelfPlaySettings};
 use jarmo::tables::{BuildSettings, Endgames, Tables};
 
 fn build_in(folder: &Path, force: u32) {
@@ -26,8 +25,7 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         considered: 2,
         opening_plies: 4,
         tables: tables.to_owned(),
-        tables_end: true,
-        endgames: 0.5, // none, where games end in the tables
+        endgames: 0.0,
         endgame_force: 7,
         least_range: 0.0,
         point: 0.0,
@@ -36,23 +34,8 @@ fn settings(tables: &Path) -> SelfPlaySettings {
 }
 
 fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
-    SelfPlay::new(
-        &Jarmo::standard(),
-        &settings(tables),
-        vec![Uniform; shards],
-        5,
-    )
-    .unwrap()
-}
-
-/// The same, with games that are played to their end.
-fn playing_on(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
-    let settings = SelfPlaySettings {
-        tables_end: false,
-        endgames: 0.0,
-        ..settings(tables)
-    };
-    SelfPlay::new(&Jarmo::standard(), &settings, vec![Uniform; shards], 5).unwrap()
+    let evaluators = vec![Uniform; shards];
+    SelfPlay::new(&Jarmo::standard(), &settings(tables), evaluators, 5).unwrap()
 }
 
 /// A game under way: its actions, and how many of its positions were searched.
@@ -61,28 +44,20 @@ struct UnderWay {
     searched: usize,
 }
 
-impl UnderWay {
-    fn position(&self, game: &Jarmo) -> JarmoPosition {
-        let mut position = game.start();
-        for &action in &self.actions {
-            game.try_play(&mut position, action).unwrap();
-        }
-        position
-    }
-}
-
 fn under_way(state: &GamesState) -> Vec<UnderWay> {
     let state = serde_json::to_value(state).unwrap();
-    let slots = state["slots"].as_array().unwrap().iter();
-    slots
-        .map(|slot| UnderWay {
-            actions: slot["actions"]
+    let games = state["env"]["games"].as_array().unwrap().iter();
+    let searched = state["moves"].as_array().unwrap();
+    games
+        .zip(searched)
+        .map(|(game, moves)| UnderWay {
+            actions: game["actions"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|action| Action(action.as_u64().unwrap() as u16))
                 .collect(),
-            searched: slot["moves"].as_array().unwrap().len(),
+            searched: moves.as_array().unwrap().len(),
         })
         .collect()
 }
@@ -91,74 +66,13 @@ fn certain(verdict: Verdict) -> [f32; 3] {
     Value::certain(verdict, 0.0).results()
 }
 
-/// What a sample must say if the game ended like this.
-fn tells(game: &Jarmo, sample: &SampleView<'_>, at: &JarmoPosition, outcome: Outcome) -> bool {
-    let mover = game.to_move(at);
-    sample.result == certain(outcome.verdict(mover))
-        && sample.score == outcome.score_difference(mover)
-}
-
 #[test]
-fn games_that_reach_the_tables_end_there_with_the_exact_result() {
+fn games_inside_the_tables_learn_the_exact_result_of_every_position() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
     let game = Jarmo::standard();
     let tables = Tables::open(&game, folder.path()).unwrap();
-    let mut play = self_play(folder.path(), 2);
-    let (mut all, mut drawn) = (Round::default(), 0);
-    for _ in 0..200 {
-        let before = under_way(&play.save());
-        let round = play.round();
-        let after = under_way(&play.save());
-        let mut samples = round.samples.iter();
-        let mut exact = 0;
-        for (old, new) in before.iter().zip(&after) {
-            let position = new.position(&game);
-            assert!(tables.ending(&game, &position).is_none(), "it goes on");
-            if new.actions.len() == old.actions.len() + 1 && new.actions.starts_with(&old.actions) {
-                continue;
-            }
-            // The game ended with an action after the last position that was searched.
-            let last = old.position(&game);
-            let sample = samples.by_ref().nth(old.searched).unwrap();
-            let legal = game.legal(&last);
-            let ends = legal.iter().filter_map(|action| {
-                let mut next = last;
-                game.play(&mut next, action);
-                if let Some(outcome) = game.outcome(&next) {
-                    return Some((false, outcome));
-                }
-                let ending = tables.ending(&game, &next)?;
-                Some((true, ending.outcome))
-            });
-            let fitting: Vec<_> = ends
-                .filter(|(_, end)| tells(&game, &sample, &last, *end))
-                .collect();
-            assert!(!fitting.is_empty(), "{sample:?}");
-            exact += u64::from(fitting.iter().all(|(exact, _)| *exact));
-            drawn += u64::from(fitting.iter().all(|(_, end)| end.winner.is_none()));
-        }
-        assert!(samples.next().is_none());
-        assert!(round.counts.games.exact >= exact);
-        all.add(&round);
-    }
-    let games = all.counts.games;
-    assert!(games.exact > 20 && games.exact < games.games, "{games:?}");
-    assert!(drawn > 0, "{drawn} drawn");
-    assert_eq!(games.truncated, 0);
-    let mut off = self_play(Path::new(""), 2);
-    for _ in 0..200 {
-        assert_eq!(off.round().counts.games.exact, 0);
-    }
-}
-
-#[test]
-fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() {
-    let folder = tempfile::tempdir().unwrap();
-    build_in(folder.path(), 5);
-    let game = Jarmo::standard();
-    let tables = Tables::open(&game, folder.path()).unwrap();
-    let mut play = playing_on(folder.path(), 1);
+    let mut play = self_play(folder.path(), 1);
     let (mut games, mut inside, mut corrected) = (0, 0, 0);
     for _ in 0..200 {
         let before = under_way(&play.save());
@@ -206,7 +120,7 @@ fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() 
             told += u64::from(known);
         }
         assert!(samples.next().is_none());
-        assert_eq!(round.counts.games.exact, told);
+        assert_eq!(round.counts.exact, told);
         games += told;
     }
     assert!(games > 10, "{games}");
@@ -221,26 +135,25 @@ fn games_played_on_inside_the_tables_learn_the_exact_result_of_every_position() 
 fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
-    for start in [self_play, playing_on] {
-        let mut play = start(folder.path(), 1);
-        for _ in 0..100 {
-            play.round();
-        }
-        let text = serde_json::to_string(&play.save()).unwrap();
-        let mut resumed = start(folder.path(), 3);
-        resumed
-            .restore(&serde_json::from_str(&text).unwrap())
-            .unwrap();
-        let mut exact = 0;
-        for _ in 0..100 {
-            let (expected, round) = (play.round(), resumed.round());
-            assert_eq!(round.samples, expected.samples);
-            assert_eq!(round.counts.games, expected.counts.games);
-            exact += round.counts.games.exact;
-        }
-        assert!(exact > 5, "{exact}");
-        assert_eq!(resumed.save(), play.save());
+    let mut play = self_play(folder.path(), 1);
+    for _ in 0..100 {
+        play.round();
     }
+    let text = serde_json::to_string(&play.save()).unwrap();
+    let mut resumed = self_play(folder.path(), 3);
+    resumed
+        .restore(&serde_json::from_str(&text).unwrap())
+        .unwrap();
+    let mut exact = 0;
+    for _ in 0..100 {
+        let (expected, round) = (play.round(), resumed.round());
+        assert_eq!(round.samples, expected.samples);
+        assert_eq!(round.counts.games, expected.counts.games);
+        assert_eq!(round.counts.exact, expected.counts.exact);
+        exact += round.counts.exact;
+    }
+    assert!(exact > 5, "{exact}");
+    assert_eq!(resumed.save(), play.save());
 }
 
 #[test]

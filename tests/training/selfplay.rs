@@ -26,7 +26,6 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     considered: 4,
     opening_plies: 3,
     tables: PathBuf::new(),
-    tables_end: true,
     endgames: 0.0,
     endgame_force: 7,
     least_range: 0.0,
@@ -154,17 +153,18 @@ fn a_puct_root_plays_and_teaches_shares_of_visits() {
     play.round();
     let saved = serde_json::to_value(play.save()).unwrap();
     let (mut played, mut expected, mut most) = (0.0, 0.0, 0.0);
-    for slot in saved["slots"].as_array().unwrap() {
-        let shares: Vec<f64> = slot["moves"][0]["policy"]
+    let games = saved["env"]["games"].as_array().unwrap();
+    for (game, moves) in games.iter().zip(saved["moves"].as_array().unwrap()) {
+        let shares: Vec<f64> = moves[0]["policy"]
             .as_array()
             .unwrap()
             .iter()
-            .map(|bits| f32::from_bits(bits.as_u64().unwrap() as u32).into())
+            .map(|share| share.as_f64().unwrap())
             .collect();
         for visits in shares.iter().map(|share| share * 40.0) {
             assert!((visits - visits.round()).abs() < 1e-3, "{visits} visits");
         }
-        played += shares[slot["actions"][0].as_u64().unwrap() as usize];
+        played += shares[game["actions"][0].as_u64().unwrap() as usize];
         expected += shares.iter().map(|share| share * share).sum::<f64>();
         most += shares.iter().copied().fold(0.0, f64::max);
     }
@@ -225,6 +225,35 @@ fn saved_games_go_on_as_they_would_have() {
 }
 
 #[test]
+fn saved_games_that_do_not_fit_are_refused() {
+    let game = ConnectFour::new(0);
+    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform], 5).unwrap();
+    play.round();
+    let saved = serde_json::to_value(play.save()).unwrap();
+    for (place, wrong, message) in [
+        ("/env/games/3", json!(null), "a saved game is missing"),
+        ("/env/games/3/actions/0", json!(7), "has only 7 actions"),
+        (
+            "/env/games/3/actions",
+            json!([]),
+            "more searches than positions",
+        ),
+        (
+            "/moves/3/0/policy",
+            json!([1.0]),
+            "a policy is not that of its position",
+        ),
+        ("/moves", json!([]), "0 games were saved, 12 are under way"),
+    ] {
+        let mut state = saved.clone();
+        *state.pointer_mut(place).unwrap() = wrong;
+        let state = serde_json::from_value(state).unwrap();
+        let error = play.restore(&state).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
 fn lambda_blends_the_result_with_what_search_expected() {
     let game = ConnectFour::new(0); // players take turns
     let samples = |lambda| {
@@ -272,7 +301,6 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     let game = Jarmo::standard();
     let settings = SelfPlaySettings {
         games: 200,
-        tables_end: false,
         endgames: 0.25,
         endgame_force: 5,
         ..SETTINGS
@@ -283,9 +311,12 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     for _ in 0..40 {
         play.round();
         let state = serde_json::to_value(play.save()).unwrap();
-        let slots = state["slots"].as_array().unwrap();
-        let begun = slots.iter().filter(|slot| slot["moves"] == json!([]));
-        for text in begun.filter_map(|slot| slot["start"].as_str()) {
+        let games = state["env"]["games"].as_array().unwrap().iter();
+        let searched = state["moves"].as_array().unwrap();
+        let begun = games
+            .zip(searched)
+            .filter(|(_, moves)| **moves == json!([]));
+        for text in begun.filter_map(|(game, _)| game["start"].as_str()) {
             let position = game.parse_position(text).unwrap();
             assert_eq!(game.outcome(&position), None, "{text}");
             let archers = Player::BOTH.map(|player| position.archers(player).count());
@@ -308,7 +339,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     assert_eq!(resumed.save(), play.save());
 
     let first = serde_json::to_value(start(1).save()).unwrap();
-    let starts = first["slots"].as_array().unwrap().iter();
+    let starts = first["env"]["games"].as_array().unwrap().iter();
     let endgames = starts.filter(|slot| slot.get("start").is_some()).count();
     assert!((30..=70).contains(&endgames), "{endgames} of 200");
 

@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use assert_cmd::Command;
 use crate::http::{Answer, request, send, serve, serve_with};
+use assert_cmd::Command;
 use jarmo::games::Jarmo;
 use jarmo::tables::BuildSettings;
 use play::specs::Store;

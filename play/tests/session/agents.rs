@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
 use jarmo::games::{Guard, Jarmo};
 use jarmo::record::GameRecord;
-use crate::nets::{tiny, with_header};
 use play::agents::Level;
 use play::session::Session;
 use play::specs::Store;

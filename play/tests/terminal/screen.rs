@@ -108,7 +108,9 @@ fn the_start_of_every_game() {
 fn the_screen_says_whether_the_agent_was_trained() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jarmo.safetensors");
-    crate::nets::tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    crate::nets::tiny(&Jarmo::standard(), 1)
+        .save(&file)
+        .unwrap();
     let old = crate::nets::tiny(&Guard::standard(), 1);
     let (now, then) = (r#""rules_version":1"#, r#""rules_version":0"#);
     let file = folder.path().join("guard.safetensors");

@@ -4,10 +4,9 @@ use std::hint::black_box;
 
 use cpu_time::ThreadTime;
 
-use super::lookup::Tables;
-use super::verify::random_position;
 use crate::games::JarmoPosition;
 use crate::random::stream;
+use crate::tables::{Tables, random_position};
 
 /// Seconds of processor time that a lookup of a random position takes, from positions in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +22,7 @@ pub struct LookupSpeed {
 }
 
 /// Looks up `lookups` random positions of every layer.
-pub fn measure(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
+pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
     tables
         .layers()
         .map(|(layer, _)| {

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cpu_time::ProcessTime;
 use serde::Serialize;
 
-use super::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
+use super::Run;
 use crate::encode::Encode;
 use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
+use crate::selfplay::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::tables::HasEndgames;
 
 /// What to measure.
@@ -97,7 +97,7 @@ impl fmt::Display for SelfPlaySpeed {
 ///
 /// # Panics
 /// Panics if the settings are not valid, or the weights are for another game.
-pub fn measure<G: Encode + HasEndgames>(
+pub fn selfplay<G: Encode + HasEndgames>(
     game: &G,
     work: SelfPlayWork,
 ) -> Result<SelfPlaySpeed, SelfPlayError> {
@@ -114,21 +114,23 @@ pub fn measure<G: Encode + HasEndgames>(
     let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
     play.round(); // claims memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
-    let (start, cpu_start) = (Instant::now(), ProcessTime::now());
     let mut all = Round::default();
-    while start.elapsed() < work.run_time {
+    let run = Run::of(work.run_time, || {
         let mut round = play.round();
         round.samples = Default::default(); // they are not what is measured
         all.add(&round);
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    let cpu_seconds = cpu_start.elapsed().as_secs_f64();
+        let counts = &round.counts;
+        [
+            counts.positions,
+            counts.simulations,
+            counts.evaluations(),
+            counts.games.games,
+        ]
+    });
     let playing = all.playing.as_secs_f64();
     let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
     let evaluating_share = all.evaluating.as_secs_f64() / playing;
     let counts = &all.counts;
-    let [positions, simulations, evaluations] =
-        [counts.positions, counts.simulations, counts.evaluations()].map(|count| count as f64);
     let per_game = counts.per_game();
     Ok(SelfPlaySpeed {
         game: game.id(),
@@ -139,15 +141,15 @@ pub fn measure<G: Encode + HasEndgames>(
         simulations: work.settings.simulations,
         root: work.settings.root,
         threads,
-        games_per_s: counts.games.games as f64 / seconds,
+        games_per_s: run.per_s(3),
         mean_length: per_game.plies,
         exact: per_game.exact,
-        root_positions_per_s: positions / seconds,
-        simulations_per_s: simulations / seconds,
-        evaluations_per_s: evaluations / seconds,
-        root_positions_per_cpu_s: positions / cpu_seconds,
-        simulations_per_cpu_s: simulations / cpu_seconds,
-        evaluations_per_cpu_s: evaluations / cpu_seconds,
+        root_positions_per_s: run.per_s(0),
+        simulations_per_s: run.per_s(1),
+        evaluations_per_s: run.per_s(2),
+        root_positions_per_cpu_s: run.per_cpu_s(0),
+        simulations_per_cpu_s: run.per_cpu_s(1),
+        evaluations_per_cpu_s: run.per_cpu_s(2),
         remembered: counts.remembered as f64 / counts.requests.max(1) as f64,
         features_share,
         network_share: evaluating_share - features_share,

@@ -1,19 +1,16 @@
 //! How fast frozen networks are on one core, kernel by kernel.
 
 use std::fmt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cpu_time::ThreadTime;
-use rand::Rng;
 use serde::Serialize;
 
-use super::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
+use super::Runs;
 use crate::encode::Encode;
-use crate::game::Mask;
-use crate::random::{Stream, any_of, stream};
-
-/// Runs whose median is reported.
-const RUNS: usize = 5;
+use crate::env::VecEnv;
+use crate::game::Action;
+use crate::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
+use crate::random::stream;
 
 /// What to measure.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +66,10 @@ impl fmt::Display for NetSpeed {
 
 /// Evaluates positions of random games with random weights, with each of these kernels that the
 /// processor has, on the calling thread.
-pub fn measure<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
+pub fn net<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
     let shape = NetShape::of(game);
     let weights = Weights::random(work.net, shape, &mut stream(work.seed, 0));
-    let batch = random_batch(game, work.batch, &mut stream(work.seed, 1));
+    let batch = random_batch(game, work.batch, work.seed);
     let set: usize = (0..batch.len()).map(|row| batch.row(row).len()).sum();
     let kernels = kernels.iter().filter_map(|&kind| {
         let net = FrozenNet::with_kernel(&weights, kind)?;
@@ -91,44 +88,26 @@ pub fn measure<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> Ne
 
 fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: Duration) -> KernelSpeed {
     let mut logits = Logits::new(*net.shape());
-    let mut run = |at_least: Duration| {
-        let (start, cpu_start) = (Instant::now(), ThreadTime::now());
-        let mut positions = 0;
-        while start.elapsed() < at_least {
-            net.evaluate(batch, &mut logits);
-            positions += batch.len();
-        }
-        let positions = positions as f64;
-        (
-            positions / start.elapsed().as_secs_f64(),
-            positions / cpu_start.elapsed().as_secs_f64(),
-        )
-    };
-    run(run_time / 4); // warms caches and clocks up
-    let (mut speeds, mut cpu_speeds): (Vec<f64>, Vec<f64>) =
-        (0..RUNS).map(|_| run(run_time)).unzip();
-    speeds.sort_unstable_by(f64::total_cmp);
-    cpu_speeds.sort_unstable_by(f64::total_cmp);
+    let runs = Runs::of(run_time, || {
+        net.evaluate(batch, &mut logits);
+        [batch.len() as u64]
+    });
     KernelSpeed {
         kernel: net.kernel(),
-        positions_per_s: speeds[RUNS / 2],
-        positions_per_cpu_s: cpu_speeds[RUNS / 2],
+        positions_per_s: runs.median(|run| run.per_s(0)),
+        positions_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),
     }
 }
 
 /// Positions of random games, one after another.
-fn random_batch<G: Encode>(game: &G, size: usize, stream: &mut Stream) -> FeatureBatch {
+fn random_batch<G: Encode>(game: &G, size: usize, seed: u64) -> FeatureBatch {
     let mut batch = FeatureBatch::new();
-    let mut position = game.start();
+    let mut env = VecEnv::new(game.clone(), 1, seed);
+    let mut action = [Action(0)];
     while batch.len() < size {
-        batch.push(game, &position);
-        let legal = game.legal(&position);
-        if legal.is_empty() {
-            position = game.start();
-        } else {
-            let action = any_of(&legal, stream.next_u64());
-            game.play(&mut position, action);
-        }
+        batch.push(game, env.position(0));
+        env.sample(&mut action);
+        env.step(&action);
     }
     batch
 }

@@ -1,0 +1,75 @@
+//! How fast the parts are, as numbers that anyone can measure again.
+
+mod env;
+mod net;
+mod search;
+mod selfplay;
+mod tables;
+
+use std::time::{Duration, Instant};
+
+use cpu_time::ProcessTime;
+
+pub use env::{EnvSpeed, EnvWork, env};
+pub use net::{NetSpeed, NetWork, net};
+pub use search::{SearchSpeed, SearchWork, search};
+pub use selfplay::{SelfPlaySpeed, SelfPlayWork, selfplay};
+pub use tables::{LookupSpeed, tables};
+
+/// Runs whose median is reported.
+const RUNS: usize = 5;
+
+/// What came of some work, and the time it took.
+struct Run<const COUNTS: usize> {
+    counts: [u64; COUNTS],
+    seconds: f64,
+    cpu_seconds: f64, // of all threads
+}
+
+impl<const COUNTS: usize> Run<COUNTS> {
+    /// Repeats some work, which answers what came of it, for at least this time.
+    fn of(at_least: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Run<COUNTS> {
+        let (start, cpu_start) = (Instant::now(), ProcessTime::now());
+        let mut counts = work();
+        while start.elapsed() < at_least {
+            for (sum, count) in counts.iter_mut().zip(work()) {
+                *sum += count;
+            }
+        }
+        Run {
+            counts,
+            seconds: start.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_start.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn per_s(&self, count: usize) -> f64 {
+        self.counts[count] as f64 / self.seconds
+    }
+
+    fn per_cpu_s(&self, count: usize) -> f64 {
+        self.counts[count] as f64 / self.cpu_seconds
+    }
+}
+
+/// Several runs of the same work.
+struct Runs<const COUNTS: usize>([Run<COUNTS>; RUNS]);
+
+impl<const COUNTS: usize> Runs<COUNTS> {
+    /// Runs the work for this time each, after a shorter run that warms caches and clocks up.
+    fn of(run_time: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Runs<COUNTS> {
+        Run::of(run_time / 4, &mut work);
+        Runs([(); RUNS].map(|()| Run::of(run_time, &mut work)))
+    }
+
+    fn median(&self, number: impl Fn(&Run<COUNTS>) -> f64) -> f64 {
+        let mut numbers = self.0.each_ref().map(number);
+        numbers.sort_unstable_by(f64::total_cmp);
+        numbers[RUNS / 2]
+    }
+
+    /// Over all runs.
+    fn sum(&self, count: usize) -> u64 {
+        self.0.iter().map(|run| run.counts[count]).sum()
+    }
+}
