@@ -23,14 +23,12 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         games: 128,
         simulations: 2,
         root: Root::Gumbel,
-        considered: 2,
         opening_plies: 4,
         tables: tables.to_owned(),
         tables_end: true,
         endgames: 0.5, // none, where games end in the tables
         endgame_force: 7,
         least_range: 0.0,
-        point: 0.0,
         lambda: 1.0,
     }
 }
