@@ -4,13 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::Rng;
 
-use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
+use super::spec::{RootRule, YesNo, bytes_of};
+use super::{Agent, Candidate, Choice, Limit, NetworkSpec, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::random::Stream;
-use crate::search::{
-    Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit, gumbel_noise,
-};
+use crate::search::{Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit};
 
 /// Rounds between two looks at the clock, where they are as quick as looking.
 const ROUNDS_PER_LOOK: u32 = 64;
@@ -34,9 +32,6 @@ pub struct TreeSettings {
     pub simulations: u32,
     /// The root policy.
     pub policy: Policy,
-    /// Scale of the noise at a Gumbel root: 0 plays what looks best, 1 explores as in training. A PUCT
-    /// root gets none.
-    pub noise: f32,
     /// Whether the part of the tree below what was played is kept for the next choice in a game.
     pub keeps: bool,
     /// The most memory that a tree takes; a search whose tree is full stops and answers.
@@ -48,7 +43,6 @@ impl Default for TreeSettings {
         TreeSettings {
             simulations: 64,
             policy: Policy::Gumbel(GumbelSettings::default()),
-            noise: 0.0,
             keeps: false,
             bytes: 256 << 20,
         }
@@ -77,75 +71,47 @@ impl TreeSettings {
         }
     }
 
-    /// These settings as far as the spec says nothing else.
-    pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
-        let number = "a whole number";
-        if let Some(simulations) = spec.simulations()? {
-            if simulations == 0 {
-                let problem = "0 simulations are for agent files, whose network answers alone";
-                return Err(AgentError::new(spec, problem));
-            }
-            self.simulations = u32::try_from(simulations)
-                .map_err(|_| AgentError::new(spec, format!("at most {} simulations", u32::MAX)))?;
+    /// These settings where the spec leaves them unset. The error names the setting.
+    pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
+        if spec.sims == Some(0) {
+            return Err(
+                "0 simulations are for agent files, whose network answers alone".to_owned(),
+            );
         }
-        match spec.setting("root") {
-            None => {}
-            Some("gumbel") => self.policy = Policy::Gumbel(GumbelSettings::default()),
-            Some("puct") => {
-                if let Policy::Gumbel(_) = self.policy {
-                    self.policy = Policy::Puct(PuctSettings::default());
-                }
-            }
-            Some(_) => {
-                let problem = "setting `root`: expected gumbel or puct";
-                return Err(AgentError::new(spec, problem));
-            }
-        }
-        let refuse = |keys: &[&str], root: &str| {
-            let Some(key) = keys.iter().find(|key| spec.setting(key).is_some()) else {
-                return Ok(());
-            };
-            let problem = format!("setting `{key}` needs root={root}");
-            Err(AgentError::new(spec, problem))
+        self.simulations = spec.sims.unwrap_or(self.simulations);
+        self.policy = match (spec.root, self.policy) {
+            (Some(RootRule::Gumbel), _) => Policy::Gumbel(GumbelSettings::default()),
+            (Some(RootRule::Puct), Policy::Gumbel(_)) => Policy::Puct(PuctSettings::default()),
+            (_, policy) => policy,
         };
         match &mut self.policy {
-            Policy::Gumbel(gumbel) => {
-                refuse(&["cpuct", "fpu", "temperature"], "puct")?;
-                if let Some(considered) = spec.read("considered", number)? {
-                    gumbel.considered = considered;
-                }
-                self.noise = spec
-                    .read_within("noise", 0.0..=100.0)?
-                    .unwrap_or(self.noise);
-                gumbel.point = spec
-                    .read_within("point", 0.0..=1.0)?
-                    .unwrap_or(gumbel.point);
-            }
             Policy::Puct(puct) => {
-                refuse(&["considered", "noise"], "gumbel")?;
-                puct.exploration = spec
-                    .read_within("cpuct", 0.0..=100.0)?
-                    .unwrap_or(puct.exploration);
-                puct.unvisited_reduction = spec
-                    .read_within("fpu", 0.0..=100.0)?
-                    .unwrap_or(puct.unvisited_reduction);
-                puct.temperature = spec
-                    .read_within("temperature", 0.01..=100.0)?
-                    .unwrap_or(puct.temperature);
-                puct.point = spec.read_within("point", 0.0..=1.0)?.unwrap_or(puct.point);
+                puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
+                puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
             }
+            Policy::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
+            Policy::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
+            Policy::Gumbel(_) => {}
         }
-        self.keeps = match spec.setting("keep") {
-            None => self.keeps,
-            Some("yes") => true,
-            Some("no") => false,
-            Some(_) => return Err(AgentError::new(spec, "setting `keep`: expected yes or no")),
-        };
-        if let Some(megabytes) = spec.read::<u32>("mb", "a whole number of megabytes")? {
-            self.bytes = (megabytes as usize) << 20;
-        }
+        self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
+        self.bytes = spec.mb.map_or(self.bytes, bytes_of);
         Ok(self)
     }
+
+    /// [`TreeSettings::with`] for a network.
+    pub fn with_network(self, spec: &NetworkSpec) -> Result<TreeSettings, String> {
+        let mut settings = self.with(&spec.tree())?;
+        match (&mut settings.policy, spec.temperature) {
+            (_, None) => {}
+            (Policy::Puct(puct), Some(temperature)) => puct.temperature = temperature,
+            (Policy::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
+        }
+        Ok(settings)
+    }
+}
+
+fn needs_puct(key: &str) -> String {
+    format!("setting `{key}` needs root=puct")
 }
 
 /// Chooses by tree search over an evaluator: rollouts, a network, or none at all.
@@ -160,7 +126,6 @@ pub struct TreeAgent<G: Game, E> {
     id: u64, // by which it knows its own trees again
     trees: Vec<Tree<G>>,
     spare: Vec<Tree<G>>, // empty
-    noise: Vec<f32>,
 }
 
 impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
@@ -175,7 +140,6 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             trees: Vec::new(),
             spare: Vec::new(),
-            noise: Vec::new(),
         }
     }
 
@@ -229,13 +193,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                     Tree::new(game, policy, limit, request.position)
                 });
             tree.go_on(request.position, room);
-            draw_noise(
-                self.settings.noise,
-                self.game.legal(&request.position).count(),
-                request.stream,
-                &mut self.noise,
-            );
-            tree.plan(simulations, most, &self.noise, request.stream.next_u64());
+            tree.plan(simulations, most, &[], request.stream.next_u64());
             self.trees.push(tree);
         }
     }
@@ -267,14 +225,6 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
 struct Kept<G: Game> {
     owner: u64,
     tree: Tree<G>,
-}
-
-/// Gumbel noise of this scale for each legal action, or none.
-fn draw_noise(scale: f32, actions: u32, stream: &mut Stream, out: &mut Vec<f32>) {
-    out.clear();
-    if scale > 0.0 {
-        out.extend((0..actions).map(|_| scale * gumbel_noise(stream.next_u64())));
-    }
 }
 
 impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
