@@ -7,18 +7,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use jarmo::game::{Game, Player, Verdict};
+use jarmo::game::{Game, Player, Proven, Verdict};
 use jarmo::games::Jarmo;
 use jarmo::play::agents::Shelf;
 use jarmo::play::analysis;
 use jarmo::play::lang::Language;
 use jarmo::play::session::Session;
 use jarmo::play::specs::Store;
-use jarmo::play::thought::CertainResult;
 use jarmo::play::tui::App;
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
-use jarmo::tables::{BuildSettings, Exact, Tables, random_position};
+use jarmo::tables::{BuildSettings, Tables, random_position};
 use predicates::prelude::*;
 use predicates::str::contains;
 use ratatui::Terminal;
@@ -65,7 +64,7 @@ fn drawn() -> String {
     let (layer, mut draw) = (Layer::new(4), stream(1, 1));
     loop {
         let position = random_position(&layer, &mut draw);
-        if tables.exact(&position) == Some(Exact::Draw) && game.outcome(&position).is_none() {
+        if tables.proven(&position) == Some(Proven::DRAW) && game.outcome(&position).is_none() {
             return game.position_text(&position);
         }
     }
@@ -81,11 +80,7 @@ fn record_file(folder: &Path, position: &str) -> String {
 #[test]
 fn the_best_level_wins_in_the_plies_that_were_announced() {
     let mut session = session(WON, ["best", "random"]);
-    let certain = CertainResult {
-        winner: Some(Player::White),
-        plies: Some(23),
-    };
-    assert_eq!(session.known(0), Some(certain));
+    assert_eq!(session.known(0), Some(Proven::win(23)));
     assert_eq!(session.value(0), Some(1.0));
     think(&mut session);
     let end = session.table().moves().len();

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::{TRIES, Tally};
 use crate::agent::{Agent, Limit, Request};
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Player, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, any_of, stream};
 use crate::tables::index::Placement;
-use crate::tables::{ActionValue, Exact, Tables, random_position};
+use crate::tables::{ActionValue, Tables, random_position};
 
 /// Positions that agents are asked about, each once, with what the tables say of every action.
 #[derive(Clone, Debug, Default)]
@@ -28,15 +28,13 @@ struct Question {
 }
 
 impl Question {
-    fn best(&self) -> Exact {
-        self.actions[0].exact
+    fn best(&self) -> Proven {
+        self.actions[0].proven
     }
 
     fn is_critical(&self) -> bool {
-        let verdict = self.best().verdict();
-        self.actions
-            .iter()
-            .any(|one| one.exact.verdict() != verdict)
+        let verdict = self.best().verdict;
+        self.actions.iter().any(|one| one.proven.verdict != verdict)
     }
 }
 
@@ -60,11 +58,11 @@ pub struct Blunder {
     /// What was chosen.
     pub chosen: Action,
     /// What that is worth to the player who chose it.
-    pub got: Exact,
+    pub got: Proven,
     /// What would have been right, quickest first.
     pub better: Action,
     /// What that is worth.
-    pub missed: Exact,
+    pub missed: Proven,
 }
 
 /// How an agent did.
@@ -147,7 +145,7 @@ impl Exam {
                 if game.outcome(position).is_some() || game.ply(position) >= LONGEST_GAME {
                     *position = random_opening(game, stream);
                 }
-                if tables.exact(position).is_some() {
+                if tables.proven(position).is_some() {
                     exam.ask(game, tables, *position);
                 }
             }
@@ -296,8 +294,8 @@ impl Accuracy {
             .iter()
             .find(|one| one.action == chosen)
             .expect("an agent chooses a legal action")
-            .exact;
-        let (critical, right) = (question.is_critical(), got.verdict() == best.verdict());
+            .proven;
+        let (critical, right) = (question.is_critical(), got.verdict == best.verdict);
         self.all.count(critical, right);
         let (force, to_move) = (question.position.force(), question.position.to_move());
         let known = self
@@ -328,8 +326,8 @@ impl Accuracy {
 impl Blunder {
     /// What ranks blunders: half results lost, then how near the end everything was.
     fn cost(&self) -> (i8, Reverse<u32>) {
-        let lost = self.missed.verdict().sign() - self.got.verdict().sign();
-        let plies = |exact: Exact| exact.plies().unwrap_or(0);
+        let lost = self.missed.verdict.sign() - self.got.verdict.sign();
+        let plies = |proven: Proven| proven.plies.unwrap_or(0);
         (lost, Reverse(plies(self.missed) + plies(self.got)))
     }
 }

@@ -1,10 +1,10 @@
 //! Sentences about a session that the programs share.
 
-use crate::game::Player;
+use crate::game::{Player, Proven};
 use crate::play::agents::Level;
 use crate::play::lang::Texts;
 use crate::play::session::{Refusal, Session};
-use crate::play::thought::{CertainResult, Idea};
+use crate::play::thought::{Idea, winner};
 
 /// Who is to move or thinks, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -130,9 +130,9 @@ pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
     format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
 }
 
-/// A certain result.
-pub fn proven(texts: &Texts, proven: CertainResult) -> String {
-    let Some(winner) = proven.winner else {
+/// A certain result of White's.
+pub fn proven(texts: &Texts, proven: Proven) -> String {
+    let Some(winner) = winner(proven.verdict) else {
         return texts.get("surely_draw").to_owned();
     };
     let player = texts.player(winner);

@@ -19,6 +19,7 @@ use crate::play::analysis;
 use crate::play::lang::Language;
 use crate::play::session::Session;
 use crate::play::specs::{self, Refused};
+use crate::play::thought::by_winner;
 use crate::play::words;
 use crate::record::GameRecord;
 
@@ -278,6 +279,11 @@ fn view(room: &Room) -> Value {
     let session = &inside.session;
     let table = session.table();
     let places = 0..=table.moves().len();
+    let known = by_winner(
+        &session.known(table.cursor()),
+        serde_json::value::Serializer,
+    );
+    let known = known.expect("a result is plain JSON");
     json!({
         "version": version,
         "game": table.game(),
@@ -298,7 +304,7 @@ fn view(room: &Room) -> Value {
         "hint": session.hint(),
         "match": session.games(),
         "trouble": inside.trouble,
-        "known": session.known(table.cursor()),
+        "known": known,
         "trained": table.crew().is_trained(),
         "refused": table.crew().refused().map(Refused::without_folder),
     })
