@@ -262,13 +262,10 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             None => {
                 let mut stream = stream(seed, WEIGHTS);
                 let weights = match folder.first_weights(&game)? {
-                    Some(agent) => agent
-                        .weights()
-                        .grown(config.net, &mut stream)
-                        .map_err(RunError::new)?,
-                    None => Weights::random(config.net, shape, &mut stream),
+                    Some(agent) => agent.weights().grown(config.net, &mut stream),
+                    None => Ok(Weights::random(config.net, shape, &mut stream)),
                 };
-                let learner = Learner::new(config.learner, weights);
+                let learner = Learner::new(config.learner, weights.map_err(RunError::new)?);
                 (learner, Samples::new(), None, Counters::new())
             }
         };
@@ -498,12 +495,8 @@ impl<'a, G: CatalogGame> Run<'a, G> {
             step: self.learner.steps(),
             games: self.counters.games,
         };
-        AgentFile::new(
-            &self.game,
-            self.learner.average().clone(),
-            provenance,
-            Vec::new(),
-        )
+        let weights = self.learner.average().clone();
+        AgentFile::new(&self.game, weights, provenance, Vec::new())
     }
 
     /// Writes a checkpoint, unless nothing has happened since the last one.
