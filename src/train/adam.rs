@@ -1,4 +1,5 @@
-//! AdamW on plain numbers, so that its memory is saved and restored bit by bit.
+//! AdamW on plain numbers, so that its memory is saved and restored bit by bit. The constants are the
+//! usual ones.
 
 use super::backprop::Gradients;
 use crate::net::Weights;

@@ -22,7 +22,7 @@ type Leaves = BTreeMap<String, Tensor<1>>;
 /// the largest numbers there are.
 const ILLEGAL: f32 = -1e9;
 
-/// How much the parts of the loss count. The score says less about playing well than the result.
+/// How much the parts of the loss count.
 const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;
@@ -74,14 +74,11 @@ impl Backprop {
         let (rows, shape) = (batch.len(), weights.shape());
         let here = |name: &str| self.sums_stem && STEM.contains(&name);
         let tensors = weights.tensors().iter().filter(|(name, _)| !here(name));
-        let leaves: Leaves = tensors
-            .map(|(name, tensor)| {
-                (
-                    name.clone(),
-                    leaf(&tensor.data, &self.device).require_grad(),
-                )
-            })
-            .collect();
+        let leaves = tensors.map(|(name, tensor)| {
+            let leaf = leaf(&tensor.data, &self.device).require_grad();
+            (name.clone(), leaf)
+        });
+        let leaves: Leaves = leaves.collect();
         let mut stem = None;
         let first = if self.sums_stem {
             let [matrix, bias] = STEM.map(|name| weights.get(name));
@@ -89,11 +86,8 @@ impl Backprop {
             let sums = self.matrix(sums, [rows, bias.len()]).require_grad();
             stem.insert(sums).clone()
         } else {
-            dense(
-                &leaves,
-                "stem",
-                features(batch.features(), shape, &self.device),
-            )
+            let features = features(batch.features(), shape, &self.device);
+            dense(&leaves, "stem", features)
         };
         let trunk = trunk(&leaves, weights.config().blocks, first);
         let policy = dense(&leaves, "policy", trunk.clone());

@@ -268,11 +268,8 @@ fn a_config_that_contradicts_the_run_is_refused() {
     let mut config = config(&["run.steps=20"]);
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     train(&folder, &config, usize::MAX);
-    config.net = "width = 64\nblocks = 1\nkind = 'mlp'"
-        .parse::<toml::Table>()
-        .unwrap()
-        .try_into()
-        .unwrap();
+    config.net.width = 64;
+    config.net.blocks = 1;
     let error = run_quietly(ConnectFour::new(0), &config, &folder)
         .unwrap_err()
         .to_string();
