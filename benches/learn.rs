@@ -3,12 +3,12 @@
 use divan::{Bencher, black_box};
 use jarmo::config::Config;
 use jarmo::encode::Encode;
-use jarmo::game::Mask;
+use jarmo::env::VecEnv;
+use jarmo::game::{Action, Mask};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{NetShape, Weights};
-use jarmo::random::{below, stream};
+use jarmo::random::stream;
 use jarmo::train::{Learner, TrainBatch};
-use rand::Rng;
 
 fn main() {
     divan::main();
@@ -17,20 +17,17 @@ fn main() {
 /// Positions of random games, with targets as good as any.
 fn batch<G: Encode>(game: &G, rows: usize) -> TrainBatch {
     let mut batch = TrainBatch::new(NetShape::of(game));
-    let (mut position, mut draws) = (game.start(), stream(1, 1));
+    let mut env = VecEnv::new(game.clone(), 1, 1);
+    let mut action = [Action(0)];
     while batch.len() < rows {
-        let legal = game.legal(&position);
-        if legal.is_empty() {
-            position = game.start();
-            continue;
-        }
+        let (position, legal) = (env.position(0), env.legal(0));
         let mut features = Vec::new();
-        game.inputs(&position, |feature| features.push(feature as u32));
+        game.inputs(position, |feature| features.push(feature as u32));
         let share = 1.0 / legal.count() as f32;
         let policy = legal.iter().map(|action| (action.index(), share));
         batch.push(features, policy, [0.5, 0.0, 0.5], 0);
-        let place = below(draws.next_u64(), legal.count());
-        game.play(&mut position, legal.nth(place));
+        env.sample(&mut action);
+        env.step(&action);
     }
     batch
 }

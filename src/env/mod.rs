@@ -151,7 +151,8 @@ impl<G: Game> VecEnv<G> {
 
     /// Bytes of memory a game takes beside the caller's buffers.
     pub const fn slot_bytes() -> usize {
-        size_of::<Slot<G>>() + size_of::<u32>() // its place in the list of finished games
+        let finished = size_of::<u32>(); // its place in the list
+        size_of::<Slot<G>>() + size_of::<Option<G::Position>>() + finished
     }
 
     /// The position of a game, never a finished one. In an idle slot it is the last one of the game that
@@ -221,7 +222,7 @@ impl<G: Game> VecEnv<G> {
 
     /// The last position of the game that ended latest in this slot, if any has.
     pub fn final_position(&self, slot: usize) -> Option<&G::Position> {
-        self.slot(slot).last_final.as_ref()
+        self.shard(slot).finals[slot % self.share].as_ref()
     }
 
     /// Writes the legal actions of every game.

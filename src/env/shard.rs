@@ -56,7 +56,6 @@ pub(super) struct Slot<G: Game> {
     pub(super) position: G::Position,
     pub(super) legal: G::Mask, // of `position`
     pub(super) transition: Transition,
-    pub(super) last_final: Option<G::Position>,
 }
 
 /// Some games, each in a slot of its own, that advance together on one thread. Slots are counted from
@@ -68,8 +67,9 @@ pub struct Shard<G: Game> {
     game: G,
     first: usize, // number of the first slot, over all shards
     pub(super) slots: Vec<Slot<G>>,
-    pub(super) finished: Vec<u32>, // slots whose game ended in the last step
-    histories: Vec<History<G::Position>>, // one a slot, or none at all
+    pub(super) finals: Vec<Option<G::Position>>, // [slots], apart from what every step needs
+    pub(super) finished: Vec<u32>,               // slots whose game ended in the last step
+    histories: Vec<History<G::Position>>,        // one a slot, or none at all
     keep: Keep,
     stats: GameStats,
     steps: u64,
@@ -92,7 +92,6 @@ impl<G: Game> Shard<G> {
             position: start,
             legal: G::Mask::default(),
             transition: Transition::default(),
-            last_final: None,
         };
         let history = |_| History {
             start,
@@ -103,6 +102,7 @@ impl<G: Game> Shard<G> {
             game: game.clone(),
             first: numbers.start,
             slots: numbers.clone().map(idle).collect(),
+            finals: vec![None; numbers.len()],
             finished: Vec::with_capacity(numbers.len()),
             histories: (0..kept).map(history).collect(),
             keep,
@@ -256,7 +256,7 @@ impl<G: Game> Shard<G> {
             rewards: Player::BOTH.map(|player| outcome.verdict(player).sign()),
             score_difference: outcome.score_difference(Player::White),
         };
-        slot.last_final = Some(slot.position);
+        self.finals[index] = Some(slot.position);
         self.finished.push(index as u32);
         self.stats.count(&outcome, self.game.ply(&slot.position));
         let opening = next(Ended {
