@@ -3,25 +3,25 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::board::BoardView;
 use crate::encode::Encode;
 use crate::game::shorten;
+use crate::games::board::Board;
 use crate::games::tammi::MOST_QUIET_LIMIT;
-use crate::games::web::Web;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
 use crate::search::Judged;
 use crate::tables::HasEndgames;
+use crate::view::GameView;
 
 /// What every game of the catalog can do.
-pub trait CatalogGame: BoardView + Encode + Judged + HasEndgames {}
+pub trait CatalogGame: GameView + Encode + Judged + HasEndgames {}
 
-impl<G: BoardView + Encode + Judged + HasEndgames> CatalogGame for G {}
+impl<G: GameView + Encode + Judged + HasEndgames> CatalogGame for G {}
 
 /// Settings of the rules, as far as the named game has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSettings {
-    /// Another web than the standard one, from a file.
-    pub web: Option<PathBuf>,
+    /// Another board than the standard one, from a file.
+    pub board: Option<PathBuf>,
     /// Another limit on the length of a game than its default; 0 for none.
     pub max_plies: Option<u32>,
     /// Another number of plies without a capture after which tammi is drawn.
@@ -33,7 +33,7 @@ impl GameSettings {
     pub fn fitting(&self, name: &str) -> GameSettings {
         let has_web = matches!(name, "jarmo" | "guard");
         GameSettings {
-            web: self.web.clone().filter(|_| has_web),
+            board: self.board.clone().filter(|_| has_web),
             max_plies: self.max_plies,
             quiet_limit: self.quiet_limit.filter(|_| name == "tammi"),
         }
@@ -85,15 +85,15 @@ pub fn with_game<T: GameTask>(
         "jarmo" => {
             refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
             let limit = max_plies(jarmo::DEFAULT_MAX_PLIES);
-            Ok(task.run(Jarmo::new(web(settings)?, limit)))
+            Ok(task.run(Jarmo::new(board(settings)?, limit)))
         }
         "guard" => {
             refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
             let limit = max_plies(guard::DEFAULT_MAX_PLIES);
-            Ok(task.run(Guard::new(web(settings)?, limit)))
+            Ok(task.run(Guard::new(board(settings)?, limit)))
         }
         "tammi" => {
-            refuse(name, "web", settings.web.is_some())?;
+            refuse(name, "board", settings.board.is_some())?;
             let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
             if !(1..=MOST_QUIET_LIMIT).contains(&quiet) {
                 return Err(GameError(format!(
@@ -103,7 +103,7 @@ pub fn with_game<T: GameTask>(
             Ok(task.run(Tammi::new(quiet, max_plies(tammi::DEFAULT_MAX_PLIES))))
         }
         "connect_four" => {
-            refuse(name, "web", settings.web.is_some())?;
+            refuse(name, "board", settings.board.is_some())?;
             refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
             const NO_LIMIT: u32 = 0;
             Ok(task.run(ConnectFour::new(max_plies(NO_LIMIT))))
@@ -124,9 +124,9 @@ fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
     Ok(())
 }
 
-fn web(settings: &GameSettings) -> Result<Web, GameError> {
-    match &settings.web {
-        None => Ok(Web::standard()),
-        Some(path) => Web::load(path).map_err(|error| GameError(error.to_string())),
+fn board(settings: &GameSettings) -> Result<Board, GameError> {
+    match &settings.board {
+        None => Ok(Board::standard()),
+        Some(path) => Board::load(path).map_err(|error| GameError(error.to_string())),
     }
 }

@@ -74,7 +74,7 @@ pub mod program;
 pub mod game;
 pub mod games;
 pub mod random;
-pub mod board;
+pub mod view;
 pub mod files;
 pub mod encode;
 pub mod tables;

@@ -11,5 +11,5 @@ pub mod specs;
 pub mod table;
 pub mod thought;
 pub mod tui;
-pub mod web;
+pub mod server;
 pub mod words;

@@ -9,10 +9,10 @@ use clap::{Parser, ValueEnum};
 use crate::files;
 use crate::lang::Language;
 use crate::plain::{Plain, export};
+use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
-use crate::web::{Bounds, Server, ServerOptions};
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
@@ -69,7 +69,7 @@ pub struct Options {
     /// analysis use them
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
-    /// A board file with other lines than the standard web (jarmo and guard)
+    /// A board file with other lines than the standard ones (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies after which a game is a draw, 0 for never [default: the game's own]
@@ -238,7 +238,7 @@ impl Options {
 
     fn settings(&self) -> GameSettings {
         GameSettings {
-            web: self.board.clone(),
+            board: self.board.clone(),
             max_plies: self.max_plies,
             quiet_limit: self.quiet_limit,
         }

@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::agents::Seat;
 use crate::specs::{self, Crew, Store};
 use crate::thought::{Question, Thinking, certain};
-use jarmo::board::{Gesture, Layout, Note, Piece, Tally};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::game::{Action, ActionError, Mask, Outcome, Player, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
+use jarmo::view::{Gesture, Layout, Note, Piece, Tally};
 
 /// A game under way. The moves beyond the place that is being looked at are kept until another one
 /// is played there.

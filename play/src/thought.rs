@@ -8,11 +8,11 @@ use serde::{Serialize, Serializer};
 use crate::agents::Shelf;
 use crate::specs::Strength;
 use jarmo::agent::{Choice, Limit, Request};
-use jarmo::board::Gesture;
 use jarmo::catalog::CatalogGame;
 use jarmo::eval::Value;
 use jarmo::game::{Action, Player, Proven, Verdict};
 use jarmo::random::stream;
+use jarmo::view::Gesture;
 
 /// Moves shown of each expected line of play.
 const LINE_LENGTH: usize = 8;

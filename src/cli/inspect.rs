@@ -17,9 +17,9 @@ pub(super) struct Args {
     /// Also evaluate this position; `start` is the start of a game
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
-    /// The board file of an agent that was trained on another web
+    /// The board file of an agent that was trained on another board
     #[arg(long, value_name = "FILE", requires = "position")]
-    web: Option<PathBuf>,
+    board: Option<PathBuf>,
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
@@ -30,7 +30,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
         let settings = GameSettings {
-            web: args.web.clone(),
+            board: args.board.clone(),
             ..GameSettings::default()
         };
         let task = OpinionTask {

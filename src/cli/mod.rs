@@ -139,9 +139,9 @@ pub(crate) struct GameArgs {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME", help = game_help())]
     pub(crate) game: String,
-    /// A board file with other lines than the standard web (jarmo and guard)
+    /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
-    pub(crate) web: Option<PathBuf>,
+    pub(crate) board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES")]
     pub(crate) quiet_limit: Option<u32>,
@@ -155,7 +155,7 @@ impl GameArgs {
     /// The settings, with this limit on the length of a game.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings {
-            web: self.web.clone(),
+            board: self.board.clone(),
             quiet_limit: self.quiet_limit,
             max_plies,
         }

@@ -24,9 +24,9 @@ max_plies (0 for no limit) may be left out. The exit status is 1 if any line was
 
 #[derive(clap::Args)]
 pub(super) struct TraceArgs {
-    /// A board file with other lines than the standard web (jarmo and guard)
+    /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
-    web: Option<PathBuf>,
+    board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES")]
     quiet_limit: Option<u32>,
@@ -51,7 +51,7 @@ pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Trace(args) => {
             let settings = GameSettings {
-                web: args.web,
+                board: args.board,
                 quiet_limit: args.quiet_limit,
                 max_plies: None,
             };

@@ -13,16 +13,16 @@ pub(super) struct SolvedGameArgs {
     /// The game: jarmo, the only one with exact tables
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
-    /// A board file with other lines than the standard web
+    /// A board file with other lines than the standard board
     #[arg(long, value_name = "FILE")]
-    web: Option<PathBuf>,
+    board: Option<PathBuf>,
 }
 
 impl SolvedGameArgs {
-    /// Jarmo's rules on the web that was asked for; another game is refused.
+    /// Jarmo's rules on the board that was asked for; another game is refused.
     pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
         let settings = GameSettings {
-            web: self.web.clone(),
+            board: self.board.clone(),
             ..GameSettings::default()
         };
         with_game(&self.game, &settings, IsJarmo)?.map_err(Failure::usage)

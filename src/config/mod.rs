@@ -47,15 +47,15 @@ pub struct GameConfig {
     /// Its name.
     pub name: String,
     /// The board file of jarmo and guard; empty for the standard board.
-    pub web: PathBuf,
+    pub board: PathBuf,
 }
 
 impl GameConfig {
     /// The settings of the rules.
     pub fn settings(&self) -> GameSettings {
-        let own_web = !self.web.as_os_str().is_empty();
+        let own_web = !self.board.as_os_str().is_empty();
         GameSettings {
-            web: own_web.then(|| self.web.clone()),
+            board: own_web.then(|| self.board.clone()),
             ..GameSettings::default()
         }
     }

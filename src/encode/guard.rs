@@ -1,10 +1,10 @@
 //! Guard's features: 4 board planes and 3 planes of numbers, 25 cells each, in White's and Black's
-//! terms as for jarmo; and the threats of pieces on a web.
+//! terms as for jarmo; and the threats of pieces on a board.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left, web};
+use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
 use crate::game::Player;
+use crate::games::board::{CIRCLES, SIDE};
 use crate::games::guard::PIECES;
-use crate::games::web::{CIRCLES, SIDE};
 use crate::games::{Guard, GuardPosition};
 
 /// Per player: pieces, guards.
@@ -58,12 +58,12 @@ impl Encode for Guard {
     }
 
     fn threat_planes(&self) -> usize {
-        web::threat_planes(self.web())
+        board::threat_planes(self.board())
     }
 
     #[inline]
     fn threats(&self, position: &GuardPosition, set: impl FnMut(usize)) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        web::threats(self.web(), pieces, set);
+        board::threats(self.board(), pieces, set);
     }
 }

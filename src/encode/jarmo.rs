@@ -1,13 +1,13 @@
 //! Jarmo's features: 8 board planes and 2 planes of numbers, 25 cells each; and the threats of
-//! pieces on a web.
+//! pieces on a board.
 //!
-//! The web has no symmetry, so nothing is turned for Black: planes are White's and Black's, and a
+//! The board has no symmetry, so nothing is turned for Black: planes are White's and Black's, and a
 //! feature says who is to move.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_bits, set_count, set_plies_left, web};
+use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
 use crate::game::Player;
+use crate::games::board::{BoardAction, CIRCLES, SIDE};
 use crate::games::jarmo::{ARCHERS, SHUTTLE_LIMIT, Shuttle};
-use crate::games::web::{CIRCLES, SIDE, WebAction};
 use crate::games::{Jarmo, JarmoPosition};
 
 /// Per player: archers, marked archers, source and target of the last move.
@@ -48,7 +48,7 @@ impl Encode for Jarmo {
             let shuttle = position.shuttle(player);
             let streak = STREAK + STREAK_CELLS * index;
             if let Some((action, count)) = shuttle.last_move() {
-                if let WebAction::Move { from, to } = self.web().decode(action) {
+                if let BoardAction::Move { from, to } = self.board().decode(action) {
                     set(planes + 2 * CIRCLES + from.index());
                     set(planes + 3 * CIRCLES + to.index());
                 }
@@ -66,12 +66,12 @@ impl Encode for Jarmo {
     }
 
     fn threat_planes(&self) -> usize {
-        web::threat_planes(self.web())
+        board::threat_planes(self.board())
     }
 
     #[inline]
     fn threats(&self, position: &JarmoPosition, set: impl FnMut(usize)) {
         let pieces = Player::BOTH.map(|player| position.archers(player));
-        web::threats(self.web(), pieces, set);
+        board::threats(self.board(), pieces, set);
     }
 }

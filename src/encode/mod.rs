@@ -12,7 +12,7 @@ mod connect_four;
 mod guard;
 mod jarmo;
 mod tammi;
-mod web;
+mod board;
 
 use crate::game::Game;
 

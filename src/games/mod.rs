@@ -7,7 +7,7 @@ pub mod reasons;
 pub mod scripted;
 pub mod tammi;
 mod text;
-pub mod web;
+pub mod board;
 
 pub use connect_four::{ConnectFour, ConnectFourPosition};
 pub use guard::{Guard, GuardPosition};
@@ -16,11 +16,11 @@ pub use scripted::{Scripted, ScriptedPosition};
 pub use tammi::{Tammi, TammiPosition};
 
 use crate::game::{Player, Reason};
+use board::{Circle, Circles};
 use reasons::{AT_GOAL, NO_PIECE, OWN_PIECE};
-use web::{Circle, Circles};
 
-/// Why a piece on the web may not go along an existing line, as far as jarmo and guard agree.
-fn web_move_problem(mover: Player, own: Circles, from: Circle, to: Circle) -> Option<Reason> {
+/// Why a piece on the board may not go along an existing line, as far as jarmo and guard agree.
+fn board_move_problem(mover: Player, own: Circles, from: Circle, to: Circle) -> Option<Reason> {
     if !own.contains(from) {
         Some(NO_PIECE.reason().player(mover).with("place", from))
     } else if Circles::goal(mover).contains(from) {

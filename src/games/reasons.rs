@@ -33,7 +33,7 @@ wordings! {
     PASS_AFTER_MOVE = "pass_after_move", "a pass is legal only after the move of a turn, or when nothing else is";
     MOVE_MADE = "move_made", "the move of this turn is made; bring back an archer or pass";
     NO_CIRCLE = "no_circle", "`{text}` is no circle (A1 to E5)";
-    WEB_SHAPE = "web_shape", "expected a move A1-C2, a capture A1xC2, @A1 or pass";
+    WEB_SHAPE = "board_shape", "expected a move A1-C2, a capture A1xC2, @A1 or pass";
 
     // Tammi.
     OTHER_CAPTURES = "other_captures", "the capture under way must go on with the piece on {place}";

@@ -53,7 +53,7 @@ impl GameVersion {
             )
         } else if self.board != needs.board {
             format!(
-                "it is for another board, with the lines {}; give that board with --web",
+                "it is for another board, with the lines {}; give that board with --board",
                 self.board
             )
         } else if self.shape != needs.shape {

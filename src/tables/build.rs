@@ -65,9 +65,9 @@ pub enum Progress {
 /// Why a build ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The web lets players pass.
+    /// The board lets players pass.
     #[error("{0}")]
-    Web(Blockable),
+    Board(Blockable),
     /// A file could not be read or written, or belongs to something else.
     #[error("{0}")]
     File(FileError),
@@ -100,7 +100,7 @@ pub fn build(
     settings: BuildSettings,
     tell: &mut dyn FnMut(Progress),
 ) -> Result<Tables, BuildError> {
-    let lines = Lines::of(game.web()).map_err(BuildError::Web)?;
+    let lines = Lines::of(game.board()).map_err(BuildError::Board)?;
     let owner = Owner::of(game);
     let failed = |error| BuildError::File(FileError::io(folder)(error));
     fs::create_dir_all(folder).map_err(failed)?;

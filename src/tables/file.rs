@@ -8,7 +8,7 @@
 //! | 0 | 8 | `JARMOTAB` |
 //! | 8 | 4 | version of this format |
 //! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the web: XXH3-64 of its lines, as in `A1-B3 A1-C2 …` |
+//! | 16 | 8 | digest of the board: XXH3-64 of its lines, as in `A1-B3 A1-C2 …` |
 //! | 24 | 4 | force |
 //! | 28 | 4 | the next distance to look at; `u32::MAX` in a finished file |
 //! | 32 | 4 | the longest distance |
@@ -35,7 +35,7 @@ use super::solve::Unfinished;
 use crate::files::write_whole_by;
 use crate::game::Game;
 use crate::games::Jarmo;
-use crate::games::web::Web;
+use crate::games::board::Board;
 
 /// Goes up whenever files of an older version cannot be read any more, or mean something else: the
 /// index, the bytes, or the header.
@@ -46,10 +46,10 @@ const HEADER: usize = 72;
 const PIECE: usize = 1 << 24;
 const FINISHED: u32 = u32::MAX;
 
-/// What tables belong to: a web and a version of the rules.
+/// What tables belong to: a board and a version of the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    web: u64,
+    board: u64,
     rules: u32,
 }
 
@@ -57,15 +57,15 @@ impl Owner {
     /// The owner of tables for this game.
     pub fn of(game: &Jarmo) -> Owner {
         Owner {
-            web: web_digest(game.web()),
+            board: board_digest(game.board()),
             rules: game.rules_version(),
         }
     }
 }
 
-/// A digest of the lines of a web; its name does not count.
-pub fn web_digest(web: &Web) -> u64 {
-    xxh3_64(web.text().as_bytes())
+/// A digest of the lines of a board; its name does not count.
+pub fn board_digest(board: &Board) -> u64 {
+    xxh3_64(board.text().as_bytes())
 }
 
 /// What is wrong with a table file.
@@ -89,7 +89,7 @@ pub enum Problem {
     /// It is no table file, or not of this format.
     #[error("{0}; build it again with `jarmo tables build`")]
     Format(String),
-    /// It belongs to another web, other rules, or another layer.
+    /// It belongs to another board, other rules, or another layer.
     #[error("{0}")]
     Other(String),
     /// It is not as it was written.
@@ -233,12 +233,12 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem
             owner.rules
         )));
     }
-    if long(16) != owner.web {
+    if long(16) != owner.board {
         return Err(Problem::Other(format!(
-            "was built for another web (digest {:016x}, this game's is {:016x}); name that web's file \
-             with --web, or use another directory",
+            "was built for another board (digest {:016x}, this game's is {:016x}); name that board's file \
+             with --board, or use another directory",
             long(16),
-            owner.web
+            owner.board
         )));
     }
     if short(24) != layer.force() || long(40) != layer.len() as u64 {
@@ -269,7 +269,7 @@ fn write(
     header.extend(MAGIC);
     header.extend(FORMAT_VERSION.to_le_bytes());
     header.extend(owner.rules.to_le_bytes());
-    header.extend(owner.web.to_le_bytes());
+    header.extend(owner.board.to_le_bytes());
     header.extend(layer.force().to_le_bytes());
     header.extend(next.to_le_bytes());
     header.extend(longest.to_le_bytes());

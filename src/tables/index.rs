@@ -16,7 +16,7 @@
 use super::subsets::{MOST, choose, compress, pattern, pattern_rank, rank};
 use crate::game::Player;
 use crate::games::JarmoPosition;
-use crate::games::web::{CIRCLES, Circles};
+use crate::games::board::{CIRCLES, Circles};
 
 pub use crate::games::jarmo::MOST_FORCE;
 

@@ -1,9 +1,9 @@
-//! The web as the solver sees it, and what is needed of the rules besides moves.
+//! The board as the solver sees it, and what is needed of the rules besides moves.
 
 use super::index::{Army, Placement};
 use super::subsets::{self, MOST, bits, choose};
 use crate::game::Player;
-use crate::games::web::{CIRCLES, Circle, Circles, Web};
+use crate::games::board::{Board, CIRCLES, Circle, Circles};
 
 /// The circles next to each circle.
 #[derive(Clone, Debug)]
@@ -12,24 +12,24 @@ pub struct Lines {
     most_actions: u32,
 }
 
-/// A web on which a player can be left without a move: tables have no place for passes.
+/// A board on which a player can be left without a move: tables have no place for passes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "web `{web}`: archers on {} leave their player no move, so a pass would follow, and tables have no place \
-     for passes; use a web on which this cannot happen",
+    "board `{board}`: archers on {} leave their player no move, so a pass would follow, and tables have no place \
+     for passes; use a board on which this cannot happen",
     archers.iter().map(|circle| circle.to_string()).collect::<Vec<_>>().join(" ")
 )]
 pub struct Blockable {
-    web: String,
+    board: String,
     archers: Circles,
 }
 
 impl Lines {
-    /// The lines of a web, if no player can ever be without a move on it.
-    pub fn of(web: &Web) -> Result<Lines, Blockable> {
+    /// The lines of a board, if no player can ever be without a move on it.
+    pub fn of(board: &Board) -> Result<Lines, Blockable> {
         let mut near = [0; CIRCLES];
         for circle in Circle::all() {
-            near[circle.index()] = web.neighbours(circle).0;
+            near[circle.index()] = board.neighbours(circle).0;
         }
         let mut lines = Lines {
             near,
@@ -42,7 +42,7 @@ impl Lines {
                 let outside = archers & !goal(player);
                 if outside != 0 && moves == 0 {
                     return Err(Blockable {
-                        web: web.name().to_owned(),
+                        board: board.name().to_owned(),
                         archers: Circles(archers),
                     });
                 }

@@ -10,7 +10,7 @@ use super::solve::{Layers, SolveError, Solver};
 use crate::game::{Action, Game, Mask, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 
-/// The exact values of all positions up to a force, for one web.
+/// The exact values of all positions up to a force, for one board.
 ///
 /// They are the values of jarmo *without the shuttle rule and without a limit on its length*: what a
 /// position's shuttles and ply say plays no part.
@@ -57,9 +57,9 @@ impl Tables {
     ///
     /// # Panics
     /// Panics if a game of a layer takes more plies than a byte holds, which none does on the
-    /// standard web up to force 8.
+    /// standard board up to force 8.
     pub fn solve(game: &Jarmo, force: u32) -> Result<Tables, Blockable> {
-        let lines = Lines::of(game.web())?;
+        let lines = Lines::of(game.board())?;
         let mut done: Vec<Bytes> = Vec::new();
         for force in LEAST_FORCE..=force {
             let layer = Layer::new(force);
@@ -84,7 +84,7 @@ impl Tables {
         Tables { owner, layers }
     }
 
-    /// Whether the tables belong to this game's web and rules.
+    /// Whether the tables belong to this game's board and rules.
     pub fn belong_to(&self, game: &Jarmo) -> bool {
         self.owner == Owner::of(game)
     }

@@ -14,8 +14,8 @@ use super::index::{Block, LEAST_FORCE, Layer, Material, Placement, Strength};
 use super::lines::Blockable;
 use super::lookup::Tables;
 use crate::game::{Game, Mask, Player, Proven, Verdict};
+use crate::games::board::{BoardAction, Circle, Circles};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
-use crate::games::web::{Circle, Circles, WebAction};
 use crate::games::{Jarmo, JarmoPosition};
 
 /// The highest force that [`shuttle_effect`] solves: it takes 1.2 GiB of memory.
@@ -130,8 +130,8 @@ const STREAKS: usize = SHUTTLE_LIMIT as usize;
 
 impl Histories {
     fn solve(game: &Jarmo, force: u32) -> Histories {
-        let web = game.web();
-        let degrees = Circle::all().map(|circle| web.neighbours(circle).count() as usize);
+        let board = game.board();
+        let degrees = Circle::all().map(|circle| board.neighbours(circle).count() as usize);
         let mut histories = Histories {
             game: game.clone().with_max_plies(0),
             layers: (LEAST_FORCE..=force).map(Layer::new).collect(),
@@ -241,7 +241,7 @@ impl Histories {
                 NO_PAST
             };
         };
-        let WebAction::Move { from, to } = self.game.web().decode(action) else {
+        let BoardAction::Move { from, to } = self.game.board().decode(action) else {
             return NO_PAST;
         };
         let own = position.archers(player);
@@ -251,7 +251,7 @@ impl Histories {
         let below =
             |set: Circles, circle: Circle| (set.0 & ((1 << circle.index()) - 1)).count_ones();
         let archer = below(own, to) as usize;
-        let slot = below(self.game.web().neighbours(to), from) as usize;
+        let slot = below(self.game.board().neighbours(to), from) as usize;
         FIRST_MOVE + (archer * self.degree + slot) * STREAKS + usize::from(streak) - 1
     }
 
@@ -259,16 +259,16 @@ impl Histories {
     fn all_pasts(&self, position: &JarmoPosition, player: Player) -> Vec<(usize, Shuttle)> {
         let mut pasts = vec![(NO_PAST, Shuttle::NONE), (PASSED, Shuttle::PASS)];
         let own = position.archers(player);
-        let web = self.game.web();
+        let board = self.game.board();
         for (archer, to) in own.iter().enumerate() {
-            for (slot, from) in web.neighbours(to).iter().enumerate() {
+            for (slot, from) in board.neighbours(to).iter().enumerate() {
                 // Whoever stands on his goal row never moves again, so no move begins there.
                 let stuck =
                     Circles::goal(player).contains(to) || Circles::goal(player).contains(from);
                 if stuck || own.contains(from) {
                     continue;
                 }
-                let action = web.move_action(from, to).expect("they are neighbours");
+                let action = board.move_action(from, to).expect("they are neighbours");
                 for streak in 1..=SHUTTLE_LIMIT {
                     let slots = (archer * self.degree + slot) * STREAKS;
                     let number = FIRST_MOVE + slots + usize::from(streak) - 1;

@@ -3,7 +3,7 @@
 //! A set of `k` numbers is a bit set; sets of equal size are numbered in the order of their bits read
 //! as a number (colex order). The rank of `{c1 < c2 < … < ck}` is the sum of `choose(ci, i)`.
 
-use crate::games::web::CIRCLES;
+use crate::games::board::CIRCLES;
 
 /// The largest sets that are ranked: a player's archers.
 pub const MOST: usize = 5;

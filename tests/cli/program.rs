@@ -223,10 +223,13 @@ fn wrong_options_are_named_with_the_remedy() {
             &["rules", "show", "--moves", "A1-A1"],
             "--moves: number 1: action `A1-A1`: no line leads",
         ),
-        (&["perft", "--depth", "1", "--web", "no/file"], "no/file: "),
         (
-            &["perft", "--game", "tammi", "--depth", "1", "--web", "x"],
-            "tammi has no web to set",
+            &["perft", "--depth", "1", "--board", "no/file"],
+            "no/file: ",
+        ),
+        (
+            &["perft", "--game", "tammi", "--depth", "1", "--board", "x"],
+            "tammi has no board to set",
         ),
         (
             &["perft", "--depth", "1", "--quiet-limit", "9"],
@@ -245,7 +248,7 @@ fn wrong_options_are_named_with_the_remedy() {
             "1 to 60 plies, not 0",
         ),
         (&["perft", "--depth", "101"], "--depth"),
-        (&["rules", "trace", "--web", "no/file"], "no/file: "),
+        (&["rules", "trace", "--board", "no/file"], "no/file: "),
         (&["rules", "trace", "--quiet-limit", "99"], "1 to 60 plies"),
         (&["bench", "env", "--games", "0"], "--games"),
         (&["bench", "env", "--seconds", "0"], "--seconds"),
@@ -262,18 +265,18 @@ fn wrong_options_are_named_with_the_remedy() {
 #[test]
 fn a_web_file_with_an_error_is_refused_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("web.toml");
-    let standard = include_str!("../../src/games/web/standard.toml");
+    let path = folder.path().join("board.toml");
+    let standard = include_str!("../../src/games/board/standard.toml");
     std::fs::write(&path, standard.replace("\"A1-C2\"", "\"A1-B3\"")).unwrap();
     let path = path.to_str().unwrap();
-    jarmo(&["perft", "--depth", "1", "--web", path])
+    jarmo(&["perft", "--depth", "1", "--board", path])
         .assert()
         .code(2)
         .stderr(contains(
-            "web.toml: line 2 `A1-B3` is there already as line 1 `A1-B3`",
+            "board.toml: line 2 `A1-B3` is there already as line 1 `A1-B3`",
         ));
     std::fs::write(path, standard).unwrap();
-    jarmo(&["perft", "--depth", "3", "--web", path])
+    jarmo(&["perft", "--depth", "3", "--board", path])
         .assert()
         .success()
         .stdout("1472\n");

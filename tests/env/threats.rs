@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jarmo::encode::Encode;
 use jarmo::game::{Action, Game, Mask, Player};
-use jarmo::games::web::{CIRCLES, Circle, Circles};
+use jarmo::games::board::{CIRCLES, Circle, Circles};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::random::{below, stream};
 use rand::Rng;
@@ -80,12 +80,12 @@ fn on_a_web_threats_are_circles_in_reach_and_captures() {
     let jarmo = Jarmo::standard();
     for (position, threats) in positions(&jarmo) {
         let pieces = Player::BOTH.map(|player| position.archers(player));
-        check_web(jarmo.web().lines(), pieces, &threats);
+        check_web(jarmo.board().lines(), pieces, &threats);
     }
     let guard = Guard::standard();
     for (position, threats) in positions(&guard) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        check_web(guard.web().lines(), pieces, &threats);
+        check_web(guard.board().lines(), pieces, &threats);
     }
 }
 

@@ -610,5 +610,8 @@ fn check_mirror<G: Encode>(game: &G) -> bool {
 fn a_mirror_shows_the_same_game() {
     assert!(check_mirror(&ConnectFour::new(0)));
     assert!(check_mirror(&ConnectFour::new(20)));
-    assert!(!check_mirror(&Jarmo::standard()), "its web has no symmetry");
+    assert!(
+        !check_mirror(&Jarmo::standard()),
+        "its board has no symmetry"
+    );
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
 use jarmo::game::Game;
-use jarmo::games::web::Web;
+use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
 use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
 use jarmo::program::this_program;
@@ -82,7 +82,7 @@ fn a_file_for_something_else_is_refused_with_both_named() {
         "it plays jarmo, and connect_four is wanted; choose a file for connect_four"
     );
     assert!(file.clone().for_game(&Guard::standard()).is_err());
-    let short = Jarmo::new(Web::standard(), 50);
+    let short = Jarmo::new(Board::standard(), 50);
     assert_eq!(file.clone().for_game(&short).unwrap(), file);
     assert_eq!(
         file.clone().for_game(&jarmo.with_max_plies(0)).unwrap(),

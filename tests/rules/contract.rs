@@ -186,11 +186,11 @@ fn another_web_is_played_by_the_same_rules() {
         "\"D3-E3\"".into(),
     ]);
     let text = format!("name = \"ladder\"\nlines = [{}]", lines.join(", "));
-    let web = jarmo::games::web::Web::from_toml(&text).unwrap();
-    assert_eq!(web.lines().len(), 24);
-    let game = Jarmo::new(web.clone(), 100);
+    let board = jarmo::games::board::Board::from_toml(&text).unwrap();
+    assert_eq!(board.lines().len(), 24);
+    let game = Jarmo::new(board.clone(), 100);
     assert_eq!(game.actions(), 2 * 24 + 5 + 1);
     assert_eq!(perft(&game, &game.start(), 2), 25);
     conformance::check(&game, 20, &mut common::chooser(4));
-    conformance::check(&Guard::new(web, 100), 20, &mut common::chooser(5));
+    conformance::check(&Guard::new(board, 100), 20, &mut common::chooser(5));
 }

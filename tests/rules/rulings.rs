@@ -1,7 +1,7 @@
 //! Every numbered ruling of the rules pages, by a position that shows it.
 
 use jarmo::game::{Game, Outcome, Player, perft};
-use jarmo::games::web::Web;
+use jarmo::games::board::Board;
 use jarmo::games::{Guard, Jarmo, Tammi};
 use jarmo::probe::legal_texts;
 
@@ -218,7 +218,7 @@ fn guard_on_columns() -> Guard {
     for column in "ABCDE".chars() {
         lines.extend((1..5).map(|row| format!("\"{column}{row}-{column}{}\"", row + 1)));
     }
-    let columns = Web::from_toml(&format!(
+    let columns = Board::from_toml(&format!(
         "name = \"columns\"\nlines = [{}]",
         lines.join(",")
     ));
@@ -227,7 +227,7 @@ fn guard_on_columns() -> Guard {
 
 #[test]
 fn g5_who_can_do_nothing_passes_and_two_such_turns_end_the_game() {
-    // On the standard web a piece that may move always can; on five separate columns it may not.
+    // On the standard board a piece that may move always can; on five separate columns it may not.
     let game = guard_on_columns();
     let mut table = Table::at(game, "w3b/w3b/w3b/w3b/w3b w start 0,0 0,0 0 8");
     assert_eq!(table.legal(), "pass");

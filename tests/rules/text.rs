@@ -3,7 +3,7 @@
 use crate::common;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, conformance};
-use jarmo::games::web::Web;
+use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use proptest::prelude::*;
 
@@ -267,10 +267,10 @@ fn moves_are_read_leniently_where_the_rules_say_so() {
 
 #[test]
 fn a_web_with_errors_is_refused_with_the_line() {
-    let standard = include_str!("../../src/games/web/standard.toml");
+    let standard = include_str!("../../src/games/board/standard.toml");
     let with = |old: &str, new: &str| {
         assert!(standard.contains(old));
-        Web::from_toml(&standard.replacen(old, new, 1))
+        Board::from_toml(&standard.replacen(old, new, 1))
             .expect_err(new)
             .to_string()
     };
@@ -288,14 +288,14 @@ fn a_web_with_errors_is_refused_with_the_line() {
             "line 2 `B3-A1` is there already as line 1 `A1-B3`",
         ),
         ("name", "title", "title"),
-        ("\"A1-B3\",", "\"A1-B3\"; ", "not a web file"),
+        ("\"A1-B3\",", "\"A1-B3\"; ", "not a board file"),
     ];
     for (old, new, part) in cases {
         let message = with(old, new);
         assert!(message.contains(part), "{message}");
     }
     let lonely = standard.replace("\"A1-B3\", \"A1-C2\",", "");
-    let message = Web::from_toml(&lonely).unwrap_err().to_string();
+    let message = Board::from_toml(&lonely).unwrap_err().to_string();
     assert_eq!(message, "circle A1 has no line");
     let mut rows = Vec::new();
     for row in 1..=5 {
@@ -307,7 +307,7 @@ fn a_web_with_errors_is_refused_with_the_line() {
         );
     }
     let rows = format!("name = \"rows\"\nlines = [{}]", rows.join(","));
-    let message = Web::from_toml(&rows).unwrap_err().to_string();
+    let message = Board::from_toml(&rows).unwrap_err().to_string();
     assert_eq!(message, "white's goal row 5 cannot be reached from A1");
     let mut every = Vec::new();
     for column in "ABCDE".chars() {
@@ -322,26 +322,26 @@ fn a_web_with_errors_is_refused_with_the_line() {
         }
     }
     let with_lines = |count: usize| {
-        Web::from_toml(&format!(
+        Board::from_toml(&format!(
             "name = \"many\"\nlines = [{}]",
             every[every.len() - count..].join(",")
         ))
     };
     assert_eq!(every.len(), 100);
     let message = with_lines(62).unwrap_err().to_string();
-    assert_eq!(message, "62 lines; a web has at most 61");
+    assert_eq!(message, "62 lines; a board has at most 61");
     let escape = "name = \"x\"\nlines = [\"A1-\\u001b[31m\"]";
     assert!(
-        !Web::from_toml(escape)
+        !Board::from_toml(escape)
             .unwrap_err()
             .to_string()
             .contains('\u{1b}')
     );
     assert!(
-        Web::load("no/such/web.toml".as_ref())
+        Board::load("no/such/board.toml".as_ref())
             .unwrap_err()
             .to_string()
-            .contains("no/such/web.toml")
+            .contains("no/such/board.toml")
     );
 }
 
@@ -428,7 +428,7 @@ proptest! {
     ) {
         let fuzz = Fuzz { text: &text, cut, steps };
         with_game(game, &GameSettings::default(), fuzz).unwrap();
-        let _ = Web::from_toml(&text);
+        let _ = Board::from_toml(&text);
         let mut out = Vec::new();
         let line = format!("{{\"game\":\"{game}\",\"position\":{text:?},\"moves\":[{text:?}]}}");
         for input in [text.as_bytes(), line.as_bytes()] {

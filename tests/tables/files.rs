@@ -1,4 +1,4 @@
-//! Table files: written, read back, damaged, cut off, of another web, and built again after a kill.
+//! Table files: written, read back, damaged, cut off, of another board, and built again after a kill.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jarmo::games::Jarmo;
-use jarmo::games::web::Web;
+use jarmo::games::board::Board;
 use jarmo::tables::{BuildSettings, Progress, Tables, build};
 
 fn settings(force: u32) -> BuildSettings {
@@ -111,22 +111,22 @@ fn files_that_are_no_tables_are_never_written_over() {
 fn tables_of_another_web_are_refused() {
     let lines = Jarmo::standard();
     let lines: Vec<String> = lines
-        .web()
+        .board()
         .lines()
         .iter()
         .map(|(a, b)| format!("\"{a}-{b}\""))
         .chain(["\"A1-A2\"".to_owned()])
         .collect();
     let text = format!("name = \"standard\"\nlines = [{}]", lines.join(", "));
-    let other = Jarmo::new(Web::from_toml(&text).unwrap(), 0);
+    let other = Jarmo::new(Board::from_toml(&text).unwrap(), 0);
     let folder = tempfile::tempdir().unwrap();
     build(&other, folder.path(), settings(3), &mut |_| {}).unwrap();
     assert_eq!(Tables::open(&other, folder.path()).unwrap().force(), 3);
     let message = refusal(folder.path());
-    assert!(message.contains("another web"), "{message}");
+    assert!(message.contains("another board"), "{message}");
     let built = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
     let message = built.unwrap_err().to_string();
-    assert!(message.contains("another web"), "{message}");
+    assert!(message.contains("another board"), "{message}");
 }
 
 #[test]

@@ -246,10 +246,14 @@ fn bad_input_is_named_with_the_remedy() {
     build(folder.path(), "3");
     let tables = folder.path().to_str().unwrap();
     let start = "bbbbb/5/5/5/wwwww w - - 0";
-    let web = folder.path().join("web.toml");
-    let standard = include_str!("../../src/games/web/standard.toml");
-    fs::write(&web, standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\"")).unwrap();
-    let web = web.to_str().unwrap();
+    let board = folder.path().join("board.toml");
+    let standard = include_str!("../../src/games/board/standard.toml");
+    fs::write(
+        &board,
+        standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\""),
+    )
+    .unwrap();
+    let board = board.to_str().unwrap();
     let damaged = tempfile::tempdir().unwrap();
     let cut = damaged.path().join("force-02.table");
     fs::write(&cut, "JARMO").unwrap();
@@ -257,7 +261,11 @@ fn bad_input_is_named_with_the_remedy() {
     let cases: [(&[&str], i32, &str); 9] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
         (&["tables", "verify", cut], 1, "force-02.table: is cut off"),
-        (&["tables", "stats", tables, "--web", web], 1, "another web"),
+        (
+            &["tables", "stats", tables, "--board", board],
+            1,
+            "another board",
+        ),
         (
             &["tables", "stats", tables, "--game", "guard"],
             2,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use jarmo::game::{Game, Mask, Player, Proven, Verdict};
-use jarmo::games::web::{Circle, Circles};
+use jarmo::games::board::{Circle, Circles};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::tables::index::Layer;
 use jarmo::tables::{Tables, verify};
@@ -164,8 +164,8 @@ fn random_positions_of_every_layer_follow_from_their_successors_and_play_out() {
 
 #[test]
 fn a_wrong_value_does_not_pass_verification() {
-    // Tables of another web know other results: hardly any follows from its successors here.
-    let other = jarmo::games::web::Web::from_toml(&standard_without("A4-C5")).unwrap();
+    // Tables of another board know other results: hardly any follows from its successors here.
+    let other = jarmo::games::board::Board::from_toml(&standard_without("A4-C5")).unwrap();
     let tables = Tables::solve(&Jarmo::new(other, 0), 3).unwrap();
     assert!(!tables.belong_to(&endless()));
     let checks = verify(&endless(), &tables, 10_000, 7);
@@ -175,7 +175,7 @@ fn a_wrong_value_does_not_pass_verification() {
 fn standard_without(line: &str) -> String {
     let game = endless();
     let lines: Vec<String> = game
-        .web()
+        .board()
         .lines()
         .iter()
         .map(|(a, b)| format!("{a}-{b}"))
@@ -191,8 +191,8 @@ fn a_web_that_can_leave_a_player_without_a_move_is_refused() {
     let blocked = "name = \"narrow\"\nlines = [\"A1-A2\", \"A2-A3\", \"A3-A4\", \"A4-A5\", \"B1-B2\", \
                    \"B2-B3\", \"B3-B4\", \"B4-B5\", \"C1-C2\", \"C2-C3\", \"C3-C4\", \"C4-C5\", \"D1-D2\", \
                    \"D2-D3\", \"D3-D4\", \"D4-D5\", \"E1-E2\", \"E2-E3\", \"E3-E4\", \"E4-E5\"]";
-    let web = jarmo::games::web::Web::from_toml(blocked).unwrap();
-    let error = Tables::solve(&Jarmo::new(web, 0), 2)
+    let board = jarmo::games::board::Board::from_toml(blocked).unwrap();
+    let error = Tables::solve(&Jarmo::new(board, 0), 2)
         .unwrap_err()
         .to_string();
     assert!(

@@ -12,8 +12,8 @@ use crate::session::{Job, Refusal, Session};
 use crate::table::Scene;
 use crate::thought::Thought;
 use crate::{analysis, words};
-use jarmo::board::Layout;
 use jarmo::record::GameRecord;
+use jarmo::view::Layout;
 
 /// Everything on the screen.
 pub struct App {

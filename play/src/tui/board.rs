@@ -5,9 +5,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::table::Scene;
-use jarmo::board::{Layout, Piece, Style as BoardStyle};
 use jarmo::game::Player;
-use jarmo::games::web::BRAILLE_DOTS;
+use jarmo::games::board::BRAILLE_DOTS;
+use jarmo::view::{Layout, Piece, Style as BoardStyle};
 
 /// Everything the picture of a board depends on.
 pub struct Picture<'a> {
@@ -49,7 +49,7 @@ impl Grid {
         // Room for row names on the left and column names below.
         let room = (area.width.saturating_sub(4), area.height.saturating_sub(1));
         let step = match layout.style {
-            BoardStyle::Web => (
+            BoardStyle::Board => (
                 (room.0.saturating_sub(5) / (columns - 1)).clamp(5, 24),
                 (room.1.saturating_sub(1) / (rows - 1)).clamp(2, 10),
             ),
@@ -114,7 +114,7 @@ impl Grid {
 pub fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
     buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
     match picture.layout.style {
-        BoardStyle::Web => draw_web(picture, &grid, buffer),
+        BoardStyle::Board => draw_web(picture, &grid, buffer),
         BoardStyle::Squares => draw_squares(picture, &grid, buffer),
         BoardStyle::Slots => {}
     }

@@ -10,9 +10,9 @@ use super::app::{App, Page};
 use super::board::{self, Grid, Picture};
 use super::menu::seat_names;
 use crate::words;
-use jarmo::board::Piece;
 use jarmo::catalog::GAMES;
 use jarmo::game::Player;
+use jarmo::view::Piece;
 
 /// The smallest screen that everything fits on.
 pub const LEAST: (u16, u16) = (80, 24);

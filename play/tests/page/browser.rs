@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::http::{request, serve};
-use play::web::Bounds;
+use play::server::Bounds;
 use serde_json::{Value, json};
 
 /// The name under which an element's id comes.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
+use play::server::{Bounds, Server, ServerOptions};
 use play::specs::Store;
-use play::web::{Bounds, Server, ServerOptions};
 use serde_json::Value;
 
 /// An answer.

@@ -9,8 +9,8 @@ use crate::http::{Answer, request, send, serve, serve_with};
 use assert_cmd::Command;
 use jarmo::games::Jarmo;
 use jarmo::tables::BuildSettings;
+use play::server::Bounds;
 use play::specs::Store;
-use play::web::Bounds;
 use predicates::str::contains;
 use serde_json::{Value, json};
 

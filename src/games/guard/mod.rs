@@ -6,7 +6,7 @@ mod text;
 use std::fmt;
 use std::sync::Arc;
 
-use super::web::{Circle, Circles, Web, WebAction, WebMask, draw_circles, piece_letter};
+use super::board::{Board, BoardAction, BoardMask, Circle, Circles, draw_circles, piece_letter};
 use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
 use crate::games::reasons::{
     GAME_OVER, MOVE_MADE, NO_ARCHER_CAPTURED, NO_PLACEMENT, NOT_EMPTY, PASS_AFTER_MOVE,
@@ -21,10 +21,10 @@ pub const DEFAULT_MAX_PLIES: u32 = 200;
 /// Turns in a row that consist of a pass alone and end the game.
 const PASSES_TO_END: u8 = 2;
 
-/// The rules of guard on one web.
+/// The rules of guard on one board.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    web: Arc<Web>,
+    board: Arc<Board>,
     max_plies: u32,
 }
 
@@ -135,30 +135,30 @@ impl GuardPosition {
 }
 
 impl Guard {
-    /// The rules on this web, cut off after `max_plies` actions (0 for never).
-    pub fn new(web: Web, max_plies: u32) -> Guard {
+    /// The rules on this board, cut off after `max_plies` actions (0 for never).
+    pub fn new(board: Board, max_plies: u32) -> Guard {
         Guard {
-            web: Arc::new(web),
+            board: Arc::new(board),
             max_plies,
         }
     }
 
-    /// The published web and the default limit.
+    /// The published board and the default limit.
     pub fn standard() -> Guard {
-        Guard::new(Web::standard(), DEFAULT_MAX_PLIES)
+        Guard::new(Board::standard(), DEFAULT_MAX_PLIES)
     }
 
-    /// The web the game is played on.
-    pub fn web(&self) -> &Web {
-        &self.web
+    /// The board the game is played on.
+    pub fn board(&self) -> &Board {
+        &self.board
     }
 
     /// The moves along lines of the player to move.
     #[inline]
-    fn moves(&self, position: &GuardPosition) -> WebMask {
+    fn moves(&self, position: &GuardPosition) -> BoardMask {
         let mover = position.to_move;
         let own = position.pieces(mover);
-        self.web.moves(own & !Circles::goal(mover), own)
+        self.board.moves(own & !Circles::goal(mover), own)
     }
 
     fn play_move(&self, position: &mut GuardPosition, from: Circle, to: Circle) {
@@ -202,7 +202,7 @@ impl Guard {
 
 impl Game for Guard {
     type Position = GuardPosition;
-    type Mask = WebMask;
+    type Mask = BoardMask;
 
     fn id(&self) -> &'static str {
         "guard"
@@ -213,7 +213,7 @@ impl Game for Guard {
     }
 
     fn actions(&self) -> usize {
-        self.web.actions()
+        self.board.actions()
     }
 
     #[inline]
@@ -245,7 +245,7 @@ impl Game for Guard {
     }
 
     fn board_text(&self) -> String {
-        self.web.text()
+        self.board.text()
     }
 
     fn max_plies(&self) -> u32 {
@@ -257,23 +257,23 @@ impl Game for Guard {
     }
 
     #[inline]
-    fn legal(&self, position: &GuardPosition) -> WebMask {
+    fn legal(&self, position: &GuardPosition) -> BoardMask {
         if position.ended() | self.is_cut_off(position) {
-            return WebMask::default();
+            return BoardMask::default();
         }
         let mut legal = if position.moved {
-            WebMask::default()
+            BoardMask::default()
         } else {
             self.moves(position)
         };
         let places = position.places();
         if !places.is_empty() {
-            let deploys = self.web.deploys(position.to_move, places);
+            let deploys = self.board.deploys(position.to_move, places);
             legal.0[0] |= deploys.0[0];
             legal.0[1] |= deploys.0[1];
         }
         if position.moved || legal.is_empty() {
-            legal.insert(self.web.pass());
+            legal.insert(self.board.pass());
         }
         legal
     }
@@ -281,12 +281,12 @@ impl Game for Guard {
     #[inline]
     fn play(&self, position: &mut GuardPosition, action: Action) {
         debug_assert!(self.legal(position).contains(action), "illegal action");
-        match self.web.decode(action) {
-            WebAction::Move { from, to } => self.play_move(position, from, to),
-            WebAction::Deploy { column } => {
+        match self.board.decode(action) {
+            BoardAction::Move { from, to } => self.play_move(position, from, to),
+            BoardAction::Deploy { column } => {
                 self.place(position, Circle::home(position.to_move, column));
             }
-            WebAction::Pass => {
+            BoardAction::Pass => {
                 position.passes += u8::from(!position.moved); // 0 after a move
                 position.end_turn();
             }
@@ -310,13 +310,13 @@ impl Game for Guard {
         if self.outcome(position).is_some() {
             return GAME_OVER.reason();
         }
-        match self.web.decode(action) {
-            WebAction::Move { .. } if position.moved => MOVE_MADE.reason(),
-            WebAction::Move { from, to } => {
-                super::web_move_problem(mover, position.pieces(mover), from, to)
+        match self.board.decode(action) {
+            BoardAction::Move { .. } if position.moved => MOVE_MADE.reason(),
+            BoardAction::Move { from, to } => {
+                super::board_move_problem(mover, position.pieces(mover), from, to)
                     .expect("nothing else forbids a move")
             }
-            WebAction::Deploy { column } => {
+            BoardAction::Deploy { column } => {
                 if position.placements(mover) == 0 {
                     NO_PLACEMENT.reason().player(mover)
                 } else if position.captured_archers(mover) == 0 {
@@ -327,7 +327,7 @@ impl Game for Guard {
                         .with("place", Circle::home(mover, column))
                 }
             }
-            WebAction::Pass => PASS_AFTER_MOVE.reason(),
+            BoardAction::Pass => PASS_AFTER_MOVE.reason(),
         }
     }
 
@@ -341,12 +341,12 @@ impl Game for Guard {
 
     fn action_text(&self, position: &GuardPosition, action: Action) -> String {
         let enemy = position.pieces(!position.to_move);
-        self.web.action_text(position.to_move, enemy, action)
+        self.board.action_text(position.to_move, enemy, action)
     }
 
     fn parse_action(&self, position: &GuardPosition, text: &str) -> Result<Action, ActionError> {
         let enemy = position.pieces(!position.to_move);
-        self.web.parse_action(position.to_move, enemy, text)
+        self.board.parse_action(position.to_move, enemy, text)
     }
 
     fn events(&self) -> &'static [&'static str] {
@@ -354,19 +354,19 @@ impl Game for Guard {
     }
 
     fn count_events(&self, position: &GuardPosition, action: Action, counts: &mut [u64]) {
-        match self.web.decode(action) {
-            WebAction::Move { to, .. } => {
+        match self.board.decode(action) {
+            BoardAction::Move { to, .. } => {
                 let captured = position.pieces(!position.to_move) & Circles::from(to);
                 counts[0] += u64::from(!captured.is_empty());
             }
-            WebAction::Deploy { .. } => counts[1] += 1,
-            WebAction::Pass => {}
+            BoardAction::Deploy { .. } => counts[1] += 1,
+            BoardAction::Pass => {}
         }
     }
 
     fn draw(&self, position: &GuardPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         draw_circles(
-            &self.web,
+            &self.board,
             |circle| piece_letter(position.pieces, position.guards, circle),
             out,
         )?;

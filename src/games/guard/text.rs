@@ -2,8 +2,8 @@
 
 use super::{Guard, GuardPosition, PASSES_TO_END, PIECES};
 use crate::game::{Mask, Player, PositionError, parse_board, write_board};
+use crate::games::board::{Circle, WEB_BOARD, collect_pieces, piece_letter};
 use crate::games::text::{fields, parse_number, parse_player};
-use crate::games::web::{Circle, WEB_BOARD, collect_pieces, piece_letter};
 
 const FIELDS: [&str; 7] = [
     "board",

@@ -5,7 +5,7 @@ mod text;
 use std::fmt;
 use std::sync::Arc;
 
-use super::web::{Circle, Circles, Web, WebAction, WebMask, draw_circles, piece_letter};
+use super::board::{Board, BoardAction, BoardMask, Circle, Circles, draw_circles, piece_letter};
 use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
 use crate::games::reasons::{
     GAME_OVER, NO_MARKED_ARCHER, NONE_CAPTURED, NOT_EMPTY, PASS_LAST, SHUTTLE,
@@ -23,10 +23,10 @@ pub const SHUTTLE_LIMIT: u8 = 4;
 /// The limit on the length of a game unless another one is asked for.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// The rules of jarmo on one web.
+/// The rules of jarmo on one board.
 #[derive(Clone, Debug)]
 pub struct Jarmo {
-    web: Arc<Web>,
+    board: Arc<Board>,
     max_plies: u32,
 }
 
@@ -172,22 +172,22 @@ impl JarmoPosition {
 }
 
 impl Jarmo {
-    /// The rules on this web, cut off after `max_plies` actions (0 for never).
-    pub fn new(web: Web, max_plies: u32) -> Jarmo {
+    /// The rules on this board, cut off after `max_plies` actions (0 for never).
+    pub fn new(board: Board, max_plies: u32) -> Jarmo {
         Jarmo {
-            web: Arc::new(web),
+            board: Arc::new(board),
             max_plies,
         }
     }
 
-    /// The published web and the default limit.
+    /// The published board and the default limit.
     pub fn standard() -> Jarmo {
-        Jarmo::new(Web::standard(), DEFAULT_MAX_PLIES)
+        Jarmo::new(Board::standard(), DEFAULT_MAX_PLIES)
     }
 
-    /// The web the game is played on.
-    pub fn web(&self) -> &Web {
-        &self.web
+    /// The board the game is played on.
+    pub fn board(&self) -> &Board {
+        &self.board
     }
 
     #[inline]
@@ -198,7 +198,7 @@ impl Jarmo {
 
 impl Game for Jarmo {
     type Position = JarmoPosition;
-    type Mask = WebMask;
+    type Mask = BoardMask;
 
     fn id(&self) -> &'static str {
         "jarmo"
@@ -209,7 +209,7 @@ impl Game for Jarmo {
     }
 
     fn actions(&self) -> usize {
-        self.web.actions()
+        self.board.actions()
     }
 
     #[inline]
@@ -233,7 +233,7 @@ impl Game for Jarmo {
     }
 
     fn board_text(&self) -> String {
-        self.web.text()
+        self.board.text()
     }
 
     fn max_plies(&self) -> u32 {
@@ -245,25 +245,25 @@ impl Game for Jarmo {
     }
 
     #[inline]
-    fn legal(&self, position: &JarmoPosition) -> WebMask {
+    fn legal(&self, position: &JarmoPosition) -> BoardMask {
         if self.over(position) {
-            return WebMask::default();
+            return BoardMask::default();
         }
         let mover = position.to_move;
         let own = position.archers(mover);
-        let mut legal = self.web.moves(own & !Circles::goal(mover), own);
+        let mut legal = self.board.moves(own & !Circles::goal(mover), own);
         let shuttle = position.shuttle(mover);
         if shuttle.streak == SHUTTLE_LIMIT {
-            legal.remove(self.web.reverse(Action(u16::from(shuttle.last))));
+            legal.remove(self.board.reverse(Action(u16::from(shuttle.last))));
         }
         let places = position.redeploy_places();
         if !places.is_empty() {
-            let deploys = self.web.deploys(mover, places);
+            let deploys = self.board.deploys(mover, places);
             legal.0[0] |= deploys.0[0];
             legal.0[1] |= deploys.0[1];
         }
         if legal.is_empty() {
-            legal.insert(self.web.pass());
+            legal.insert(self.board.pass());
         }
         legal
     }
@@ -273,8 +273,8 @@ impl Game for Jarmo {
         debug_assert!(self.legal(position).contains(action), "illegal action");
         let mover = position.to_move;
         let (me, opponent) = (mover.index(), (!mover).index());
-        match self.web.decode(action) {
-            WebAction::Move { from, to } => {
+        match self.board.decode(action) {
+            BoardAction::Move { from, to } => {
                 let (from, to) = (Circles::from(from), Circles::from(to));
                 let captures = !(position.archers[opponent] & to).is_empty();
                 let marked = !(position.marked & from).is_empty();
@@ -284,19 +284,19 @@ impl Game for Jarmo {
                 position.marked.0 |= to.0 * u32::from(captures | marked);
                 let shuttle = &mut position.shuttles[me];
                 let undoes =
-                    shuttle.streak > 0 && self.web.reverse(action).0 == u16::from(shuttle.last);
+                    shuttle.streak > 0 && self.board.reverse(action).0 == u16::from(shuttle.last);
                 *shuttle = Shuttle {
                     last: action.0 as u8,
                     streak: if undoes { shuttle.streak + 1 } else { 1 },
                 };
             }
-            WebAction::Deploy { column } => {
+            BoardAction::Deploy { column } => {
                 let own = position.archers[me];
                 position.marked ^= (own & position.marked & Circles::goal(mover)).lowest();
                 position.archers[me] |= Circles::from(Circle::home(mover, column));
                 position.shuttles[me] = Shuttle::NONE;
             }
-            WebAction::Pass => position.shuttles[me] = Shuttle::PASS,
+            BoardAction::Pass => position.shuttles[me] = Shuttle::PASS,
         }
         position.ply += 1;
         position.to_move = !mover;
@@ -319,13 +319,13 @@ impl Game for Jarmo {
         if self.over(position) {
             return GAME_OVER.reason();
         }
-        match self.web.decode(action) {
-            WebAction::Move { from, to } => super::web_move_problem(mover, own, from, to)
+        match self.board.decode(action) {
+            BoardAction::Move { from, to } => super::board_move_problem(mover, own, from, to)
                 .unwrap_or_else(|| {
                     let shuttle = SHUTTLE.reason().player(mover);
                     shuttle.with("from", from).with("to", to)
                 }),
-            WebAction::Deploy { column } => {
+            BoardAction::Deploy { column } => {
                 let place = Circle::home(mover, column);
                 if position.captured(mover) == 0 {
                     NONE_CAPTURED.reason().player(mover)
@@ -335,7 +335,7 @@ impl Game for Jarmo {
                     NOT_EMPTY.reason().with("place", place)
                 }
             }
-            WebAction::Pass => PASS_LAST.reason(),
+            BoardAction::Pass => PASS_LAST.reason(),
         }
     }
 
@@ -349,12 +349,12 @@ impl Game for Jarmo {
 
     fn action_text(&self, position: &JarmoPosition, action: Action) -> String {
         let enemy = position.archers(!position.to_move);
-        self.web.action_text(position.to_move, enemy, action)
+        self.board.action_text(position.to_move, enemy, action)
     }
 
     fn parse_action(&self, position: &JarmoPosition, text: &str) -> Result<Action, ActionError> {
         let enemy = position.archers(!position.to_move);
-        self.web.parse_action(position.to_move, enemy, text)
+        self.board.parse_action(position.to_move, enemy, text)
     }
 
     fn events(&self) -> &'static [&'static str] {
@@ -363,26 +363,26 @@ impl Game for Jarmo {
 
     fn count_events(&self, position: &JarmoPosition, action: Action, counts: &mut [u64]) {
         let mover = position.to_move;
-        match self.web.decode(action) {
-            WebAction::Move { to, .. } => {
+        match self.board.decode(action) {
+            BoardAction::Move { to, .. } => {
                 let captured = position.archers(!mover) & Circles::from(to);
                 counts[0] += u64::from(!captured.is_empty());
             }
-            WebAction::Deploy { .. } => counts[1] += 1,
-            WebAction::Pass => {}
+            BoardAction::Deploy { .. } => counts[1] += 1,
+            BoardAction::Pass => {}
         }
         let shuttle = position.shuttle(mover);
         if shuttle.streak == SHUTTLE_LIMIT {
             let own = position.archers(mover);
-            let moves = self.web.moves(own & !Circles::goal(mover), own);
-            let banned = self.web.reverse(Action(u16::from(shuttle.last)));
+            let moves = self.board.moves(own & !Circles::goal(mover), own);
+            let banned = self.board.reverse(Action(u16::from(shuttle.last)));
             counts[2] += u64::from(moves.contains(banned));
         }
     }
 
     fn draw(&self, position: &JarmoPosition, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         draw_circles(
-            &self.web,
+            &self.board,
             |circle| piece_letter(position.archers, position.marked, circle),
             out,
         )?;
@@ -398,9 +398,9 @@ impl Game for Jarmo {
         for player in Player::BOTH {
             if position.shuttle(player).streak == SHUTTLE_LIMIT {
                 let banned = self
-                    .web
+                    .board
                     .reverse(Action(u16::from(position.shuttle(player).last)));
-                let text = self.web.action_text(player, Circles::NONE, banned);
+                let text = self.board.action_text(player, Circles::NONE, banned);
                 writeln!(out, "shuttle: {} may not play {text}", player.name())?;
             }
         }

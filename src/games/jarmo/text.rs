@@ -2,8 +2,8 @@
 
 use super::{ARCHERS, Jarmo, JarmoPosition, MOST_FORCE, SHUTTLE_LIMIT, Shuttle};
 use crate::game::{Player, PositionError, parse_board, write_board};
+use crate::games::board::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
 use crate::games::text::{fields, parse_number, parse_player};
-use crate::games::web::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
 
 const FIELDS: [&str; 5] = [
     "board",
@@ -69,7 +69,9 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
 fn shuttle_text(game: &Jarmo, shuttle: Shuttle) -> String {
     match shuttle.last_move() {
         Some((action, streak)) => {
-            let text = game.web().action_text(Player::White, Circles::NONE, action);
+            let text = game
+                .board()
+                .action_text(Player::White, Circles::NONE, action);
             format!("{text}*{streak}")
         }
         None if shuttle == Shuttle::PASS => "pass".to_owned(),
@@ -93,7 +95,7 @@ fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, Po
     let Some((from, to, streak)) = parts else {
         return error("expected `-`, `pass`, or a move and its count, as in `A1-C2*3`".to_owned());
     };
-    let Some(action) = game.web().move_action(from, to) else {
+    let Some(action) = game.board().move_action(from, to) else {
         return error(format!("no line leads from {from} to {to}"));
     };
     if !(1..=u32::from(SHUTTLE_LIMIT)).contains(&streak) {

@@ -4,12 +4,12 @@ mod connect_four;
 mod key;
 mod scripted;
 mod tammi;
-mod web;
+mod board;
 
+pub use board::{GuardHeuristic, JarmoHeuristic};
 pub use connect_four::ConnectFourHeuristic;
 pub use scripted::NoHeuristic;
 pub use tammi::TammiHeuristic;
-pub use web::{GuardHeuristic, JarmoHeuristic};
 
 use crate::eval::Value;
 use crate::game::{Action, Game};

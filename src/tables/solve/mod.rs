@@ -104,7 +104,7 @@ pub enum SolveError {
     /// A game of the layer takes more plies than a byte holds.
     #[error(
         "force {force}: a game under best play takes more than the {most} plies that a byte holds beside \
-         this web's counters; build a lower force"
+         this board's counters; build a lower force"
     )]
     TooLong {
         /// The layer.
@@ -353,7 +353,7 @@ fn columns() -> Columns {
                 .collect()
         })
     };
-    const FREE: usize = crate::games::web::CIRCLES - 1; // the opponent has an archer
+    const FREE: usize = crate::games::board::CIRCLES - 1; // the opponent has an archer
     Columns {
         sets: all(FREE),
         patterns: all(MOST),

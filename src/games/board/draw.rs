@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Circle, SIDE, Web};
+use super::{Board, Circle, SIDE};
 
 const COLUMN_STEP: usize = 8; // character cells between neighbouring circles
 const ROW_STEP: usize = 4;
@@ -12,14 +12,14 @@ const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 /// Bit of each dot of a braille cell, by row and column.
 pub const BRAILLE_DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Draws the web with `letter_at` in its circles, row 5 on top.
+/// Draws the board with `letter_at` in its circles, row 5 on top.
 pub(crate) fn draw_circles(
-    web: &Web,
+    board: &Board,
     letter_at: impl Fn(Circle) -> Option<char>,
     out: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     let mut dots = [[0_u8; WIDTH]; HEIGHT];
-    for &(from, to) in web.lines() {
+    for &(from, to) in board.lines() {
         draw_line(&mut dots, centre(from), centre(to));
     }
     let mut cells = dots.map(|row| {

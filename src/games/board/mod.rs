@@ -1,6 +1,6 @@
 //! The web of lines that jarmo and guard are played on, and the tables made from it.
 //!
-//! The web is data: the standard one is built in, another one comes from a file. What a player can
+//! The board is data: the standard one is built in, another one comes from a file. What a player can
 //! do is an index into one fixed list: every directed line sorted by source and target, then the
 //! five circles of the mover's home row (where captured archers come back), then the pass.
 
@@ -15,26 +15,26 @@ pub use circle::{CIRCLES, Circle, Circles, NoSuchCircle, SIDE};
 pub use draw::BRAILLE_DOTS;
 pub(crate) use draw::draw_circles;
 pub(crate) use moves::split_move;
-pub use moves::{DEPLOY_PLACES, WebAction};
-pub use parse::WebError;
+pub use moves::{BoardAction, DEPLOY_PLACES};
+pub use parse::BoardError;
 
 use crate::game::{Action, ActionMask, BoardText, Player};
 
-/// The set of actions of a game on a web.
-pub type WebMask = ActionMask<2>;
+/// The set of actions of a game on a board.
+pub type BoardMask = ActionMask<2>;
 
-/// The most lines a web may have: with the five redeploys and the pass, its actions fill 128 bits.
+/// The most lines a board may have: with the five redeploys and the pass, its actions fill 128 bits.
 pub const MAX_LINES: usize = 61;
 
-/// The standard web, as in the rules pages.
+/// The standard board, as in the rules pages.
 const STANDARD: &str = include_str!("standard.toml");
 
-/// No action of this web.
+/// No action of this board.
 const NONE: u8 = u8::MAX;
 
 /// A web of lines between the 25 circles, with tables for move generation.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Web {
+pub struct Board {
     name: String,
     lines: Vec<(Circle, Circle)>,
     neighbours: [Circles; CIRCLES],
@@ -45,19 +45,19 @@ pub struct Web {
     arriving: [[[u64; 2]; 32]; SIDE], // likewise: actions that end there
 }
 
-impl Web {
-    /// The web of the published rules: 39 lines.
-    pub fn standard() -> Web {
-        Web::from_toml(STANDARD).expect("the built-in web is well-formed")
+impl Board {
+    /// The board of the published rules: 39 lines.
+    pub fn standard() -> Board {
+        Board::from_toml(STANDARD).expect("the built-in board is well-formed")
     }
 
     /// Makes the tables for checked lines.
-    fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Web {
+    fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
         lines.sort_unstable();
         let mut moves: Vec<(Circle, Circle)> =
             lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         moves.sort_unstable();
-        let mut web = Web {
+        let mut board = Board {
             name,
             lines,
             neighbours: [Circles::NONE; CIRCLES],
@@ -67,23 +67,23 @@ impl Web {
             arriving: [[[0; 2]; 32]; SIDE],
             moves,
         };
-        for (action, &(from, to)) in web.moves.iter().enumerate() {
-            web.neighbours[from.index()] |= Circles::from(to);
-            web.index[from.index()][to.index()] = action as u8;
+        for (action, &(from, to)) in board.moves.iter().enumerate() {
+            board.neighbours[from.index()] |= Circles::from(to);
+            board.index[from.index()][to.index()] = action as u8;
             for set in 0..32 {
                 let (word, bit) = (action / 64, action % 64);
                 if set >> from.column() & 1 == 1 {
-                    web.leaving[from.row()][set][word] |= 1 << bit;
+                    board.leaving[from.row()][set][word] |= 1 << bit;
                 }
                 if set >> to.column() & 1 == 1 {
-                    web.arriving[to.row()][set][word] |= 1 << bit;
+                    board.arriving[to.row()][set][word] |= 1 << bit;
                 }
             }
         }
-        for (action, &(from, to)) in web.moves.iter().enumerate() {
-            web.reverse[action] = web.index[to.index()][from.index()];
+        for (action, &(from, to)) in board.moves.iter().enumerate() {
+            board.reverse[action] = board.index[to.index()][from.index()];
         }
-        web
+        board
     }
 
     /// What the file calls it.
@@ -96,7 +96,7 @@ impl Web {
         &self.lines
     }
 
-    /// The lines as text, `A1-B3 A1-C2 …`: the same for two webs with the same lines.
+    /// The lines as text, `A1-B3 A1-C2 …`: the same for two boards with the same lines.
     pub fn text(&self) -> String {
         let lines = self.lines.iter().map(|(from, to)| format!("{from}-{to}"));
         lines.collect::<Vec<_>>().join(" ")
@@ -116,7 +116,7 @@ impl Web {
 
     /// The moves of the pieces at `movable` that do not end on a circle of `own`.
     #[inline]
-    pub(crate) fn moves(&self, movable: Circles, own: Circles) -> WebMask {
+    pub(crate) fn moves(&self, movable: Circles, own: Circles) -> BoardMask {
         let mut words = [0; 2];
         for row in 0..SIDE {
             let leaving = &self.leaving[row][movable.row(row)];
@@ -134,7 +134,7 @@ impl Web {
 
     /// The actions that bring a piece back to the circles of `player`'s home row in `places`.
     #[inline]
-    pub(crate) fn deploys(&self, player: Player, places: Circles) -> WebMask {
+    pub(crate) fn deploys(&self, player: Player, places: Circles) -> BoardMask {
         let columns = places.row(Circles::home_row_of(player)) as u128;
         let bits = columns << self.moves.len();
         ActionMask([bits as u64, (bits >> 64) as u64])
@@ -147,9 +147,9 @@ impl Web {
     }
 }
 
-impl fmt::Debug for Web {
+impl fmt::Debug for Board {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Web({}, {} lines)", self.name, self.lines.len())
+        write!(out, "Board({}, {} lines)", self.name, self.lines.len())
     }
 }
 

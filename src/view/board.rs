@@ -1,14 +1,14 @@
 //! Jarmo and guard: circles and lines.
 
-use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
 use crate::game::{Action, Game, Player};
+use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
 use crate::games::jarmo::SHUTTLE_LIMIT;
-use crate::games::web::{Circle, Circles, SIDE, Web, WebAction};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
-fn web_layout(web: &Web) -> Layout {
+fn board_layout(board: &Board) -> Layout {
     Layout {
-        style: Style::Web,
+        style: Style::Board,
         columns: SIDE,
         rows: SIDE,
         cells: Circle::all()
@@ -18,7 +18,7 @@ fn web_layout(web: &Web) -> Layout {
                 row: circle.row(),
             })
             .collect(),
-        lines: web
+        lines: board
             .lines()
             .iter()
             .map(|(from, to)| (from.index(), to.index()))
@@ -26,7 +26,7 @@ fn web_layout(web: &Web) -> Layout {
     }
 }
 
-fn web_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
+fn board_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
     let standing = |circle: Circle| {
         let player = Player::BOTH
             .into_iter()
@@ -41,28 +41,28 @@ fn web_pieces(pieces: [Circles; 2], strong: Circles) -> Vec<Piece> {
     Circle::all().filter_map(standing).collect()
 }
 
-fn web_gesture(web: &Web, mover: Player, enemy: Circles, action: Action) -> Gesture {
-    match web.decode(action) {
-        WebAction::Move { from, to } => Gesture {
+fn board_gesture(board: &Board, mover: Player, enemy: Circles, action: Action) -> Gesture {
+    match board.decode(action) {
+        BoardAction::Move { from, to } => Gesture {
             from: Some(from.index()),
             to: Some(to.index()),
             captured: enemy.contains(to).then_some(to.index()),
         },
-        WebAction::Deploy { column } => Gesture {
+        BoardAction::Deploy { column } => Gesture {
             to: Some(Circle::home(mover, column).index()),
             ..Gesture::default()
         },
-        WebAction::Pass => Gesture::default(),
+        BoardAction::Pass => Gesture::default(),
     }
 }
 
-impl BoardView for Jarmo {
+impl GameView for Jarmo {
     fn layout(&self) -> Layout {
-        web_layout(self.web())
+        board_layout(self.board())
     }
 
     fn pieces(&self, position: &JarmoPosition) -> Vec<Piece> {
-        web_pieces(
+        board_pieces(
             Player::BOTH.map(|player| position.archers(player)),
             position.marked(),
         )
@@ -70,7 +70,7 @@ impl BoardView for Jarmo {
 
     fn gesture(&self, position: &JarmoPosition, action: Action) -> Gesture {
         let mover = position.to_move();
-        web_gesture(self.web(), mover, position.archers(!mover), action)
+        board_gesture(self.board(), mover, position.archers(!mover), action)
     }
 
     fn tallies(&self, position: &JarmoPosition) -> Vec<Tally> {
@@ -89,7 +89,7 @@ impl BoardView for Jarmo {
     fn notes(&self, position: &JarmoPosition) -> Vec<Note> {
         let banned = |player: Player| {
             let (last, streak) = position.shuttle(player).last_move()?;
-            let WebAction::Move { from, to } = self.web().decode(last) else {
+            let BoardAction::Move { from, to } = self.board().decode(last) else {
                 return None;
             };
             (streak == SHUTTLE_LIMIT).then(|| Note {
@@ -102,13 +102,13 @@ impl BoardView for Jarmo {
     }
 }
 
-impl BoardView for Guard {
+impl GameView for Guard {
     fn layout(&self) -> Layout {
-        web_layout(self.web())
+        board_layout(self.board())
     }
 
     fn pieces(&self, position: &GuardPosition) -> Vec<Piece> {
-        web_pieces(
+        board_pieces(
             Player::BOTH.map(|player| position.pieces(player)),
             position.guards(),
         )
@@ -116,7 +116,7 @@ impl BoardView for Guard {
 
     fn gesture(&self, position: &GuardPosition, action: Action) -> Gesture {
         let mover = position.to_move();
-        web_gesture(self.web(), mover, position.pieces(!mover), action)
+        board_gesture(self.board(), mover, position.pieces(!mover), action)
     }
 
     fn tallies(&self, position: &GuardPosition) -> Vec<Tally> {

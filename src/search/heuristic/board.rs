@@ -3,8 +3,8 @@
 use super::key::word_key;
 use super::{Heuristic, Judged, plies_left};
 use crate::game::{Action, Mask, Player};
+use crate::games::board::{Board, BoardAction, BoardMask, CIRCLES, Circle, Circles, SIDE};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
-use crate::games::web::{CIRCLES, Circle, Circles, SIDE, Web, WebAction, WebMask};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
 /// Worth of a piece by the steps it is away from its goal row, in hundredths of a point.
@@ -21,28 +21,28 @@ const COMES_BACK: i32 = 90;
 
 /// Sums over sets of circles, row by row, and the actions that end on a set.
 #[derive(Clone)]
-struct WebTables {
+struct BoardTables {
     worth: [[[i16; 32]; SIDE]; 2], // by player, row and set of circles in it
     by_circle: [[i16; CIRCLES]; 2], // by player and circle
-    target: [u8; WebMask::CAPACITY], // by action: the circle a move ends on, or NOWHERE
-    arriving: [[WebMask; 32]; SIDE], // by row and set of circles in it: moves that end there
-    deploys: WebMask,
+    target: [u8; BoardMask::CAPACITY], // by action: the circle a move ends on, or NOWHERE
+    arriving: [[BoardMask; 32]; SIDE], // by row and set of circles in it: moves that end there
+    deploys: BoardMask,
 }
 
 /// A redeploy or pass ends on no enemy piece.
 const NOWHERE: u8 = CIRCLES as u8;
 
-impl WebTables {
-    fn new(web: &Web) -> WebTables {
-        let mut tables = WebTables {
+impl BoardTables {
+    fn new(board: &Board) -> BoardTables {
+        let mut tables = BoardTables {
             worth: [[[0; 32]; SIDE]; 2],
             by_circle: [[0; CIRCLES]; 2],
-            target: [NOWHERE; WebMask::CAPACITY],
-            arriving: [[WebMask::default(); 32]; SIDE],
-            deploys: WebMask::default(),
+            target: [NOWHERE; BoardMask::CAPACITY],
+            arriving: [[BoardMask::default(); 32]; SIDE],
+            deploys: BoardMask::default(),
         };
         for player in Player::BOTH {
-            let distances = distances(web, Circles::goal(player));
+            let distances = distances(board, Circles::goal(player));
             for circle in Circle::all() {
                 let steps = distances[circle.index()].min(BY_DISTANCE.len() - 1);
                 tables.by_circle[player.index()][circle.index()] = BY_DISTANCE[steps] as i16;
@@ -56,16 +56,16 @@ impl WebTables {
                 }
             }
         }
-        for index in 0..web.actions() as u16 {
-            match web.decode(Action(index)) {
-                WebAction::Move { to, .. } => {
+        for index in 0..board.actions() as u16 {
+            match board.decode(Action(index)) {
+                BoardAction::Move { to, .. } => {
                     tables.target[usize::from(index)] = to.index() as u8;
                     for set in (0..32).filter(|set| set >> to.column() & 1 == 1) {
                         tables.arriving[to.row()][set].insert(Action(index));
                     }
                 }
-                WebAction::Deploy { .. } => tables.deploys.insert(Action(index)),
-                WebAction::Pass => {}
+                BoardAction::Deploy { .. } => tables.deploys.insert(Action(index)),
+                BoardAction::Pass => {}
             }
         }
         tables
@@ -81,7 +81,7 @@ impl WebTables {
 
     /// The legal captures and redeploys.
     #[inline]
-    fn forcing(&self, enemy: Circles, legal: &WebMask) -> WebMask {
+    fn forcing(&self, enemy: Circles, legal: &BoardMask) -> BoardMask {
         let mut words = self.deploys.0;
         for row in 0..SIDE {
             let ending = &self.arriving[row][enemy.row(row)];
@@ -105,7 +105,7 @@ impl WebTables {
 }
 
 /// Steps from every circle to the nearest one of `goal`.
-fn distances(web: &Web, goal: Circles) -> [usize; CIRCLES] {
+fn distances(board: &Board, goal: Circles) -> [usize; CIRCLES] {
     let mut distances = [CIRCLES; CIRCLES];
     let mut reached = goal;
     let mut steps = 0;
@@ -116,7 +116,7 @@ fn distances(web: &Web, goal: Circles) -> [usize; CIRCLES] {
         steps += 1;
         reached = reached
             .iter()
-            .flat_map(|circle| web.neighbours(circle).iter())
+            .flat_map(|circle| board.neighbours(circle).iter())
             .filter(|circle| distances[circle.index()] == CIRCLES)
             .fold(Circles::NONE, |set, circle| set | circle.into());
     }
@@ -132,7 +132,7 @@ fn return_worth(able: u32, captured: u32, marked: u32) -> i32 {
 /// What jarmo's positions are worth.
 #[derive(Clone)]
 pub struct JarmoHeuristic {
-    tables: Box<WebTables>,
+    tables: Box<BoardTables>,
     game: Jarmo,
 }
 
@@ -166,7 +166,7 @@ impl Heuristic<Jarmo> for JarmoHeuristic {
     }
 
     #[inline]
-    fn forcing(&self, position: &JarmoPosition, legal: &WebMask) -> WebMask {
+    fn forcing(&self, position: &JarmoPosition, legal: &BoardMask) -> BoardMask {
         self.tables
             .forcing(position.archers(!position.to_move()), legal)
     }
@@ -194,7 +194,7 @@ impl Judged for Jarmo {
 
     fn heuristic(&self) -> JarmoHeuristic {
         JarmoHeuristic {
-            tables: Box::new(WebTables::new(self.web())),
+            tables: Box::new(BoardTables::new(self.board())),
             game: self.clone(),
         }
     }
@@ -203,7 +203,7 @@ impl Judged for Jarmo {
 /// What guard's positions are worth.
 #[derive(Clone)]
 pub struct GuardHeuristic {
-    tables: Box<WebTables>,
+    tables: Box<BoardTables>,
     game: Guard,
 }
 
@@ -226,7 +226,7 @@ impl Heuristic<Guard> for GuardHeuristic {
     }
 
     #[inline]
-    fn forcing(&self, position: &GuardPosition, legal: &WebMask) -> WebMask {
+    fn forcing(&self, position: &GuardPosition, legal: &BoardMask) -> BoardMask {
         if position.moved() {
             return *legal; // the turn has to be ended before anything can be judged
         }
@@ -263,7 +263,7 @@ impl Judged for Guard {
 
     fn heuristic(&self) -> GuardHeuristic {
         GuardHeuristic {
-            tables: Box::new(WebTables::new(self.web())),
+            tables: Box::new(BoardTables::new(self.board())),
             game: self.clone(),
         }
     }

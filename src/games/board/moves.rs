@@ -1,6 +1,6 @@
-//! Between action indices, what they mean on the web, and what a human writes for them.
+//! Between action indices, what they mean on the board, and what a human writes for them.
 
-use super::{Circle, Circles, NONE, SIDE, Web};
+use super::{Board, Circle, Circles, NONE, SIDE};
 use crate::game::{Action, ActionError, Player, Reason};
 use crate::games::reasons::{HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE, WEB_SHAPE};
 
@@ -9,7 +9,7 @@ pub const DEPLOY_PLACES: usize = SIDE;
 
 /// What an action of jarmo or guard means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WebAction {
+pub enum BoardAction {
     /// Along a line.
     Move {
         /// The circle the piece leaves.
@@ -26,23 +26,23 @@ pub enum WebAction {
     Pass,
 }
 
-impl Web {
+impl Board {
     /// What an action means.
     ///
     /// # Panics
-    /// Panics if the web has no such action.
+    /// Panics if the board has no such action.
     #[inline]
-    pub fn decode(&self, action: Action) -> WebAction {
+    pub fn decode(&self, action: Action) -> BoardAction {
         let index = action.index();
         if let Some(&(from, to)) = self.moves.get(index) {
-            WebAction::Move { from, to }
+            BoardAction::Move { from, to }
         } else if index < self.moves.len() + DEPLOY_PLACES {
-            WebAction::Deploy {
+            BoardAction::Deploy {
                 column: index - self.moves.len(),
             }
         } else {
             assert!(index == self.moves.len() + DEPLOY_PLACES, "no such action");
-            WebAction::Pass
+            BoardAction::Pass
         }
     }
 
@@ -69,10 +69,10 @@ impl Web {
     /// Writes an action of `mover`; `enemy` are the opponent's pieces.
     pub(crate) fn action_text(&self, mover: Player, enemy: Circles, action: Action) -> String {
         match self.decode(action) {
-            WebAction::Move { from, to } if enemy.contains(to) => format!("{from}x{to}"),
-            WebAction::Move { from, to } => format!("{from}-{to}"),
-            WebAction::Deploy { column } => format!("@{}", Circle::home(mover, column)),
-            WebAction::Pass => "pass".to_owned(),
+            BoardAction::Move { from, to } if enemy.contains(to) => format!("{from}x{to}"),
+            BoardAction::Move { from, to } => format!("{from}-{to}"),
+            BoardAction::Deploy { column } => format!("@{}", Circle::home(mover, column)),
+            BoardAction::Pass => "pass".to_owned(),
         }
     }
 

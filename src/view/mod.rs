@@ -3,14 +3,14 @@
 
 mod connect_four;
 mod tammi;
-mod web;
+mod board;
 
 use serde::Serialize;
 
 use crate::game::{Action, Game, Player};
 
 /// A game that can be shown as pieces on the cells of a board.
-pub trait BoardView: Game {
+pub trait GameView: Game {
     /// The board, which is the same in every position.
     fn layout(&self) -> Layout;
 
@@ -32,7 +32,7 @@ pub trait BoardView: Game {
 #[serde(rename_all = "lowercase")]
 pub enum Style {
     /// Circles with lines between them.
-    Web,
+    Board,
     /// Dark squares of a chequered board.
     Squares,
     /// Holes in a wall that stones fall into.

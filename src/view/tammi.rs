@@ -1,11 +1,11 @@
 //! Tammi: the dark squares of a chequered board.
 
-use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
 use crate::game::{Action, Player};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
-impl BoardView for Tammi {
+impl GameView for Tammi {
     fn layout(&self) -> Layout {
         Layout {
             style: Style::Squares,

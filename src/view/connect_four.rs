@@ -1,11 +1,11 @@
 //! Connect four: holes that stones fall into.
 
-use super::{BoardView, Cell, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
 use crate::game::Action;
 use crate::games::connect_four::{COLUMNS, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
-impl BoardView for ConnectFour {
+impl GameView for ConnectFour {
     fn layout(&self) -> Layout {
         let cell = |index: usize| {
             let (column, row) = (index % COLUMNS, index / COLUMNS);
