@@ -13,7 +13,6 @@ pub(super) fn replay(replay: &ReplaySettings) -> Result<(), ConfigError> {
 
 pub(super) fn learner(learner: &LearnerConfig) -> Result<(), ConfigError> {
     positive("learner.rate", learner.rate)?;
-    share("learner.lowest", learner.lowest)?;
     share("learner.average", learner.average)
 }
 

@@ -11,6 +11,9 @@ use super::device::OpenDevice;
 use super::judge::Judgement;
 use crate::net::Weights;
 
+/// The lowest learning rate as a share of the highest.
+const LOWEST: f32 = 0.05;
+
 /// Longer gradients are cut to this length.
 const CLIP: f32 = 5.0;
 
@@ -25,11 +28,8 @@ pub struct LearnerConfig {
     pub rate: f32,
     /// Steps in which the rate climbs from nothing to its highest.
     pub warm_up: u64,
-    /// Steps after the warm-up in which the rate falls, along half a cosine, to its lowest; 0 for a
-    /// rate that stays.
+    /// Steps after the warm-up in which the rate falls to 5 % along half a cosine; 0 for no decay.
     pub decay: u64,
-    /// The lowest rate as a share of the highest.
-    pub lowest: f32,
     /// How much of the averaged weights is kept in a step.
     pub average: f32,
 }
@@ -156,7 +156,6 @@ impl Learner {
             rate,
             warm_up,
             decay,
-            lowest,
             ..
         } = self.config;
         let next = self.steps() + 1;
@@ -168,7 +167,7 @@ impl Learner {
         }
         let share = ((next - warm_up) as f32 / decay as f32).min(1.0);
         let height = 0.5 * (1.0 + (std::f32::consts::PI * share).cos());
-        rate * (lowest + (1.0 - lowest) * height)
+        rate * (LOWEST + (1.0 - LOWEST) * height)
     }
 
     fn check(&self, losses: &Losses, gradient_norm: f32) -> Result<(), LearnError> {

@@ -19,7 +19,6 @@ const SETTINGS: LearnerConfig = LearnerConfig {
     rate: 0.003,
     warm_up: 5,
     decay: 0,
-    lowest: 0.1,
     average: 0.9,
 };
 
@@ -273,7 +272,6 @@ fn the_rate_climbs_and_falls_as_set() {
         rate: 0.001,
         warm_up: 4,
         decay: 10,
-        lowest: 0.2,
         ..SETTINGS
     };
     let game = ConnectFour::new(0);
@@ -284,14 +282,14 @@ fn the_rate_climbs_and_falls_as_set() {
         let step = learner.step(&batch(&game, 8, seed)).unwrap();
         assert_eq!(1000.0 * step.rate, rates[seed as usize]);
     }
-    // A quarter in each step of the warm-up; halfway down 0.2 + 0.8 / 2; then 0.2 for ever.
+    // A quarter in each step of the warm-up; halfway down 0.05 + 0.95 / 2; then 0.05.
     for (step, expected) in [
         (0, 0.25),
         (1, 0.5),
         (3, 1.0),
-        (8, 0.6),
-        (13, 0.2),
-        (15, 0.2),
+        (8, 0.525),
+        (13, 0.05),
+        (15, 0.05),
     ] {
         assert!((rates[step] - expected).abs() < 1e-4, "{rates:?}");
     }
