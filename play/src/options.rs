@@ -69,7 +69,7 @@ pub struct Options {
     /// analysis use them
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
-    /// A board file with other lines than the standard ones (jarmo and guard)
+    /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies after which a game is a draw, 0 for never [default: the game's own]
