@@ -45,11 +45,8 @@ pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIO
 const FILE_SETTINGS: &[&str] = &[
     "sims",
     "root",
-    "considered",
-    "noise",
     "cpuct",
     "fpu",
-    "point",
     "keep",
     "mb",
     "tables",
@@ -58,10 +55,10 @@ const FILE_SETTINGS: &[&str] = &[
 ];
 
 /// Settings of all agents that grow a tree.
-const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(10).0;
+const TREE_SETTINGS: &[&str] = FILE_SETTINGS.split_at(7).0;
 
 /// Settings of a tree agent that has its tables already.
-const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(9).0;
+const TABLES_SETTINGS: &[&str] = TREE_SETTINGS.split_at(6).0;
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,10 +7,7 @@ use rand::Rng;
 use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::random::Stream;
-use crate::search::{
-    Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit, gumbel_noise,
-};
+use crate::search::{Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit};
 
 /// Rounds between two looks at the clock, where they are as quick as looking.
 const ROUNDS_PER_LOOK: u32 = 64;
@@ -34,9 +31,6 @@ pub struct TreeSettings {
     pub simulations: u32,
     /// The root policy.
     pub policy: Policy,
-    /// Scale of the noise at a Gumbel root: 0 plays what looks best, 1 explores as in training. A PUCT
-    /// root gets none.
-    pub noise: f32,
     /// Whether the part of the tree below what was played is kept for the next choice in a game.
     pub keeps: bool,
     /// The most memory that a tree takes; a search whose tree is full stops and answers.
@@ -48,7 +42,6 @@ impl Default for TreeSettings {
         TreeSettings {
             simulations: 64,
             policy: Policy::Gumbel(GumbelSettings::default()),
-            noise: 0.0,
             keeps: false,
             bytes: 256 << 20,
         }
@@ -79,7 +72,6 @@ impl TreeSettings {
 
     /// These settings as far as the spec says nothing else.
     pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
-        let number = "a whole number";
         if let Some(simulations) = spec.simulations()? {
             if simulations == 0 {
                 let problem = "0 simulations are for agent files, whose network answers alone";
@@ -109,20 +101,8 @@ impl TreeSettings {
             Err(AgentError::new(spec, problem))
         };
         match &mut self.policy {
-            Policy::Gumbel(gumbel) => {
-                refuse(&["cpuct", "fpu", "temperature"], "puct")?;
-                if let Some(considered) = spec.read("considered", number)? {
-                    gumbel.considered = considered;
-                }
-                self.noise = spec
-                    .read_within("noise", 0.0..=100.0)?
-                    .unwrap_or(self.noise);
-                gumbel.point = spec
-                    .read_within("point", 0.0..=1.0)?
-                    .unwrap_or(gumbel.point);
-            }
+            Policy::Gumbel(_) => refuse(&["cpuct", "fpu", "temperature"], "puct")?,
             Policy::Puct(puct) => {
-                refuse(&["considered", "noise"], "gumbel")?;
                 puct.exploration = spec
                     .read_within("cpuct", 0.0..=100.0)?
                     .unwrap_or(puct.exploration);
@@ -132,7 +112,6 @@ impl TreeSettings {
                 puct.temperature = spec
                     .read_within("temperature", 0.01..=100.0)?
                     .unwrap_or(puct.temperature);
-                puct.point = spec.read_within("point", 0.0..=1.0)?.unwrap_or(puct.point);
             }
         }
         self.keeps = match spec.setting("keep") {
@@ -160,7 +139,6 @@ pub struct TreeAgent<G: Game, E> {
     id: u64, // by which it knows its own trees again
     trees: Vec<Tree<G>>,
     spare: Vec<Tree<G>>, // empty
-    noise: Vec<f32>,
 }
 
 impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
@@ -175,7 +153,6 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             trees: Vec::new(),
             spare: Vec::new(),
-            noise: Vec::new(),
         }
     }
 
@@ -229,13 +206,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                     Tree::new(game, policy, limit, request.position)
                 });
             tree.go_on(request.position, room);
-            draw_noise(
-                self.settings.noise,
-                self.game.legal(&request.position).count(),
-                request.stream,
-                &mut self.noise,
-            );
-            tree.plan(simulations, most, &self.noise, request.stream.next_u64());
+            tree.plan(simulations, most, &[], request.stream.next_u64());
             self.trees.push(tree);
         }
     }
@@ -267,14 +238,6 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
 struct Kept<G: Game> {
     owner: u64,
     tree: Tree<G>,
-}
-
-/// Gumbel noise of this scale for each legal action, or none.
-fn draw_noise(scale: f32, actions: u32, stream: &mut Stream, out: &mut Vec<f32>) {
-    out.clear();
-    if scale > 0.0 {
-        out.extend((0..actions).map(|_| scale * gumbel_noise(stream.next_u64())));
-    }
 }
 
 impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {

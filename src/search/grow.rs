@@ -20,14 +20,6 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// What a point of difference is worth, where a won game is worth 1.
-    fn point(self) -> f32 {
-        match self {
-            Policy::Gumbel(settings) => settings.point,
-            Policy::Puct(settings) => settings.point,
-        }
-    }
-
     /// How much flatter than the judge's policy the priors are.
     fn temperature(self) -> f32 {
         match self {
@@ -108,7 +100,7 @@ impl<G: Game> Tree<G> {
             scratch: Vec::with_capacity(game.actions()),
             game,
             policy,
-            arena: Arena::new(limit, policy.point()),
+            arena: Arena::new(limit),
             plan: Plan::default(),
             root_position: position,
             ticket: 0,

@@ -4,10 +4,13 @@
 use super::math::exp;
 use super::tree::Children;
 
+/// Actions at the root that simulations are shared out among at first.
+pub const CONSIDERED: u32 = 16;
+
 /// Settings of the Gumbel root policy and of its selection inside the tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSettings {
-    /// Actions at the root among which simulations are shared out at first.
+    /// See [`CONSIDERED`]; published cases of the method vary it.
     pub considered: u32,
     /// How much a difference in value weighs against one in logits.
     pub value_scale: f32,
@@ -16,18 +19,15 @@ pub struct GumbelSettings {
     /// The range of a node's values that counts in full, if they lie closer together; 0 scales up whatever
     /// difference there is, as in the paper.
     pub least_range: f32,
-    /// What a point of difference is worth, where a won game is worth 1.
-    pub point: f32,
 }
 
 impl Default for GumbelSettings {
     fn default() -> Self {
         GumbelSettings {
-            considered: 16,
+            considered: CONSIDERED,
             value_scale: 0.1,
             visit_offset: 50.0,
             least_range: 0.0,
-            point: 0.0,
         }
     }
 }

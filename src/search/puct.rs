@@ -17,8 +17,6 @@ pub struct PuctSettings {
     pub temperature: f32,
     /// The share of the root's priors that noise takes.
     pub noise_fraction: f32,
-    /// What a point of difference is worth, where a won game is worth 1.
-    pub point: f32,
 }
 
 impl Default for PuctSettings {
@@ -29,7 +27,6 @@ impl Default for PuctSettings {
             unvisited_reduction: 0.2,
             temperature: 1.0,
             noise_fraction: 0.25,
-            point: 0.0,
         }
     }
 }

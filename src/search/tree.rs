@@ -86,7 +86,7 @@ pub(super) struct Node {
     pub(super) value: f32,       // sum of expected results
     pub(super) draw: f32,        // sum of draw probabilities
     pub(super) score: f32,       // sum of score differences
-    pub(super) raw: f32,         // what the evaluator first expected, points as far as they count
+    pub(super) raw: f32,         // the result that the evaluator first expected
     pub(super) edges: u16,
     pub(super) plies: u16, // until the end, where it is certain
     pub(super) bounds: Bounds,
@@ -98,7 +98,7 @@ pub(super) struct Node {
 pub(super) struct Edges {
     pub(super) priors: Vec<f32>,
     pub(super) visits: Vec<u32>,
-    pub(super) values: Vec<f32>, // sum of what was expected: results, and points as far as they count
+    pub(super) values: Vec<f32>, // sum of expected results
     pub(super) children: Vec<u32>,
     pub(super) ends: Vec<End>,
     pub(super) actions: Vec<Action>,
@@ -151,8 +151,7 @@ impl Children<'_> {
         self.priors.is_empty()
     }
 
-    /// What a child is worth to the player who acts, if it was visited or is certain: from -1 to 1, and
-    /// points as far as they count.
+    /// What a child is worth to the player who acts, if it was visited or is certain: from -1 to 1.
     #[inline]
     pub fn known_value(&self, index: usize) -> Option<f32> {
         let visits = self.visits[index];
@@ -178,7 +177,6 @@ impl Children<'_> {
 /// Nodes and edges of one tree, the root first, every node after its parent.
 #[derive(Debug)]
 pub(super) struct Arena<P> {
-    point: f32, // what a point of difference is worth, where a won game is worth 1
     pub(super) limit: TreeLimit,
     pub(super) nodes: Vec<Node>,
     pub(super) positions: Vec<P>,
@@ -186,10 +184,9 @@ pub(super) struct Arena<P> {
 }
 
 impl<P: Copy> Arena<P> {
-    pub(super) fn new(limit: TreeLimit, point: f32) -> Arena<P> {
+    pub(super) fn new(limit: TreeLimit) -> Arena<P> {
         let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
         Arena {
-            point,
             limit,
             nodes: Vec::with_capacity(nodes),
             positions: Vec::with_capacity(nodes),
@@ -239,10 +236,10 @@ impl<P: Copy> Arena<P> {
         }
     }
 
-    /// The mean of what was expected of a node, points as far as they count.
+    /// The mean of the results expected of a node.
     #[inline]
     pub(super) fn mean(&self, node: &Node) -> f32 {
-        (node.value + self.point * node.score) / node.visits as f32
+        node.value / node.visits as f32
     }
 
     /// Adds a node without visits below `parent_edge` of `parent`. `priors` go with the actions of
@@ -302,7 +299,7 @@ impl<P: Copy> Arena<P> {
     /// Enters what the evaluator said of a node that it certainly knows.
     pub(super) fn judge(&mut self, node: u32, evaluation: &Evaluation) {
         let node = &mut self.nodes[node as usize];
-        node.raw = evaluation.value.expectation() + self.point * evaluation.value.score;
+        node.raw = evaluation.value.expectation();
         if let Some((verdict, plies)) = evaluation.proven {
             node.bounds = Bounds::exactly(verdict);
             node.plies = plies.map_or(UNKNOWN_PLIES, |plies| {
@@ -336,7 +333,7 @@ impl<P: Copy> Arena<P> {
                 (result, score) = (-result, -score);
             }
             self.edges.visits[edge] += 1;
-            self.edges.values[edge] += result + self.point * score;
+            self.edges.values[edge] += result;
             if certain {
                 self.edges.ends[edge] = End {
                     bounds: if turns { end.0.flip() } else { end.0 },

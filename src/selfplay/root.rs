@@ -40,15 +40,10 @@ impl Root {
     pub(super) fn policy(self, settings: &SelfPlaySettings) -> Policy {
         match self {
             Root::Gumbel => Policy::Gumbel(GumbelSettings {
-                considered: settings.considered,
                 least_range: settings.least_range,
-                point: settings.point,
                 ..GumbelSettings::default()
             }),
-            Root::Puct => Policy::Puct(PuctSettings {
-                point: settings.point,
-                ..PuctSettings::default()
-            }),
+            Root::Puct => Policy::Puct(PuctSettings::default()),
         }
     }
 

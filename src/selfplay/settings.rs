@@ -20,8 +20,6 @@ pub struct SelfPlaySettings {
     pub simulations: u32,
     /// How the simulations are shared out.
     pub root: Root,
-    /// Actions that a Gumbel root shares them out among at first.
-    pub considered: u32,
     /// The range of values that weighs in full at a Gumbel root and below it, where they lie closer together:
     /// small differences are mostly chance. 0 scales up whatever difference there is.
     pub least_range: f32,
@@ -34,8 +32,6 @@ pub struct SelfPlaySettings {
     pub endgames: f32,
     /// The most archers and marks of such an endgame, both players' together.
     pub endgame_force: u32,
-    /// What a point of difference is worth to search, where a won game is worth 1.
-    pub point: f32,
     /// How much of what a position is to be worth, in the end the result of the game, goes on to the
     /// position before. The rest is what search expected there.
     pub lambda: f32,
@@ -69,7 +65,6 @@ impl SelfPlaySettings {
         for (name, number, least, most) in [
             ("games", self.games, 1, MOST_GAMES),
             ("simulations", self.simulations as usize, 1, simulations),
-            ("considered", self.considered as usize, 1, 1 << 16),
             ("opening_plies", self.opening_plies as usize, 0, 1000),
             (
                 "endgame_force",
@@ -86,7 +81,6 @@ impl SelfPlaySettings {
         }
         for (name, number) in [
             ("endgames", self.endgames),
-            ("point", self.point),
             ("lambda", self.lambda),
             ("least_range", self.least_range),
         ] {

@@ -12,7 +12,6 @@ pub const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
     value_scale: 0.1,
     visit_offset: 50.0,
     least_range: 0.0,
-    point: 0.0,
 });
 
 pub fn policies() -> [Policy; 2] {

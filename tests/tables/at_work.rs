@@ -305,9 +305,9 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
     assert_eq!((one, one.decisions), (three, 2000));
     assert!(one.critical > 500 && one.critical_right > 0 && one.critical_right < one.critical);
     assert!((one.share() - of_agent.share()).abs() < 0.1);
-    let wrong: AgentSpec = format!("{file}?sims=0&noise=1").parse().unwrap();
+    let wrong: AgentSpec = format!("{file}?sims=0&cpuct=1").parse().unwrap();
     let error = build(game, &wrong).err().unwrap().to_string();
-    assert!(error.contains("`noise` is about search"), "{error}");
+    assert!(error.contains("`cpuct` is about search"), "{error}");
 }
 
 #[test]

@@ -22,13 +22,11 @@ fn settings(tables: &Path) -> SelfPlaySettings {
         games: 128,
         simulations: 2,
         root: Root::Gumbel,
-        considered: 2,
         opening_plies: 4,
         tables: tables.to_owned(),
         endgames: 0.0,
         endgame_force: 7,
         least_range: 0.0,
-        point: 0.0,
         lambda: 1.0,
     }
 }

@@ -79,7 +79,6 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
         "net.blocks=1",
         "selfplay.games=128",
         "selfplay.simulations=2",
-        "selfplay.considered=2",
         "run.threads=1",
         "run.batch=128",
         "run.first_samples=4096",

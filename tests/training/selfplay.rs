@@ -23,13 +23,11 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
     simulations: 4,
     root: Root::Gumbel,
-    considered: 4,
     opening_plies: 3,
     tables: PathBuf::new(),
     endgames: 0.0,
     endgame_force: 7,
     least_range: 0.0,
-    point: 0.0,
     lambda: 1.0,
 };
 
@@ -367,13 +365,6 @@ fn settings_with_which_nothing_can_be_played_are_refused() {
         ),
         (
             SelfPlaySettings {
-                considered: 0,
-                ..SETTINGS
-            },
-            "selfplay.considered = 0",
-        ),
-        (
-            SelfPlaySettings {
                 endgames: 1.5,
                 ..SETTINGS
             },
@@ -392,13 +383,6 @@ fn settings_with_which_nothing_can_be_played_are_refused() {
                 ..SETTINGS
             },
             "selfplay.least_range = 2: it must be from 0 to 1",
-        ),
-        (
-            SelfPlaySettings {
-                point: -0.1,
-                ..SETTINGS
-            },
-            "selfplay.point = -0.1: it must be from 0 to 1",
         ),
     ] {
         let error = settings.validate().unwrap_err().to_string();
