@@ -61,7 +61,7 @@ impl Level {
 }
 
 /// Who decides for one of the two colours.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Seat {
     /// Somebody in front of the screen.
     Human,

@@ -92,8 +92,10 @@ pub fn record_line(session: &Session) -> String {
 /// line without its end.
 pub fn annotated(session: &Session) -> String {
     let reviewer = session.table().crew().reviewer();
-    let mut agent = reviewer.spec;
-    agent.number = reviewer.nodes;
+    let agent = match reviewer.nodes {
+        Some(nodes) => reviewer.spec.with_nodes(nodes),
+        None => reviewer.spec,
+    };
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agents::Level;
-use jarmo::agent::{self, Agent, AgentError, AgentKind, AgentSpec, EndgameAgent};
+use jarmo::agent::{
+    self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
+};
 use jarmo::catalog::CatalogGame;
 use jarmo::net::AgentFile;
 use jarmo::tables::{EndgameError, Endgames};
@@ -27,7 +29,7 @@ const REVIEW_NODES: u64 = 1_000_000;
 
 /// The most nodes or simulations a move that a stranger may ask for: some seconds.
 const MOST_NODES: u64 = 2_000_000;
-const MOST_SIMULATIONS: u64 = 10_000;
+const MOST_SIMULATIONS: u32 = 10_000;
 
 /// Names the folder of trained agents; where it is set, no other is looked into.
 const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
@@ -36,7 +38,7 @@ const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
 const FOLDER: &str = "checkpoints";
 
 /// An agent, and what it may spend on a move besides its time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Strength {
     /// The agent.
     pub spec: AgentSpec,
@@ -156,7 +158,7 @@ impl Crew {
 
     /// The agent that judges positions: hints and the evaluation. It takes what time it is given.
     pub fn analyst(&self) -> Strength {
-        self.strongest(|spec| with(spec, "lines", LINES))
+        self.strongest(Some(LINES))
     }
 
     /// The agent that judges the positions of a whole game. What it spends does not depend on the machine,
@@ -177,46 +179,55 @@ impl Crew {
         let limited = |trained, built_in| Strength {
             nodes: Some(if self.is_trained() { trained } else { built_in }),
             tables: None,
-            spec: self.searcher(),
+            spec: match &self.trained {
+                Some(file) => AgentSpec::File(file.clone(), trained_settings()),
+                None => AgentSpec::AlphaBeta(built_in_settings()),
+            },
         };
         match level {
-            Level::Newcomer => Strength::of(AgentSpec::new(AgentKind::Random)),
-            Level::Easy => Strength::of(AgentSpec::new(AgentKind::Greedy)),
+            Level::Newcomer => Strength::of(AgentSpec::Random),
+            Level::Easy => Strength::of(AgentSpec::Greedy),
             Level::Medium => limited(8, 300),
             Level::Hard => limited(100, 10_000),
-            Level::Best => self.strongest(|spec| spec),
+            Level::Best => self.strongest(None),
         }
     }
 
-    /// The agent that searches: over the trained network, or with the built-in evaluation.
-    fn searcher(&self) -> AgentSpec {
-        let kind = match &self.trained {
-            Some(path) => AgentKind::File(path.clone()),
-            None => AgentKind::AlphaBeta,
-        };
-        with(AgentSpec::new(kind), "mb", MEGABYTES)
-    }
-
-    /// The searcher with all it can have; `built_in` adds to the settings of the built-in one.
-    fn strongest(&self, built_in: impl Fn(AgentSpec) -> AgentSpec) -> Strength {
-        let spec = self.searcher();
-        if !self.is_trained() {
-            return Strength {
-                spec: built_in(spec),
+    /// The agent that searches, with all it can have. The built-in one follows so many lines exactly.
+    fn strongest(&self, lines: Option<u32>) -> Strength {
+        match &self.trained {
+            // A tree has its leaves, too, looked up.
+            Some(file) => Strength::of(AgentSpec::File(
+                file.clone(),
+                NetworkSpec {
+                    tables: self.tables.clone(),
+                    ..trained_settings()
+                },
+            )),
+            None => Strength {
+                spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
+                    lines,
+                    ..built_in_settings()
+                }),
                 nodes: Some(ENOUGH),
                 tables: self.tables.clone(),
-            };
+            },
         }
-        // A tree has its leaves, too, looked up.
-        Strength::of(match &self.tables {
-            Some(folder) => with(spec, "tables", folder.display()),
-            None => spec,
-        })
     }
 }
 
-fn with(spec: AgentSpec, key: &str, value: impl fmt::Display) -> AgentSpec {
-    spec.with(key, value).expect("the kind knows this setting")
+fn trained_settings() -> NetworkSpec {
+    NetworkSpec {
+        mb: Some(MEGABYTES),
+        ..NetworkSpec::default()
+    }
+}
+
+fn built_in_settings() -> AlphaBetaSpec {
+    AlphaBetaSpec {
+        mb: Some(MEGABYTES),
+        ..AlphaBetaSpec::default()
+    }
 }
 
 /// The exact tables of a store, if there can be any for this game.
@@ -267,16 +278,16 @@ pub(crate) fn build<G: CatalogGame>(
 /// Whether a stranger may ask for this agent: none that reads a file, or takes more memory or time
 /// than the levels do by much.
 pub fn is_harmless(spec: &str) -> bool {
-    let Ok(spec) = spec.parse::<AgentSpec>() else {
-        return false;
-    };
-    let most = match spec.kind {
-        AgentKind::Random | AgentKind::Greedy => return true,
-        AgentKind::Uniform | AgentKind::Rollout => MOST_SIMULATIONS,
-        AgentKind::AlphaBeta => MOST_NODES,
-        AgentKind::Tables(_) | AgentKind::File(_) => return false,
-    };
-    let plain = ["sims", "nodes", "mb", "tables", "lines"];
-    spec.number.is_none_or(|number| number <= most)
-        && plain.iter().all(|key| spec.setting(key).is_none())
+    match spec.parse() {
+        Ok(AgentSpec::Random | AgentSpec::Greedy) => true,
+        Ok(AgentSpec::Uniform(given) | AgentSpec::Rollout(given)) => {
+            let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
+            modest && given.mb.is_none() && given.tables.is_none()
+        }
+        Ok(AgentSpec::AlphaBeta(given)) => {
+            let modest = given.nodes.is_none_or(|nodes| nodes <= MOST_NODES);
+            modest && given.mb.is_none() && given.lines.is_none()
+        }
+        Ok(AgentSpec::Tables(..) | AgentSpec::File(..)) | Err(_) => false,
+    }
 }

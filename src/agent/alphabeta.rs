@@ -1,6 +1,7 @@
 //! The agent that searches depth first.
 
-use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
+use super::spec::bytes_of;
+use super::{Agent, AlphaBetaSpec, Candidate, Choice, Limit, Request};
 use crate::search::alphabeta::{Found, Line};
 use crate::search::{AlphaBeta, Judged};
 
@@ -22,24 +23,16 @@ pub struct AlphaBetaAgent<G: Judged> {
 }
 
 impl<G: Judged> AlphaBetaAgent<G> {
-    /// The agent that a spec describes.
-    pub fn new(game: G, spec: &AgentSpec) -> Result<AlphaBetaAgent<G>, AgentError> {
-        let nodes = spec.read("nodes", "a whole number")?;
-        if nodes.is_some() && spec.number.is_some() {
-            let problem = "nodes are given twice, as `:NUMBER` and as `nodes`";
-            return Err(AgentError::new(spec, problem));
-        }
-        let megabytes: u32 = spec
-            .read("mb", "a whole number of megabytes")?
-            .unwrap_or(DEFAULT_MEGABYTES);
-        Ok(AlphaBetaAgent {
+    /// An agent that goes by this name.
+    pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> AlphaBetaAgent<G> {
+        AlphaBetaAgent {
             game,
-            name: spec.to_string(),
-            nodes: spec.number.or(nodes).unwrap_or(DEFAULT_NODES),
-            lines: spec.read("lines", "a whole number")?.unwrap_or(1),
-            bytes: (megabytes as usize) << 20,
+            name,
+            nodes: spec.nodes.unwrap_or(DEFAULT_NODES),
+            lines: spec.lines.unwrap_or(1) as usize,
+            bytes: bytes_of(spec.mb.unwrap_or(DEFAULT_MEGABYTES)),
             search: None,
-        })
+        }
     }
 
     /// The most nodes under this limit.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::spec::{AGENTS, FILE_ENDING};
+use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
-    Agent, AgentError, AgentKind, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
+    Agent, AgentError, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, NetworkSpec,
     PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
 };
 use crate::catalog::CatalogGame;
@@ -19,41 +19,45 @@ const ROLLOUT_SIMULATIONS: u32 = 1000;
 
 /// Makes the agent that a spec names, for this game.
 pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
-    match &spec.kind {
-        AgentKind::Random => Ok(Box::new(RandomAgent::new(game))),
-        AgentKind::Greedy => Ok(Box::new(GreedyAgent::new(game))),
-        AgentKind::Uniform => {
-            let settings = TreeSettings::default().with_spec(spec)?;
-            tree_agent(game, spec, Uniform, settings)
+    let wrong = |problem: String| AgentError::new(spec, problem);
+    match spec {
+        AgentSpec::Random => Ok(Box::new(RandomAgent::new(game))),
+        AgentSpec::Greedy => Ok(Box::new(GreedyAgent::new(game))),
+        AgentSpec::Uniform(given) => {
+            let settings = TreeSettings::default().with(given).map_err(wrong)?;
+            tree_agent(game, spec, Uniform, settings, given.tables.as_deref())
         }
-        AgentKind::Rollout => {
-            let settings = rollout_settings().with_spec(spec)?;
-            tree_agent(game.clone(), spec, Rollout::new(game), settings)
-        }
-        AgentKind::Tables(folder) => {
-            let settings = rollout_settings().with_spec(spec)?;
-            let tables = endgames(&game, spec, folder)?;
+        AgentSpec::Rollout(given) => {
+            let settings = rollout_settings().with(given).map_err(wrong)?;
             let rollout = Rollout::new(game.clone());
-            Ok(tree_over_tables(game, spec, tables, rollout, settings))
+            tree_agent(game, spec, rollout, settings, given.tables.as_deref())
         }
-        AgentKind::AlphaBeta => Ok(Box::new(AlphaBetaAgent::new(game, spec)?)),
-        AgentKind::File(path) => {
-            if spec.simulations()? == Some(0) {
-                refuse_search_settings(spec)?;
-                let evaluator = network(&game, spec, path)?;
-                let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
-                return Ok(match spec.setting("tables") {
-                    None => Box::new(agent),
-                    Some(folder) => {
-                        let tables = endgames(&game, spec, Path::new(folder))?;
-                        let name = spec.to_string();
-                        Box::new(EndgameAgent::new(game, name, tables, Box::new(agent)))
-                    }
-                });
-            }
-            let settings = TreeSettings::network().with_spec(spec)?;
-            let evaluator = network(&game, spec, path)?;
-            tree_agent(game, spec, evaluator, settings)
+        AgentSpec::Tables(folder, given) => {
+            let settings = rollout_settings().with(&given.tree()).map_err(wrong)?;
+            let rollout = Rollout::new(game.clone());
+            tree_agent(game, spec, rollout, settings, Some(folder))
+        }
+        AgentSpec::AlphaBeta(given) => {
+            let name = spec.to_string();
+            Ok(Box::new(AlphaBetaAgent::new(game, name, given)))
+        }
+        AgentSpec::File(path, given) if given.sims == Some(0) => {
+            refuse_search_settings(given).map_err(wrong)?;
+            let evaluator = network(&game, spec, path, given.kernel)?;
+            let name = spec.to_string();
+            let agent = PolicyAgent::new(game.clone(), name.clone(), evaluator);
+            Ok(match &given.tables {
+                None => Box::new(agent),
+                Some(folder) => {
+                    let tables = endgames(&game, spec, folder)?;
+                    Box::new(EndgameAgent::new(game, name, tables, Box::new(agent)))
+                }
+            })
+        }
+        AgentSpec::File(path, given) => {
+            let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
+            let evaluator = network(&game, spec, path, given.kernel)?;
+            tree_agent(game, spec, evaluator, settings, given.tables.as_deref())
         }
     }
 }
@@ -64,10 +68,10 @@ pub fn build_without_search<G: CatalogGame>(
     game: G,
     spec: &AgentSpec,
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
-    let AgentKind::File(path) = &spec.kind else {
+    let AgentSpec::File(path, given) = spec else {
         return Ok(None);
     };
-    let evaluator = network(&game, spec, path)?;
+    let evaluator = network(&game, spec, path, given.kernel)?;
     Ok(Some(Box::new(PolicyAgent::new(
         game,
         spec.to_string(),
@@ -75,16 +79,20 @@ pub fn build_without_search<G: CatalogGame>(
     ))))
 }
 
-/// An error if the spec says how to search and that there is to be no search.
-fn refuse_search_settings(spec: &AgentSpec) -> Result<(), AgentError> {
-    let other = ["sims", "tables", "kernel"];
-    for key in spec.kind.settings() {
-        if spec.setting(key).is_some() && !other.contains(key) {
-            let problem = format!("setting `{key}` is about search, and 0 simulations are none");
-            return Err(AgentError::new(spec, problem));
-        }
+/// An error if the settings say how to search and that there is to be no search.
+fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
+    let search = NetworkSpec {
+        sims: None,
+        tables: None,
+        kernel: None,
+        ..given.clone()
+    };
+    match &pairs(&search)[..] {
+        [] => Ok(()),
+        [(key, _), ..] => Err(format!(
+            "setting `{key}` is about search, and 0 simulations are none"
+        )),
     }
-    Ok(())
 }
 
 /// The network of an agent file that plays this game.
@@ -92,13 +100,13 @@ fn network<G: CatalogGame>(
     game: &G,
     spec: &AgentSpec,
     path: &Path,
+    kernel: Option<KernelKind>,
 ) -> Result<NetEvaluator<G>, AgentError> {
     if !path.exists() {
         return Err(AgentError::new(spec, missing_file(path)));
     }
     let file = AgentFile::load_for(path, game).map_err(|error| AgentError::new(spec, error))?;
-    let kernels = || KernelKind::ALL.map(KernelKind::name).join(", ");
-    let net = match spec.read::<KernelKind>("kernel", &kernels())? {
+    let net = match kernel {
         None => FrozenNet::new(file.weights()),
         Some(kind) => FrozenNet::with_kernel(file.weights(), kind).ok_or_else(|| {
             let problem = format!("setting kernel={kind}: this processor has no such instructions");
@@ -129,34 +137,28 @@ fn rollout_settings() -> TreeSettings {
     }
 }
 
-/// A tree agent over this evaluator, and over exact tables if the spec names any.
+/// A tree agent over this evaluator. With a folder of exact tables they stand in front of its evaluator
+/// and of itself: it searches what leads to them and plays perfectly where they reach.
 fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
     evaluator: E,
     settings: TreeSettings,
+    tables: Option<&Path>,
 ) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let Some(folder) = spec.setting("tables") else {
-        let name = spec.to_string();
+    let name = spec.to_string();
+    let Some(folder) = tables else {
         return Ok(Box::new(TreeAgent::new(game, name, evaluator, settings)));
     };
-    let tables = endgames(&game, spec, Path::new(folder))?;
-    Ok(tree_over_tables(game, spec, tables, evaluator, settings))
-}
-
-/// A tree agent with exact tables in front of its evaluator and of itself: it searches what leads to
-/// them and plays perfectly where they reach.
-fn tree_over_tables<G: CatalogGame, E: Evaluator<G> + 'static>(
-    game: G,
-    spec: &AgentSpec,
-    tables: Arc<dyn Endgames<G>>,
-    evaluator: E,
-    settings: TreeSettings,
-) -> Box<dyn Agent<G>> {
-    let name = spec.to_string();
+    let tables = endgames(&game, spec, folder)?;
     let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
     let tree = TreeAgent::new(game.clone(), name.clone(), evaluator, settings);
-    Box::new(EndgameAgent::new(game, name, tables, Box::new(tree)))
+    Ok(Box::new(EndgameAgent::new(
+        game,
+        name,
+        tables,
+        Box::new(tree),
+    )))
 }
 
 fn endgames<G: CatalogGame>(

@@ -20,7 +20,10 @@ pub use greedy::GreedyAgent;
 pub use memory::Memory;
 pub use policy::PolicyAgent;
 pub use random::RandomAgent;
-pub use spec::{AGENTS, AgentError, AgentKind, AgentSpec};
+pub use spec::{
+    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, NetworkSpec, RootRule, TablesSpec, TreeSpec,
+    YesNo,
+};
 pub use tree::{TreeAgent, TreeSettings};
 
 use crate::eval::Value;

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::Rng;
 
-use super::{Agent, AgentError, AgentSpec, Candidate, Choice, Limit, Request};
+use super::spec::{RootRule, YesNo, bytes_of};
+use super::{Agent, Candidate, Choice, Limit, NetworkSpec, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
 use crate::search::{Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit};
@@ -70,61 +71,47 @@ impl TreeSettings {
         }
     }
 
-    /// These settings as far as the spec says nothing else.
-    pub fn with_spec(mut self, spec: &AgentSpec) -> Result<TreeSettings, AgentError> {
-        if let Some(simulations) = spec.simulations()? {
-            if simulations == 0 {
-                let problem = "0 simulations are for agent files, whose network answers alone";
-                return Err(AgentError::new(spec, problem));
-            }
-            self.simulations = u32::try_from(simulations)
-                .map_err(|_| AgentError::new(spec, format!("at most {} simulations", u32::MAX)))?;
+    /// These settings where the spec leaves them unset. The error names the setting.
+    pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
+        if spec.sims == Some(0) {
+            return Err(
+                "0 simulations are for agent files, whose network answers alone".to_owned(),
+            );
         }
-        match spec.setting("root") {
-            None => {}
-            Some("gumbel") => self.policy = Policy::Gumbel(GumbelSettings::default()),
-            Some("puct") => {
-                if let Policy::Gumbel(_) = self.policy {
-                    self.policy = Policy::Puct(PuctSettings::default());
-                }
-            }
-            Some(_) => {
-                let problem = "setting `root`: expected gumbel or puct";
-                return Err(AgentError::new(spec, problem));
-            }
-        }
-        let refuse = |keys: &[&str], root: &str| {
-            let Some(key) = keys.iter().find(|key| spec.setting(key).is_some()) else {
-                return Ok(());
-            };
-            let problem = format!("setting `{key}` needs root={root}");
-            Err(AgentError::new(spec, problem))
+        self.simulations = spec.sims.unwrap_or(self.simulations);
+        self.policy = match (spec.root, self.policy) {
+            (Some(RootRule::Gumbel), _) => Policy::Gumbel(GumbelSettings::default()),
+            (Some(RootRule::Puct), Policy::Gumbel(_)) => Policy::Puct(PuctSettings::default()),
+            (_, policy) => policy,
         };
         match &mut self.policy {
-            Policy::Gumbel(_) => refuse(&["cpuct", "fpu", "temperature"], "puct")?,
             Policy::Puct(puct) => {
-                puct.exploration = spec
-                    .read_within("cpuct", 0.0..=100.0)?
-                    .unwrap_or(puct.exploration);
-                puct.unvisited_reduction = spec
-                    .read_within("fpu", 0.0..=100.0)?
-                    .unwrap_or(puct.unvisited_reduction);
-                puct.temperature = spec
-                    .read_within("temperature", 0.01..=100.0)?
-                    .unwrap_or(puct.temperature);
+                puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
+                puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
             }
+            Policy::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
+            Policy::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
+            Policy::Gumbel(_) => {}
         }
-        self.keeps = match spec.setting("keep") {
-            None => self.keeps,
-            Some("yes") => true,
-            Some("no") => false,
-            Some(_) => return Err(AgentError::new(spec, "setting `keep`: expected yes or no")),
-        };
-        if let Some(megabytes) = spec.read::<u32>("mb", "a whole number of megabytes")? {
-            self.bytes = (megabytes as usize) << 20;
-        }
+        self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
+        self.bytes = spec.mb.map_or(self.bytes, bytes_of);
         Ok(self)
     }
+
+    /// [`TreeSettings::with`] for a network.
+    pub fn with_network(self, spec: &NetworkSpec) -> Result<TreeSettings, String> {
+        let mut settings = self.with(&spec.tree())?;
+        match (&mut settings.policy, spec.temperature) {
+            (_, None) => {}
+            (Policy::Puct(puct), Some(temperature)) => puct.temperature = temperature,
+            (Policy::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
+        }
+        Ok(settings)
+    }
+}
+
+fn needs_puct(key: &str) -> String {
+    format!("setting `{key}` needs root=puct")
 }
 
 /// Chooses by tree search over an evaluator: rollouts, a network, or none at all.

@@ -236,14 +236,13 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
 
     /// Makes the agent of a spec, one that finds several lines if several are wanted.
     fn replace_agent(&mut self, spec: AgentSpec) -> Result<(), String> {
-        let takes_lines = spec.kind.settings().contains(&"lines");
-        let full = if self.lines > 1 && takes_lines && spec.setting("lines").is_none() {
-            spec.clone().with("lines", self.lines)
-        } else {
-            Ok(spec.clone())
-        };
-        let agent = full.and_then(|full| build(self.game.clone(), &full));
-        let agent = agent.map_err(|error| error.to_string())?;
+        let mut full = spec.clone();
+        if let AgentSpec::AlphaBeta(settings) = &mut full
+            && self.lines > 1
+        {
+            settings.lines = settings.lines.or(Some(self.lines as u32));
+        }
+        let agent = build(self.game.clone(), &full).map_err(|error| error.to_string())?;
         self.thinking = Thinking::No(Thinker::new(agent));
         self.spec = spec;
         Ok(())

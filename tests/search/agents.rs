@@ -1,7 +1,7 @@
 //! Agents that need no network: their specs, their choices, their strength.
 
 use crate::common;
-use jarmo::agent::{Agent, AgentSpec, Choice, Limit, Memory, Request, TreeSettings, build};
+use jarmo::agent::{Agent, AgentSpec, Choice, Limit, Memory, Request, build};
 use jarmo::bench::{SearchWork, search};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Player, Verdict};
@@ -45,14 +45,31 @@ fn specs_write_what_they_read() {
         "greedy",
         "rollout",
         "rollout:800",
-        "uniform:32?root=puct&cpuct=2.5",
+        "uniform:32?root=puct&cpuct=2.5&fpu=0&keep=yes&mb=1&tables=/a b/50%25+x=y?",
         "alphabeta:200000?mb=16&lines=3",
         "checkpoints/jarmo.safetensors?sims=64",
-        "C:\\agents\\best.safetensors:800",
-        "rollout?sims=7&root=gumbel&mb=1",
+        "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
+        "tables:a:b.safetensors?sims=5",
     ] {
         let spec: AgentSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
+    }
+    // What can be written in several ways is written in one.
+    for (text, canonical) in [
+        (
+            "rollout?mb=1&sims=7&root=gumbel",
+            "rollout:7?root=gumbel&mb=1",
+        ),
+        ("alphabeta?lines=2&nodes=9", "alphabeta:9?lines=2"),
+        ("best.safetensors:800", "best.safetensors?sims=800"),
+        (
+            "uniform?root=puct&cpuct=2.50",
+            "uniform?root=puct&cpuct=2.5",
+        ),
+    ] {
+        let spec: AgentSpec = text.parse().unwrap();
+        assert_eq!(spec.to_string(), canonical);
+        assert_eq!(canonical.parse::<AgentSpec>().unwrap(), spec);
     }
 }
 
@@ -65,17 +82,56 @@ fn specs_that_mean_nothing_say_what_there_is() {
         ("random:5", &["random takes no number"]),
         (
             "rollout:many",
-            &["`many` is no number of simulations", "rollout:800"],
+            &["setting sims=many", "a whole number from 0 to 4294967295"],
         ),
-        ("rollout:-1", &["`-1` is no number"]),
-        ("alphabeta:1e6", &["`1e6` is no number of nodes"]),
+        ("rollout:-1", &["setting sims=-1: expected a whole number"]),
+        ("rollout:5000000000", &["to 4294967295"]),
+        (
+            "alphabeta:1e6",
+            &["setting nodes=1e6: expected a whole number"],
+        ),
+        ("alphabeta:0", &["from 1 to"]),
         (
             "alphabeta?depth=5",
-            &["no setting is called `depth`", "nodes, lines, mb"],
+            &["unknown field `depth`", "`nodes`, `lines`, `mb`"],
         ),
-        ("greedy?x=1", &["greedy takes none"]),
+        ("greedy?x=1", &["greedy takes no number and no settings"]),
+        ("rollout?", &["no setting follows"]),
         ("rollout?sims", &["`sims` is no setting", "KEY=VALUE"]),
-        ("rollout?sims=1&sims=2", &["`sims` is given twice"]),
+        ("rollout?sims=1&sims=2", &["given twice", "`sims`"]),
+        ("rollout:5?sims=5", &["given twice", "`sims`"]),
+        ("alphabeta:5?nodes=5", &["given twice", "`nodes`"]),
+        ("rollout?sims=x", &["expected a whole number from 0"]),
+        (
+            "uniform?root=best",
+            &["setting root=best", "expected `gumbel` or `puct`"],
+        ),
+        (
+            "rollout?keep=maybe",
+            &["keep=maybe", "expected `yes` or `no`"],
+        ),
+        (
+            "best.safetensors?kernel=x",
+            &["kernel=x", "`portable`", "`avx512-bf16`"],
+        ),
+        (
+            "rollout?kernel=avx2",
+            &["unknown field `kernel`", "`tables`"],
+        ),
+        (
+            "tables:x?tables=y",
+            &["setting tables=y: unknown field `tables`"],
+        ),
+        (
+            "rollout?fpu=-1",
+            &["fpu=-1: expected a number from 0 to 100"],
+        ),
+        (
+            "best.safetensors?temperature=0",
+            &["a number from 0.01 to 100"],
+        ),
+        ("rollout?cpuct=NaN", &["from 0 to 100"]),
+        ("alphabeta?mb=much", &["a whole number from 1 to 1048576"]),
     ];
     for (text, parts) in cases {
         let error = text.parse::<AgentSpec>().unwrap_err().to_string();
@@ -88,26 +144,13 @@ fn specs_that_mean_nothing_say_what_there_is() {
 #[test]
 fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
     let cases = [
-        ("rollout:5?sims=5", "given twice"),
-        ("rollout?sims=x", "expected a whole number"),
-        ("uniform?root=best", "expected gumbel or puct"),
         ("rollout?sims=0", "0 simulations are for agent files"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
-        ("rollout?fpu=-1", "a number from 0 to 100"),
-        ("rollout?keep=maybe", "expected yes or no"),
-        (
-            "checkpoints/jarmo.safetensors?temperature=0",
-            "a number from 0.01 to 100",
-        ),
+        ("rollout?root=gumbel&fpu=1", "`fpu` needs root=puct"),
         (
             "checkpoints/jarmo.safetensors?root=gumbel&temperature=2",
             "`temperature` needs root=puct",
         ),
-        ("rollout?cpuct=-1", "from 0 to 100"),
-        ("rollout?cpuct=NaN", "from 0 to 100"),
-        ("rollout:5000000000", "at most 4294967295"),
-        ("alphabeta:5?nodes=5", "given twice"),
-        ("alphabeta?mb=much", "megabytes"),
         ("src/none.safetensors", "src holds no agent file"),
     ];
     for (text, part) in cases {
@@ -117,14 +160,6 @@ fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
         };
         assert!(error.to_string().contains(part), "{text}: {error}");
     }
-    let settings = TreeSettings::default();
-    assert_eq!(
-        settings
-            .with_spec(&"uniform:9".parse().unwrap())
-            .unwrap()
-            .simulations,
-        9
-    );
 }
 
 /// The exact value of a scripted game for the player to move: -1, 0 or 1.
