@@ -34,7 +34,7 @@ pub fn status(texts: &Texts, session: &Session) -> String {
 pub fn refusal(texts: &Texts, wrote: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Move(error) => {
-            let reason = texts.reason(error.problem());
+            let reason = texts.reason(error.reason());
             texts.fill("illegal", &[("move", wrote), ("reason", &reason)])
         }
         Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use super::Reason;
+
 /// Position text that is no legal position: which field, what it holds, and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PositionError {
@@ -53,25 +55,25 @@ impl Error for PositionError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionError {
     text: String,
-    problem: String,
+    reason: Reason,
     unreadable: bool,
 }
 
 impl ActionError {
     /// An error about the action written as `text`.
-    pub fn new(text: &str, problem: impl Into<String>) -> ActionError {
+    pub fn new(text: &str, reason: Reason) -> ActionError {
         ActionError {
             text: shorten(text),
-            problem: problem.into(),
+            reason,
             unreadable: false,
         }
     }
 
-    /// `text` does not look like an action at all; the problem says what actions look like.
-    pub fn unreadable(text: &str, problem: impl Into<String>) -> ActionError {
+    /// `text` does not look like an action at all; the reason says what actions look like.
+    pub fn unreadable(text: &str, reason: Reason) -> ActionError {
         ActionError {
             unreadable: true,
-            ..ActionError::new(text, problem)
+            ..ActionError::new(text, reason)
         }
     }
 
@@ -84,8 +86,8 @@ impl ActionError {
     }
 
     /// The reason alone.
-    pub fn problem(&self) -> &str {
-        &self.problem
+    pub fn reason(&self) -> &Reason {
+        &self.reason
     }
 
     /// Whether the text does not look like an action at all.
@@ -96,7 +98,7 @@ impl ActionError {
 
 impl fmt::Display for ActionError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "action `{}`: {}", self.text, self.problem)
+        write!(out, "action `{}`: {}", self.text, self.reason)
     }
 }
 

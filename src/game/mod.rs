@@ -7,6 +7,7 @@ mod error;
 mod grid;
 mod perft;
 mod player;
+mod reason;
 
 use std::fmt;
 use std::hash::Hash;
@@ -17,6 +18,12 @@ pub use error::{ActionError, PositionError};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};
 pub use player::{Outcome, Player, Proven, Verdict};
+pub use reason::{Reason, Wording};
+
+const NO_SUCH_ACTION: Wording = Wording {
+    key: "no_such_action",
+    english: "the game has only {actions} actions",
+};
 
 /// The rules of one game with their settings.
 ///
@@ -101,8 +108,8 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The result, once the game is over.
     fn outcome(&self, position: &Self::Position) -> Option<Outcome>;
 
-    /// Which rule forbids this action here, for people. Only asked about illegal actions.
-    fn why_illegal(&self, position: &Self::Position, action: Action) -> String;
+    /// Which rule forbids this action here. Only asked about illegal actions.
+    fn why_illegal(&self, position: &Self::Position, action: Action) -> Reason;
 
     /// Position text as in the rules pages.
     fn position_text(&self, position: &Self::Position) -> String;
@@ -133,10 +140,8 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Plays an action if it is legal, and otherwise says which rule forbids it.
     fn try_play(&self, position: &mut Self::Position, action: Action) -> Result<(), ActionError> {
         if usize::from(action.0) >= self.actions() {
-            return Err(ActionError::new(
-                &format!("#{}", action.0),
-                format!("{} has only {} actions", self.id(), self.actions()),
-            ));
+            let reason = NO_SUCH_ACTION.reason().with("actions", self.actions());
+            return Err(ActionError::new(&format!("#{}", action.0), reason));
         }
         if !self.legal(position).contains(action) {
             let reason = self.why_illegal(position, action);

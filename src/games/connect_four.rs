@@ -5,9 +5,10 @@ use std::fmt;
 
 use super::text::{fields, parse_number, parse_player};
 use crate::game::{
-    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError,
+    Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason,
     parse_board, write_board,
 };
+use crate::games::reasons::{COLUMN_FULL, COLUMN_SHAPE, GAME_OVER};
 
 /// Columns of the board.
 pub const COLUMNS: usize = 7;
@@ -211,11 +212,12 @@ impl Game for ConnectFour {
         }
     }
 
-    fn why_illegal(&self, position: &ConnectFourPosition, action: Action) -> String {
+    fn why_illegal(&self, position: &ConnectFourPosition, action: Action) -> Reason {
         if self.outcome(position).is_some() {
-            return "the game is over".to_owned();
+            return GAME_OVER.reason();
         }
-        format!("column {} is full", column_name(action.index()))
+        let column = column_name(action.index());
+        COLUMN_FULL.reason().with("column", column)
     }
 
     fn position_text(&self, position: &ConnectFourPosition) -> String {
@@ -286,7 +288,7 @@ impl Game for ConnectFour {
             [letter] if matches!(letter.to_ascii_uppercase(), b'A'..=b'G') => {
                 Ok(Action(u16::from(letter.to_ascii_uppercase() - b'A')))
             }
-            _ => Err(ActionError::unreadable(text, "expected a column, A to G")),
+            _ => Err(ActionError::unreadable(text, COLUMN_SHAPE.reason())),
         }
     }
 

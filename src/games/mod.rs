@@ -3,6 +3,7 @@
 pub mod connect_four;
 pub mod guard;
 pub mod jarmo;
+pub mod reasons;
 pub mod scripted;
 pub mod tammi;
 mod text;
@@ -14,19 +15,18 @@ pub use jarmo::{Jarmo, JarmoPosition};
 pub use scripted::{Scripted, ScriptedPosition};
 pub use tammi::{Tammi, TammiPosition};
 
-use crate::game::Player;
+use crate::game::{Player, Reason};
+use reasons::{AT_GOAL, NO_PIECE, OWN_PIECE};
 use web::{Circle, Circles};
 
 /// Why a piece on the web may not go along an existing line, as far as jarmo and guard agree.
-fn web_move_problem(mover: Player, own: Circles, from: Circle, to: Circle) -> Option<String> {
+fn web_move_problem(mover: Player, own: Circles, from: Circle, to: Circle) -> Option<Reason> {
     if !own.contains(from) {
-        Some(format!("{} has no piece on {from}", mover.name()))
+        Some(NO_PIECE.reason().player(mover).with("place", from))
     } else if Circles::goal(mover).contains(from) {
-        Some(format!(
-            "the piece on {from} has reached its goal row and never moves again"
-        ))
+        Some(AT_GOAL.reason().with("place", from))
     } else if own.contains(to) {
-        Some(format!("{to} holds a piece of {}'s own", mover.name()))
+        Some(OWN_PIECE.reason().player(mover).with("place", to))
     } else {
         None
     }

@@ -4,10 +4,22 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::text::{fields, parse_number};
-use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
+use crate::game::{
+    Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason, Wording,
+};
+use crate::games::reasons::GAME_OVER;
 
 /// The most branches of a node.
 pub const MOST_BRANCHES: usize = 8;
+
+const NO_BRANCH: Wording = Wording {
+    key: "no_branch",
+    english: "there are {branches} branches",
+};
+const NO_NUMBER: Wording = Wording {
+    key: "no_number",
+    english: "expected a number below {most}",
+};
 
 const FIELDS: [&str; 2] = ["node", "ply"];
 
@@ -160,10 +172,13 @@ impl Game for Scripted {
         end.or_else(|| cut_off.then_some(Outcome::truncated(None)))
     }
 
-    fn why_illegal(&self, position: &ScriptedPosition, _: Action) -> String {
+    fn why_illegal(&self, position: &ScriptedPosition, _: Action) -> Reason {
         match self.outcome(position) {
-            Some(_) => "the game is over".to_owned(),
-            None => format!("there are {} branches", self.node(position).branches.len()),
+            Some(_) => GAME_OVER.reason(),
+            None => {
+                let branches = self.node(position).branches.len();
+                NO_BRANCH.reason().with("branches", branches)
+            }
         }
     }
 
@@ -194,7 +209,7 @@ impl Game for Scripted {
             .filter(|&index| usize::from(index) < MOST_BRANCHES)
             .map(Action)
             .ok_or_else(|| {
-                ActionError::unreadable(text, format!("expected a number below {MOST_BRANCHES}"))
+                ActionError::unreadable(text, NO_NUMBER.reason().with("most", MOST_BRANCHES))
             })
     }
 

@@ -5,8 +5,14 @@ use std::sync::Arc;
 
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
+use jarmo::game::{Reason, Wording};
 use jarmo::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit};
 use serde::Deserialize;
+
+const NO_ACTION: Wording = Wording {
+    key: "no_action",
+    english: "the table has no such action",
+};
 
 const TOLERANCE: f32 = 1e-4;
 
@@ -76,8 +82,8 @@ impl Game for TableGame {
     fn outcome(&self, _: &usize) -> Option<Outcome> {
         None
     }
-    fn why_illegal(&self, _: &usize, _: Action) -> String {
-        "the table says so".to_owned()
+    fn why_illegal(&self, _: &usize, _: Action) -> Reason {
+        NO_ACTION.reason()
     }
     fn position_text(&self, position: &usize) -> String {
         position.to_string()
@@ -92,7 +98,7 @@ impl Game for TableGame {
     fn parse_action(&self, _: &usize, text: &str) -> Result<Action, ActionError> {
         text.parse()
             .map(Action)
-            .map_err(|_| ActionError::new(text, "expected a number"))
+            .map_err(|_| ActionError::new(text, NO_ACTION.reason()))
     }
     fn draw(&self, position: &usize, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{position}")

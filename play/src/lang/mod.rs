@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use jarmo::game::Player;
+use jarmo::game::{Player, Reason};
 
 /// A language that `play` speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +89,8 @@ impl Language {
 pub struct Texts {
     /// The rules of each game, by its name.
     rulebook: BTreeMap<String, String>,
-    /// Why moves are illegal: the English reason with `{}` for what varies, and its translation.
+    /// Why moves are illegal, by the key of the reason. English is what a [`Reason`] says itself.
+    #[serde(default, skip_serializing)]
     reasons: BTreeMap<String, String>,
     /// Everything else, by key.
     #[serde(flatten)]
@@ -127,67 +128,23 @@ impl Texts {
         &self.rulebook[game]
     }
 
-    /// Why a move is illegal, from the English reason that the rules give. A reason that the table does
-    /// not have stays English.
-    pub fn reason(&self, english: &str) -> String {
-        let found = self.reasons.iter().find_map(|(pattern, translation)| {
-            let parts = matches(pattern, english)?;
-            Some((translation, parts))
-        });
-        let Some((translation, parts)) = found else {
-            return english.to_owned();
-        };
-        let mut text = translation.clone();
-        for (index, part) in parts.iter().enumerate() {
-            let part = match Player::BOTH
-                .into_iter()
-                .find(|player| player.name() == *part)
-            {
-                Some(player) => self.player(player),
-                None => part,
-            };
-            text = text.replace(&format!("{{{}}}", index + 1), part);
+    /// Why a move is illegal. A reason that the table does not have is told in English.
+    pub fn reason(&self, reason: &Reason) -> String {
+        let player = |player| self.player(player);
+        match self.reasons.get(reason.key()) {
+            Some(pattern) => reason.worded(pattern, player),
+            None => reason.in_english(player),
         }
-        text
     }
 
-    /// Whether the table translates this reason.
-    pub fn knows_reason(&self, english: &str) -> bool {
-        let mut patterns = self.reasons.keys();
-        patterns.any(|pattern| matches(pattern, english).is_some())
+    /// The keys of the reasons that the table words, and their texts.
+    pub fn reasons(&self) -> &BTreeMap<String, String> {
+        &self.reasons
     }
 
-    /// All keys, those of rules and reasons after a slash.
+    /// All keys but those of reasons, those of rules after a slash.
     pub fn keys(&self) -> Vec<String> {
-        let under = |name: &'static str, table: &BTreeMap<String, String>| {
-            let keys = table.keys().map(move |key| format!("{name}/{key}"));
-            keys.collect::<Vec<String>>()
-        };
-        let mut keys: Vec<String> = self.texts.keys().cloned().collect();
-        keys.extend(under("rulebook", &self.rulebook));
-        keys.extend(under("reasons", &self.reasons));
-        keys
+        let rules = self.rulebook.keys().map(|key| format!("rulebook/{key}"));
+        self.texts.keys().cloned().chain(rules).collect()
     }
-}
-
-/// What stands for each `{}` of a pattern, if the text has its form. What stands for one is a single
-/// word: a circle, a player, a move.
-fn matches<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
-    let mut pieces = pattern.split("{}");
-    let mut rest = text.strip_prefix(pieces.next()?)?;
-    let mut parts = Vec::new();
-    for piece in pieces {
-        let length = if piece.is_empty() {
-            rest.len()
-        } else {
-            rest.find(piece)?
-        };
-        let (part, after) = rest.split_at(length);
-        if part.contains(' ') {
-            return None;
-        }
-        parts.push(part);
-        rest = &after[piece.len()..];
-    }
-    rest.is_empty().then_some(parts)
 }

@@ -97,7 +97,7 @@ fn an_illegal_move_changes_nothing_and_is_explained() {
     let Err(Refusal::Move(error)) = game.play("A1-A2") else {
         panic!("A1-A2 is no line");
     };
-    assert_eq!(error.problem(), "no line leads from A1 to A2");
+    assert_eq!(error.reason().to_string(), "no line leads from A1 to A2");
     assert_eq!(game.table().moves().len(), 0);
 }
 

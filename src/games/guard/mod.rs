@@ -7,7 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::web::{Circle, Circles, Web, WebAction, WebMask, draw_circles, piece_letter};
-use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError};
+use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
+use crate::games::reasons::{
+    GAME_OVER, MOVE_MADE, NO_ARCHER_CAPTURED, NO_PLACEMENT, NOT_EMPTY, PASS_AFTER_MOVE,
+};
 
 /// Pieces of a player at the start, and the most he can have.
 pub const PIECES: u32 = 5;
@@ -302,34 +305,29 @@ impl Game for Guard {
         }
     }
 
-    fn why_illegal(&self, position: &GuardPosition, action: Action) -> String {
+    fn why_illegal(&self, position: &GuardPosition, action: Action) -> Reason {
         let mover = position.to_move;
         if self.outcome(position).is_some() {
-            return "the game is over".to_owned();
+            return GAME_OVER.reason();
         }
         match self.web.decode(action) {
-            WebAction::Move { .. } if position.moved => {
-                "the move of this turn is made; place an archer or pass".to_owned()
-            }
+            WebAction::Move { .. } if position.moved => MOVE_MADE.reason(),
             WebAction::Move { from, to } => {
                 super::web_move_problem(mover, position.pieces(mover), from, to)
                     .expect("nothing else forbids a move")
             }
             WebAction::Deploy { column } => {
                 if position.placements(mover) == 0 {
-                    format!("{} has no placement in hand", mover.name())
+                    NO_PLACEMENT.reason().player(mover)
                 } else if position.captured_archers(mover) == 0 {
-                    format!(
-                        "no archer of {} is captured (guards stay captured)",
-                        mover.name()
-                    )
+                    NO_ARCHER_CAPTURED.reason().player(mover)
                 } else {
-                    format!("{} is not empty", Circle::home(mover, column))
+                    NOT_EMPTY
+                        .reason()
+                        .with("place", Circle::home(mover, column))
                 }
             }
-            WebAction::Pass => {
-                "a pass is legal only after the move of a turn, or when nothing else is".to_owned()
-            }
+            WebAction::Pass => PASS_AFTER_MOVE.reason(),
         }
     }
 

@@ -6,7 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::web::{Circle, Circles, Web, WebAction, WebMask, draw_circles, piece_letter};
-use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError};
+use crate::game::{Action, ActionError, Game, Mask, Outcome, Player, PositionError, Reason};
+use crate::games::reasons::{
+    GAME_OVER, NO_MARKED_ARCHER, NONE_CAPTURED, NOT_EMPTY, PASS_LAST, SHUTTLE,
+};
 
 /// Archers of a player at the start, and the most he can have.
 pub const ARCHERS: u32 = 5;
@@ -310,33 +313,29 @@ impl Game for Jarmo {
         }
     }
 
-    fn why_illegal(&self, position: &JarmoPosition, action: Action) -> String {
+    fn why_illegal(&self, position: &JarmoPosition, action: Action) -> Reason {
         let mover = position.to_move;
         let own = position.archers(mover);
         if self.over(position) {
-            return "the game is over".to_owned();
+            return GAME_OVER.reason();
         }
         match self.web.decode(action) {
-            WebAction::Move { from, to } => {
-                super::web_move_problem(mover, own, from, to).unwrap_or_else(|| {
-                    format!(
-                        "the shuttle: {}'s last four actions went to and fro between {from} and {to}, \
-                         so another action must come first",
-                        mover.name()
-                    )
-                })
-            }
+            WebAction::Move { from, to } => super::web_move_problem(mover, own, from, to)
+                .unwrap_or_else(|| {
+                    let shuttle = SHUTTLE.reason().player(mover);
+                    shuttle.with("from", from).with("to", to)
+                }),
             WebAction::Deploy { column } => {
                 let place = Circle::home(mover, column);
                 if position.captured(mover) == 0 {
-                    format!("no archer of {} is captured", mover.name())
+                    NONE_CAPTURED.reason().player(mover)
                 } else if (own & position.marked & Circles::goal(mover)).is_empty() {
-                    format!("{} has no marked archer on the goal row", mover.name())
+                    NO_MARKED_ARCHER.reason().player(mover)
                 } else {
-                    format!("{place} is not empty")
+                    NOT_EMPTY.reason().with("place", place)
                 }
             }
-            WebAction::Pass => "a pass is legal only when nothing else is".to_owned(),
+            WebAction::Pass => PASS_LAST.reason(),
         }
     }
 

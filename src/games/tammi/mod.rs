@@ -10,7 +10,10 @@ mod text;
 
 use std::fmt;
 
-use crate::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
+use crate::game::{
+    Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason,
+};
+use crate::games::reasons::GAME_OVER;
 use history::History;
 pub use history::MOST_QUIET_LIMIT;
 use squares::{ACTIONS, DIAGONALS, FAR_ROW};
@@ -297,9 +300,9 @@ impl Game for Tammi {
         }
     }
 
-    fn why_illegal(&self, position: &TammiPosition, action: Action) -> String {
+    fn why_illegal(&self, position: &TammiPosition, action: Action) -> Reason {
         if self.outcome(position).is_some() {
-            return "the game is over".to_owned();
+            return GAME_OVER.reason();
         }
         let (from, to) = DIAGONALS.ends[action.index()];
         moves::why_illegal(position, from, to, DIAGONALS.between[action.index()])

@@ -2,6 +2,11 @@
 
 use super::squares::{DIAGONALS, DIRECTIONS, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
+use crate::game::Reason;
+use crate::games::reasons::{
+    BLOCKED, CAPTURE_UNDER_WAY, JUMPED_TWICE, KING_CAPTURES, MAN_BACKWARDS, MAN_FAR, MUST_CAPTURE,
+    NO_PIECE, NOT_EMPTY, OTHER_CAPTURES,
+};
 
 /// The legal actions as far as the pieces decide it.
 pub(super) fn legal(position: &TammiPosition) -> TammiMask {
@@ -59,35 +64,35 @@ pub(super) fn why_illegal(
     from: Square,
     to: Square,
     between: u32,
-) -> String {
+) -> Reason {
     let occupied = position.own | position.enemy;
     let mover = position.to_move;
     let [from_name, to_name] = [from, to].map(|square| square.seen_by(mover));
     let captured = between & position.enemy & !position.jumped;
     let king = position.kings & from.bit() != 0;
     if position.own & from.bit() == 0 {
-        format!("{} has no piece on {from_name}", mover.name())
+        NO_PIECE.reason().player(mover).with("place", from_name)
     } else if position.jumper().is_some_and(|jumper| jumper != from) {
         let jumper = position.jumper().expect("just tested").seen_by(mover);
-        format!("the capture under way must go on with the piece on {jumper}")
+        OTHER_CAPTURES.reason().with("place", jumper)
     } else if occupied & to.bit() != 0 {
-        format!("{to_name} is not empty")
+        NOT_EMPTY.reason().with("place", to_name)
     } else if !king && to.index() < from.index() {
-        "a man neither moves nor captures backwards".to_owned()
+        MAN_BACKWARDS.reason()
     } else if between & position.jumped != 0 {
-        "no piece is jumped twice, and a jumped piece blocks until the capture is over".to_owned()
+        JUMPED_TWICE.reason()
     } else if between & occupied & !captured != 0 || captured.count_ones() > 1 {
-        format!("the way from {from_name} to {to_name} is blocked")
+        BLOCKED.reason().with("from", from_name).with("to", to_name)
     } else if !king && between.count_ones() > captured.count_ones() {
-        "a man goes one step, or jumps over one enemy piece".to_owned()
+        MAN_FAR.reason()
     } else if captured == 0 {
         if position.jumper().is_some() {
-            "the capture under way must go on".to_owned()
+            CAPTURE_UNDER_WAY.reason()
         } else {
-            "a capture is possible, and capturing is compulsory".to_owned()
+            MUST_CAPTURE.reason()
         }
     } else {
-        "a king can capture, and must before any man".to_owned()
+        KING_CAPTURES.reason()
     }
 }
 

@@ -3,8 +3,9 @@
 use super::squares::{DIAGONALS, FAR_ROW, squares};
 use super::{History, NOBODY, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
 use crate::game::{
-    Action, ActionError, BoardText, Player, PositionError, parse_board, write_board,
+    Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, write_board,
 };
+use crate::games::reasons::{JUMP, NO_DIAGONAL, NO_ENEMY_BETWEEN, TAMMI_SHAPE, TAMMI_SQUARES};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 5] = [
@@ -174,28 +175,29 @@ pub(super) fn write_action(position: &TammiPosition, action: Action) -> String {
 }
 
 pub(super) fn parse_action(position: &TammiPosition, text: &str) -> Result<Action, ActionError> {
-    let error = |problem: String| Err(ActionError::new(text, problem));
+    let error = |reason: Reason| Err(ActionError::new(text, reason));
     let parts = (text.len() == 5 && text.is_ascii()).then(|| (&text[..2], &text[2..3], &text[3..]));
     let Some((from_name, sign @ ("-" | "x"), to_name)) = parts else {
-        let shape = "expected a move `c3-d4` or a jump `c3xe5`";
-        return Err(ActionError::unreadable(text, shape));
+        return Err(ActionError::unreadable(text, TAMMI_SHAPE.reason()));
     };
     let (Ok(from), Ok(to)) = (from_name.parse::<Square>(), to_name.parse::<Square>()) else {
-        let shape = "expected two dark squares, as in `c3-d4`";
-        return Err(ActionError::unreadable(text, shape));
+        return Err(ActionError::unreadable(text, TAMMI_SQUARES.reason()));
     };
     let [from, to] = [from, to].map(|square| square.seen_by(position.to_move));
     let Some(action) = DIAGONALS.action(from, to) else {
-        return error(format!(
-            "{from_name} and {to_name} are on no common diagonal"
-        ));
+        let reason = NO_DIAGONAL.reason().with("from", from_name);
+        return error(reason.with("to", to_name));
     };
     let captures = DIAGONALS.between[action] & position.enemy != 0;
     match sign {
-        "-" if captures => error(format!("this is a jump; write {from_name}x{to_name}")),
-        "x" if !captures => error(format!(
-            "there is no enemy piece between {from_name} and {to_name}"
-        )),
+        "-" if captures => {
+            let jump = format_args!("{from_name}x{to_name}");
+            error(JUMP.reason().with("move", jump))
+        }
+        "x" if !captures => {
+            let reason = NO_ENEMY_BETWEEN.reason().with("from", from_name);
+            error(reason.with("to", to_name))
+        }
         _ => Ok(Action(action as u16)),
     }
 }

@@ -1,7 +1,8 @@
 //! Between action indices, what they mean on the web, and what a human writes for them.
 
-use super::{Circle, Circles, NONE, NoSuchCircle, SIDE, Web};
-use crate::game::{Action, ActionError, Player};
+use super::{Circle, Circles, NONE, SIDE, Web};
+use crate::game::{Action, ActionError, Player, Reason};
+use crate::games::reasons::{HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE, WEB_SHAPE};
 
 /// Circles on which a captured archer can come back.
 pub const DEPLOY_PLACES: usize = SIDE;
@@ -82,34 +83,29 @@ impl Web {
         enemy: Circles,
         text: &str,
     ) -> Result<Action, ActionError> {
-        let error = |problem: String| Err(ActionError::new(text, problem));
+        let error = |reason: Reason| Err(ActionError::new(text, reason));
         if text.eq_ignore_ascii_case("pass") {
             return Ok(self.pass());
         }
         if let Some(place) = text.strip_prefix('@') {
             let Ok(circle) = place.parse::<Circle>() else {
-                return error(format!("`{}` is {NoSuchCircle}", place.escape_debug()));
+                return error(NO_CIRCLE.reason().with("text", place.escape_debug()));
             };
             if !Circles::home(mover).contains(circle) {
-                return error(format!(
-                    "{} brings archers back on row {} only",
-                    mover.name(),
-                    Circles::home_row_of(mover) + 1
-                ));
+                let row = Circles::home_row_of(mover) + 1;
+                return error(HOME_ROW_ONLY.reason().player(mover).with("row", row));
             }
             return Ok(self.deploy_action(circle.column()));
         }
         let Some((from, sign, to)) = split_move(text) else {
-            let shape = "expected a move `A1-C2`, a capture `A1xC2`, `@A1` or `pass`";
-            return Err(ActionError::unreadable(text, shape));
+            return Err(ActionError::unreadable(text, WEB_SHAPE.reason()));
         };
         let Some(action) = self.move_action(from, to) else {
-            return error(format!("no line leads from {from} to {to}"));
+            return error(NO_LINE.reason().with("from", from).with("to", to));
         };
         if sign == 'x' && !enemy.contains(to) {
-            return error(format!(
-                "there is nothing to capture on {to}; write {from}-{to}"
-            ));
+            let reason = NOTHING_TO_CAPTURE.reason().with("place", to);
+            return error(reason.with("move", format_args!("{from}-{to}")));
         }
         Ok(action)
     }

@@ -1,0 +1,56 @@
+//! The English wording of every reason why an action is illegal. `play` has tables of the other languages,
+//! by the same keys.
+
+use crate::game::Wording;
+
+macro_rules! wordings {
+    ($($name:ident = $key:literal, $english:literal;)*) => {
+        $(pub(crate) const $name: Wording = Wording { key: $key, english: $english };)*
+
+        /// All wordings of the games in this crate.
+        pub const ALL: &[Wording] = &[$($name),*];
+    };
+}
+
+wordings! {
+    // Every game.
+    GAME_OVER = "game_over", "the game is over";
+
+    // Jarmo and guard.
+    NO_PIECE = "no_piece", "{player} has no piece on {place}";
+    AT_GOAL = "at_goal", "the piece on {place} has reached its goal row and never moves again";
+    OWN_PIECE = "own_piece", "{place} holds a piece of {player}'s own";
+    NO_LINE = "no_line", "no line leads from {from} to {to}";
+    NOTHING_TO_CAPTURE = "nothing_to_capture", "there is nothing to capture on {place}; write {move}";
+    SHUTTLE = "shuttle", "no endless shuttle: {player} has gone to and fro between {from} and {to} twice, so another move must come first";
+    NONE_CAPTURED = "none_captured", "no archer of {player} is captured";
+    NO_ARCHER_CAPTURED = "no_archer_captured", "no archer of {player} is captured (guards stay captured)";
+    NO_MARKED_ARCHER = "no_marked_archer", "{player} has no marked archer on the goal row";
+    NO_PLACEMENT = "no_placement", "{player} has no placement in hand";
+    NOT_EMPTY = "not_empty", "{place} is not empty";
+    HOME_ROW_ONLY = "home_row_only", "{player} brings archers back on row {row} only";
+    PASS_LAST = "pass_last", "a pass is legal only when nothing else is";
+    PASS_AFTER_MOVE = "pass_after_move", "a pass is legal only after the move of a turn, or when nothing else is";
+    MOVE_MADE = "move_made", "the move of this turn is made; bring back an archer or pass";
+    NO_CIRCLE = "no_circle", "`{text}` is no circle (A1 to E5)";
+    WEB_SHAPE = "web_shape", "expected a move A1-C2, a capture A1xC2, @A1 or pass";
+
+    // Tammi.
+    OTHER_CAPTURES = "other_captures", "the capture under way must go on with the piece on {place}";
+    CAPTURE_UNDER_WAY = "capture_under_way", "the capture under way must go on";
+    MAN_BACKWARDS = "man_backwards", "a man neither moves nor captures backwards";
+    JUMPED_TWICE = "jumped_twice", "no piece is jumped twice, and a jumped piece blocks until the capture is over";
+    BLOCKED = "blocked", "the way from {from} to {to} is blocked";
+    MAN_FAR = "man_far", "a man goes one step, or jumps over one enemy piece";
+    MUST_CAPTURE = "must_capture", "a capture is possible, and capturing is compulsory";
+    KING_CAPTURES = "king_captures", "a king can capture, and must before any man";
+    TAMMI_SHAPE = "tammi_shape", "expected a move c3-d4 or a jump c3xe5";
+    TAMMI_SQUARES = "tammi_squares", "expected two dark squares, as in c3-d4";
+    NO_DIAGONAL = "no_diagonal", "{from} and {to} are on no common diagonal";
+    JUMP = "jump", "this is a jump; write {move}";
+    NO_ENEMY_BETWEEN = "no_enemy_between", "there is no enemy piece between {from} and {to}";
+
+    // Connect four.
+    COLUMN_FULL = "column_full", "column {column} is full";
+    COLUMN_SHAPE = "column_shape", "expected a column, A to G";
+}
