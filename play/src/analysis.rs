@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::session::Session;
-use crate::thought::CertainResult;
-use jarmo::game::Player;
+use crate::thought::by_winner;
+use jarmo::game::{Player, Proven};
 
 /// Expectation (of -1 to +1) that a move must lose to be called doubtful, a mistake, a blunder.
 const DOUBTFUL: f32 = 0.1;
@@ -26,7 +26,8 @@ pub struct Judgement {
     /// The position's worth after it, for White.
     pub after: Option<f32>,
     /// How the game ends under best play from before it, if that is certain.
-    pub certain: Option<CertainResult>,
+    #[serde(serialize_with = "by_winner")]
+    pub certain: Option<Proven>,
     /// The move the analyst would have played.
     pub best: Option<String>,
     /// How much of its worth the player gave away.

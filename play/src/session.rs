@@ -15,9 +15,9 @@ use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
 use crate::analysis::{self, Judgement};
 use crate::specs::{Store, Strength};
 use crate::table::{self, Table};
-use crate::thought::{CertainResult, Thinking, Thought};
+use crate::thought::{Thinking, Thought};
 use jarmo::catalog::GameSettings;
-use jarmo::game::{ActionError, Player};
+use jarmo::game::{ActionError, Player, Proven};
 use jarmo::record::GameRecord;
 
 /// The time the evaluation of a position gets while a game goes on.
@@ -171,28 +171,24 @@ impl Session {
     }
 
     /// How the game ends under best play from a place, where exact tables know it.
-    pub fn known(&self, place: usize) -> Option<CertainResult> {
+    pub fn known(&self, place: usize) -> Option<Proven> {
         self.table.known(place)
     }
 
     /// How the game ends under best play from a place, where it is certain: by the tables, or by an agent's
     /// search.
-    pub fn certain(&self, place: usize) -> Option<CertainResult> {
+    pub fn certain(&self, place: usize) -> Option<Proven> {
         let found = || self.thought(place).and_then(|thought| thought.proven);
         self.known(place).or_else(found)
     }
 
     /// What a place of the game is worth to White, -1 to +1, as far as it is known.
     pub fn value(&self, place: usize) -> Option<f32> {
-        let sign = |winner| match winner {
-            Some(Player::White) => 1.0,
-            Some(Player::Black) => -1.0,
-            None => 0.0,
-        };
-        match (self.table.outcome(place), self.known(place)) {
-            (Some(outcome), _) => Some(sign(outcome.winner)),
-            (None, Some(known)) => Some(sign(known.winner)),
-            (None, None) => self.thought(place).map(|thought| thought.value),
+        let over = self.table.outcome(place);
+        let verdict = over.map(|outcome| outcome.verdict(Player::White));
+        match verdict.or_else(|| Some(self.known(place)?.verdict)) {
+            Some(verdict) => Some(verdict.sign().into()),
+            None => self.thought(place).map(|thought| thought.value),
         }
     }
 

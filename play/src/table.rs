@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::agents::Seat;
 use crate::specs::{self, Crew, Store};
-use crate::thought::{CertainResult, Question, Thinking, certain};
+use crate::thought::{Question, Thinking, certain};
 use jarmo::board::{Gesture, Layout, Note, Piece, Tally};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::game::{Action, ActionError, Mask, Outcome, Player};
+use jarmo::game::{Action, ActionError, Mask, Outcome, Player, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
 
@@ -48,7 +48,7 @@ pub trait Table: Send {
     fn outcome(&self, place: usize) -> Option<Outcome>;
 
     /// How the game ends under best play after so many moves, where exact tables know it.
-    fn known(&self, place: usize) -> Option<CertainResult>;
+    fn known(&self, place: usize) -> Option<Proven>;
 
     /// Whether there are exact tables.
     fn has_tables(&self) -> bool;
@@ -274,7 +274,7 @@ impl<G: CatalogGame> Table for Line<G> {
         self.game.outcome(&self.positions[place])
     }
 
-    fn known(&self, place: usize) -> Option<CertainResult> {
+    fn known(&self, place: usize) -> Option<Proven> {
         let mover = self.mover(place)?;
         let known = self.endgames.as_ref()?;
         let result = known.known(&self.game, &self.positions[place])?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::agents::Shelf;
 use crate::specs::Strength;
@@ -29,8 +29,9 @@ pub struct Thought {
     pub value: f32,
     /// The points to expect, White's minus Black's.
     pub score: f32,
-    /// The result, if it is certain.
-    pub proven: Option<CertainResult>,
+    /// White's result, if it is certain.
+    #[serde(serialize_with = "by_winner")]
+    pub proven: Option<Proven>,
     /// Nodes or simulations spent.
     pub nodes: u64,
     /// Depth reached.
@@ -54,19 +55,34 @@ pub struct Idea {
     pub policy: f32,
     /// The position's worth if it is played.
     pub value: f32,
-    /// The result if it is played, if certain.
-    pub proven: Option<CertainResult>,
+    /// White's result if it is played, if certain.
+    #[serde(serialize_with = "by_winner")]
+    pub proven: Option<Proven>,
     /// Expected play, this move first.
     pub line: Vec<String>,
 }
 
-/// A certain result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct CertainResult {
-    /// Who wins; nobody for a draw.
-    pub winner: Option<Player>,
-    /// Actions until then, if known.
-    pub plies: Option<u32>,
+/// Writes a certain result of White's as who wins, nobody for a draw, and in how many plies.
+pub(crate) fn by_winner<S: Serializer>(proven: &Option<Proven>, out: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Told {
+        winner: Option<Player>,
+        plies: Option<u32>,
+    }
+    let told = proven.map(|Proven { verdict, plies }| Told {
+        winner: winner(verdict),
+        plies,
+    });
+    told.serialize(out)
+}
+
+/// Who wins, from White's result.
+pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
+    match verdict {
+        Verdict::Win => Some(Player::White),
+        Verdict::Draw => None,
+        Verdict::Loss => Some(Player::Black),
+    }
 }
 
 /// A position to think about, whichever game it is.
@@ -165,12 +181,10 @@ fn white(mover: Player, value: &Value) -> Value {
     }
 }
 
-/// A certain result of the player to move as everybody sees it.
-pub(crate) fn certain(mover: Player, (verdict, plies): Proven) -> CertainResult {
-    let winner = match verdict {
-        Verdict::Win => Some(mover),
-        Verdict::Draw => None,
-        Verdict::Loss => Some(!mover),
-    };
-    CertainResult { winner, plies }
+/// A certain result of the player to move as White sees it.
+pub(crate) fn certain(mover: Player, proven: Proven) -> Proven {
+    match mover {
+        Player::White => proven,
+        Player::Black => proven.flip(),
+    }
 }

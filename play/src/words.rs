@@ -3,8 +3,8 @@
 use crate::agents::Level;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
-use crate::thought::{CertainResult, Idea};
-use jarmo::game::Player;
+use crate::thought::{Idea, winner};
+use jarmo::game::{Player, Proven};
 
 /// Who is to move or thinks, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -130,9 +130,9 @@ pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
     format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
 }
 
-/// A certain result.
-pub fn proven(texts: &Texts, proven: CertainResult) -> String {
-    let Some(winner) = proven.winner else {
+/// A certain result of White's.
+pub fn proven(texts: &Texts, proven: Proven) -> String {
+    let Some(winner) = winner(proven.verdict) else {
         return texts.get("surely_draw").to_owned();
     };
     let player = texts.player(winner);

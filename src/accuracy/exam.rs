@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::{TRIES, Tally};
 use crate::agent::{Agent, Limit, Request};
 use crate::env::{Keep, Opening, Shard};
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Player, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, stream};
 use crate::tables::index::Placement;
-use crate::tables::{ActionValue, Exact, Tables, random_position};
+use crate::tables::{ActionValue, Tables, random_position};
 
 /// Positions that agents are asked about, each once, with what the tables say of every action.
 #[derive(Clone, Debug, Default)]
@@ -28,15 +28,13 @@ struct Question {
 }
 
 impl Question {
-    fn best(&self) -> Exact {
-        self.actions[0].exact
+    fn best(&self) -> Proven {
+        self.actions[0].proven
     }
 
     fn is_critical(&self) -> bool {
-        let verdict = self.best().verdict();
-        self.actions
-            .iter()
-            .any(|one| one.exact.verdict() != verdict)
+        let verdict = self.best().verdict;
+        self.actions.iter().any(|one| one.proven.verdict != verdict)
     }
 }
 
@@ -60,11 +58,11 @@ pub struct Blunder {
     /// What was chosen.
     pub chosen: Action,
     /// What that is worth to the player who chose it.
-    pub got: Exact,
+    pub got: Proven,
     /// What would have been right, quickest first.
     pub better: Action,
     /// What that is worth.
-    pub missed: Exact,
+    pub missed: Proven,
 }
 
 /// How an agent did.
@@ -152,7 +150,7 @@ impl Exam {
                     env.start(slot, opening(stream));
                 }
                 let position = env.position(slot);
-                if tables.exact(position).is_some() {
+                if tables.proven(position).is_some() {
                     exam.ask(game, tables, *position);
                 }
             }
@@ -295,8 +293,8 @@ impl Accuracy {
             .iter()
             .find(|one| one.action == chosen)
             .expect("an agent chooses a legal action")
-            .exact;
-        let (critical, right) = (question.is_critical(), got.verdict() == best.verdict());
+            .proven;
+        let (critical, right) = (question.is_critical(), got.verdict == best.verdict);
         self.all.count(critical, right);
         let (force, to_move) = (question.position.force(), question.position.to_move());
         let known = self
@@ -327,8 +325,8 @@ impl Accuracy {
 impl Blunder {
     /// What ranks blunders: half results lost, then how near the end everything was.
     fn cost(&self) -> (i8, Reverse<u32>) {
-        let lost = self.missed.verdict().sign() - self.got.verdict().sign();
-        let plies = |exact: Exact| exact.plies().unwrap_or(0);
+        let lost = self.missed.verdict.sign() - self.got.verdict.sign();
+        let plies = |proven: Proven| proven.plies.unwrap_or(0);
         (lost, Reverse(plies(self.missed) + plies(self.got)))
     }
 }

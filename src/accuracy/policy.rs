@@ -149,7 +149,7 @@ fn answer<G: Game>(
     tables.known(game, position)?;
     let verdicts: Vec<Verdict> = legal
         .iter()
-        .map(|action| tables.after(game, position, action).0)
+        .map(|action| tables.after(game, position, action).verdict)
         .collect();
     let highest = verdicts.iter().max()?;
     let mut best = G::Mask::default();

@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::{Agent, Candidate, Choice, Request};
 use crate::eval::Value;
-use crate::game::{Action, Game, Mask, Proven, Verdict};
+use crate::game::{Action, Game, Mask, Proven};
 use crate::random::{Stream, below};
 use crate::tables::Endgames;
 
@@ -44,7 +44,7 @@ impl<G: Game> EndgameAgent<G> {
             .iter()
             .map(|action| self.candidate(position, action))
             .collect();
-        let merit = |candidate: &Candidate| candidate.proven.map(preference);
+        let merit = |candidate: &Candidate| candidate.proven.map(Proven::preference);
         candidates.sort_by_key(|candidate| std::cmp::Reverse(merit(candidate)));
         let best = merit(&candidates[0]);
         let ties = candidates.iter().take_while(|one| merit(one) == best);
@@ -67,20 +67,10 @@ impl<G: Game> EndgameAgent<G> {
             action,
             visits: 1,
             policy: 0.0,
-            value: Value::certain(proven.0, proven.0.sign().into()),
+            value: Value::proven(proven),
             proven: Some(proven),
             line: vec![action],
         }
-    }
-}
-
-/// What is preferred is higher: quick wins, then draws, then slow losses.
-fn preference((verdict, plies): Proven) -> (Verdict, i64) {
-    let plies = i64::from(plies.unwrap_or(0));
-    match verdict {
-        Verdict::Win => (verdict, -plies),
-        Verdict::Draw => (verdict, 0),
-        Verdict::Loss => (verdict, plies),
     }
 }
 

@@ -44,7 +44,7 @@ impl<G: Judged> GreedyAgent<G> {
             value: candidates[0].value,
             proven: candidates[0]
                 .proven
-                .filter(|proven| proven.0 == Verdict::Win),
+                .filter(|proven| proven.verdict == Verdict::Win),
             nodes: candidates.len() as u64,
             depth: 1,
             candidates,
@@ -61,7 +61,7 @@ impl<G: Judged> GreedyAgent<G> {
                 let score = outcome.score_difference(mover);
                 (
                     Value::certain(verdict, score.into()),
-                    Some((verdict, Some(1))),
+                    Some(Proven::over(verdict).before()),
                 )
             }
             None => {

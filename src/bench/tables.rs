@@ -34,12 +34,12 @@ pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
                 force: layer.force(),
                 throughput: time(lookups, || {
                     for position in &positions {
-                        black_box(tables.exact(position));
+                        black_box(tables.proven(position));
                     }
                 }),
                 at_once: time(lookups, || {
                     let mut found = vec![None; positions.len()];
-                    tables.exact_all(&positions, &mut found);
+                    tables.proven_all(&positions, &mut found);
                     black_box(found);
                 }),
                 latency: time(lookups / 2, || chase(tables, &positions)),
@@ -52,8 +52,8 @@ pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
 fn chase(tables: &Tables, positions: &[JarmoPosition]) {
     let mut which = 0;
     for pair in positions.as_chunks::<2>().0 {
-        let exact = tables.exact(&pair[which]).expect("the layer holds it");
-        which = exact.plies().unwrap_or(1) as usize % 2;
+        let proven = tables.proven(&pair[which]).expect("the layer holds it");
+        which = proven.plies.unwrap_or(1) as usize % 2;
     }
     black_box(which);
 }

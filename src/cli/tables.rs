@@ -199,7 +199,7 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
 fn run_probe(args: &ProbeArgs) -> CommandResult {
     let (game, tables) = open(&args.game, &args.tables)?;
     let position = position_of(&game, Some(&args.position))?;
-    let Some(exact) = tables.exact(&position) else {
+    let Some(proven) = tables.proven(&position) else {
         return Err(Failure::new(format!(
             "the position has force {}, the tables in {} end at {}",
             position.force(),
@@ -208,10 +208,10 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
         )));
     };
     let mut out = stdout().lock();
-    writeln!(out, "{}: {exact}", position.to_move().name())?;
+    writeln!(out, "{}: {proven}", position.to_move().name())?;
     for value in tables.actions(&game, &position).unwrap_or_default() {
         let text = game.action_text(&position, value.action);
-        writeln!(out, "  {text:6} {}", value.exact)?;
+        writeln!(out, "  {text:6} {}", value.proven)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agent::{Candidate, Choice};
 use crate::eval::Value;
-use crate::game::{Action, Game, Verdict};
+use crate::game::{Action, Game, Proven, Verdict};
 
 /// The widest an uncertain score gets, in centipawns.
 const MOST_CENTIPAWNS: f32 = 9999.0;
@@ -44,9 +44,14 @@ pub(super) fn lines<G: Game>(
 /// `mate N` for a certain win or loss in N plies, else `cp N`: a hundred times the logarithm of the odds.
 fn score(candidate: &Candidate) -> String {
     match candidate.proven {
-        Some((Verdict::Win, Some(plies))) => format!("mate {plies}"),
-        Some((Verdict::Loss, Some(plies))) => format!("mate -{plies}"),
-        Some((Verdict::Draw, _)) => "cp 0".to_owned(),
+        Some(Proven {
+            verdict: Verdict::Draw,
+            ..
+        }) => "cp 0".to_owned(),
+        Some(Proven {
+            verdict,
+            plies: Some(plies),
+        }) => format!("mate {}", i64::from(verdict.sign()) * i64::from(plies)),
         _ => {
             let share = (1.0 + candidate.value.expectation()) / 2.0;
             let odds = share / (1.0 - share);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Evaluation, Evaluator, Value};
-use crate::game::{Game, Proven, Verdict};
+use crate::game::{Game, Proven};
 use crate::tables::Endgames;
 
 /// Answers the positions that the tables know, for certain, and passes the others on. Certain is what
@@ -87,10 +87,10 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         self.tables.known_all(&self.game, positions, known);
         for (row, (position, known)) in positions.iter().zip(known.iter()).enumerate() {
             match *known {
-                Some((verdict, plies)) => {
+                Some(proven) => {
                     evaluations[row] = Evaluation {
-                        value: Value::certain(verdict, least_score(verdict)),
-                        proven: Some((verdict, plies)),
+                        value: Value::proven(proven),
+                        proven: Some(proven),
                     };
                     logits[row * width..][..width].fill(0.0);
                 }
@@ -113,9 +113,4 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
             logits[row * width..][..width].copy_from_slice(&answered[from * width..][..width]);
         }
     }
-}
-
-/// The tables tell no score; a winner is at least a point ahead.
-fn least_score(verdict: Verdict) -> f32 {
-    verdict.sign().into()
 }

@@ -1,6 +1,6 @@
 //! What a position is worth to the player to move.
 
-use crate::game::Verdict;
+use crate::game::{Proven, Verdict};
 
 /// What a position is worth to the player to move: how likely each result is, and the score
 /// difference to expect.
@@ -34,6 +34,11 @@ impl Value {
             loss: is(Verdict::Loss),
             score,
         }
+    }
+
+    /// The value of a result that is known without its score; a winner is at least a point ahead.
+    pub fn proven(proven: Proven) -> Value {
+        Value::certain(proven.verdict, proven.verdict.sign().into())
     }
 
     /// The expected result, from -1 (lost) to +1 (won).

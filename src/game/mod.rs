@@ -7,6 +7,7 @@ mod error;
 mod grid;
 mod perft;
 mod player;
+mod proven;
 mod reason;
 
 use std::fmt;
@@ -17,7 +18,8 @@ pub(crate) use error::shorten;
 pub use error::{ActionError, PositionError};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};
-pub use player::{Outcome, Player, Proven, Verdict};
+pub use player::{Outcome, Player, Verdict};
+pub use proven::Proven;
 pub use reason::{Reason, Wording};
 
 const NO_SUCH_ACTION: Wording = Wording {

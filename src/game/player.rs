@@ -66,10 +66,6 @@ pub enum Verdict {
     Win,
 }
 
-/// A result that is certain under best play, for the player to move, and the plies until it where
-/// they are known.
-pub type Proven = (Verdict, Option<u32>);
-
 impl Verdict {
     /// -1, 0 or +1.
     pub const fn sign(self) -> i8 {

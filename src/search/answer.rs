@@ -1,6 +1,5 @@
 //! What a tree has come to: the action to play, the policy, values, lines.
 
-use super::bounds::{proven, rank};
 use super::grow::{Policy, Tree, completed};
 use super::math::ln;
 use super::tree::NONE;
@@ -27,7 +26,7 @@ impl<G: Game> Tree<G> {
     /// The result of the root, where it is certain.
     pub fn proven(&self) -> Option<Proven> {
         let root = self.arena.nodes.first()?;
-        proven(root.bounds, root.plies)
+        root.certain.proven()
     }
 
     /// What the root is worth to the player to move: the mean of all evaluations, or the certain
@@ -107,10 +106,9 @@ impl<G: Game> Tree<G> {
             let best = (0..children.len())
                 .filter(|&index| children.known_value(index).is_some())
                 .max_by_key(|&index| {
-                    let end = &self.arena.edges.ends[node.first_edge as usize + index];
-                    let certain = end.bounds.exact().map(|verdict| rank(verdict, end.plies));
+                    let end = self.arena.edges.ends[node.first_edge as usize + index];
                     (
-                        certain.unwrap_or(0),
+                        end.proven().map_or(0, Proven::preference),
                         children.visits[index],
                         std::cmp::Reverse(index),
                     )
@@ -166,9 +164,7 @@ impl<G: Game> Tree<G> {
         let root = &self.arena.nodes[0];
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
         let ends = &self.arena.edges.ends[range];
-        let ranks = ends
-            .iter()
-            .map(|end| end.bounds.exact().map(|it| rank(it, end.plies)));
+        let ranks = ends.iter().map(|end| end.proven().map(Proven::preference));
         let best = ranks.clone().flatten().max();
         let all_certain = ends.iter().all(|end| end.bounds.is_exact());
         let won = best.is_some_and(|best| best > 0);
@@ -178,7 +174,8 @@ impl<G: Game> Tree<G> {
                 if all_certain || won {
                     one == best
                 } else {
-                    end.bounds.upper > Verdict::Loss && end.bounds.upper >= root.bounds.lower
+                    end.bounds.upper > Verdict::Loss
+                        && end.bounds.upper >= root.certain.bounds.lower
                 }
             })
             .collect()
@@ -198,7 +195,7 @@ impl<G: Game> Tree<G> {
             prior: edges.priors[edge as usize],
             visits: edges.visits[edge as usize],
             value,
-            proven: proven(end.bounds, end.plies),
+            proven: end.proven(),
         }
     }
 
@@ -206,7 +203,7 @@ impl<G: Game> Tree<G> {
         let node = &self.arena.nodes[index as usize];
         let count = node.visits as f32;
         let score = node.score / count;
-        if let Some(verdict) = node.bounds.exact() {
+        if let Some(verdict) = node.certain.bounds.exact() {
             return Value::certain(verdict, score);
         }
         let (result, draw) = (node.value / count, node.draw / count);

@@ -9,9 +9,6 @@ pub(super) struct Bounds {
     pub(super) upper: Verdict,
 }
 
-/// The plies until the end are not known.
-pub(super) const UNKNOWN_PLIES: u16 = u16::MAX;
-
 impl Bounds {
     pub(super) const UNKNOWN: Bounds = Bounds {
         lower: Verdict::Loss,
@@ -52,37 +49,74 @@ impl Bounds {
     }
 }
 
-/// The bounds of a position and the plies until its end, from those of everything that its player to
-/// move can do. A win is as quick as the quickest, a loss as late as the latest.
-pub(super) fn best_of(children: impl Iterator<Item = (Bounds, u16)> + Clone) -> (Bounds, u16) {
-    let mut bounds = Bounds::exactly(Verdict::Loss);
-    for (child, _) in children.clone() {
-        bounds.lower = bounds.lower.max(child.lower);
-        bounds.upper = bounds.upper.max(child.upper);
-    }
-    let plies = children
-        .filter(|(child, _)| Some(*child) == bounds.exact().map(Bounds::exactly))
-        .map(|(_, plies)| plies);
-    let plies = match bounds.exact() {
-        Some(Verdict::Win) => plies.min(),
-        Some(Verdict::Loss) => plies.max(),
-        _ => None,
+/// What is certain about a position, packed for the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Certainty {
+    pub(super) bounds: Bounds,
+    plies: u16, // until the end, where the result is certain
+}
+
+/// The plies until the end are not known.
+const UNKNOWN_PLIES: u16 = u16::MAX;
+
+impl Certainty {
+    pub(super) const NONE: Certainty = Certainty {
+        bounds: Bounds::UNKNOWN,
+        plies: UNKNOWN_PLIES,
     };
-    (bounds, plies.unwrap_or(UNKNOWN_PLIES))
-}
 
-/// Bounds and plies as they are told outside, if they are certain.
-pub(super) fn proven(bounds: Bounds, plies: u16) -> Option<Proven> {
-    let plies = (plies != UNKNOWN_PLIES).then_some(plies.into());
-    bounds.exact().map(|verdict| (verdict, plies))
-}
+    pub(super) fn of(proven: Proven) -> Certainty {
+        let most = u32::from(UNKNOWN_PLIES) - 1;
+        Certainty {
+            bounds: Bounds::exactly(proven.verdict),
+            plies: proven
+                .plies
+                .map_or(UNKNOWN_PLIES, |plies| plies.min(most) as u16),
+        }
+    }
 
-/// How a certain result ranks among others: a win the quicker the better, a loss the later the better.
-pub(super) fn rank(verdict: Verdict, plies: u16) -> i32 {
-    let plies = i32::from(plies);
-    match verdict {
-        Verdict::Win => 0x20000 - plies,
-        Verdict::Draw => 0,
-        Verdict::Loss => plies - 0x20000,
+    #[inline]
+    pub(super) fn says_something(self) -> bool {
+        self.bounds != Bounds::UNKNOWN
+    }
+
+    /// The result, if only one is left.
+    #[inline]
+    pub(super) fn proven(self) -> Option<Proven> {
+        let verdict = self.bounds.exact()?;
+        let plies = (self.plies != UNKNOWN_PLIES).then_some(self.plies.into());
+        Some(Proven { verdict, plies })
+    }
+
+    /// The same one ply earlier, seen by the opponent if the turn changes there.
+    #[inline]
+    pub(super) fn before(self, turns: bool) -> Certainty {
+        match self.proven() {
+            Some(proven) if turns => Certainty::of(proven.flip().before()),
+            Some(proven) => Certainty::of(proven.before()),
+            None if turns => Certainty {
+                bounds: self.bounds.flip(),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// What is certain of a position, from everything that its player to move can do.
+    pub(super) fn best_of(children: &[Certainty]) -> Certainty {
+        let mut bounds = Bounds::exactly(Verdict::Loss);
+        for child in children {
+            bounds.lower = bounds.lower.max(child.bounds.lower);
+            bounds.upper = bounds.upper.max(child.bounds.upper);
+        }
+        // A certain result is that of the best child: no other can be better.
+        let results = children.iter().filter_map(|child| child.proven());
+        match results.max_by_key(|proven| proven.preference()) {
+            Some(best) if bounds.is_exact() => Certainty::of(best),
+            _ => Certainty {
+                bounds,
+                plies: UNKNOWN_PLIES,
+            },
+        }
     }
 }

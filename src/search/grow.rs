@@ -170,7 +170,10 @@ impl<G: Game> Tree<G> {
         if self.arena.nodes.is_empty() {
             return self.root_leaf();
         }
-        if self.plan.done >= self.plan.most || self.full || self.arena.nodes[0].bounds.is_exact() {
+        if self.plan.done >= self.plan.most
+            || self.full
+            || self.arena.nodes[0].certain.bounds.is_exact()
+        {
             return Step::Done;
         }
         if !self.plan.started {

@@ -6,9 +6,9 @@
 
 use std::cmp::Reverse;
 
-use super::bounds::{Bounds, UNKNOWN_PLIES, best_of};
+use super::bounds::Certainty;
 use crate::eval::{Evaluation, Value};
-use crate::game::{Action, Game, Mask, Outcome, Player};
+use crate::game::{Action, Game, Mask, Outcome, Player, Proven};
 
 /// No node or edge.
 pub(super) const NONE: u32 = u32::MAX;
@@ -68,14 +68,8 @@ pub struct TreeSize {
 }
 
 /// Bytes of an edge.
-pub(super) const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<End>() + size_of::<u16>();
-
-/// What is certain about the position behind an edge, seen by the player who acts.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct End {
-    pub(super) bounds: Bounds,
-    pub(super) plies: u16,
-}
+pub(super) const EDGE_BYTES: usize =
+    4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -88,8 +82,7 @@ pub(super) struct Node {
     pub(super) score: f32,       // sum of score differences
     pub(super) raw: f32,         // the result that the evaluator first expected
     pub(super) edges: u16,
-    pub(super) plies: u16, // until the end, where it is certain
-    pub(super) bounds: Bounds,
+    pub(super) certain: Certainty,
     pub(super) mover: Player,
 }
 
@@ -100,7 +93,7 @@ pub(super) struct Edges {
     pub(super) visits: Vec<u32>,
     pub(super) values: Vec<f32>, // sum of expected results
     pub(super) children: Vec<u32>,
-    pub(super) ends: Vec<End>,
+    pub(super) ends: Vec<Certainty>, // seen by the player who acts
     pub(super) actions: Vec<Action>,
 }
 
@@ -134,8 +127,8 @@ pub struct Children<'a> {
     /// Evaluations at or below each action.
     pub visits: &'a [u32],
     values: &'a [f32],
-    ends: &'a [End],
-    floor: Bounds, // of the node itself
+    ends: &'a [Certainty],
+    floor: Certainty, // of the node itself
 }
 
 impl Children<'_> {
@@ -170,7 +163,7 @@ impl Children<'_> {
     #[inline]
     pub fn is_open(&self, index: usize) -> bool {
         let bounds = self.ends[index].bounds;
-        !bounds.is_exact() && bounds.upper > self.floor.lower
+        !bounds.is_exact() && bounds.upper > self.floor.bounds.lower
     }
 }
 
@@ -232,7 +225,7 @@ impl<P: Copy> Arena<P> {
             visits: &self.edges.visits[range.clone()],
             values: &self.edges.values[range.clone()],
             ends: &self.edges.ends[range],
-            floor: node.bounds,
+            floor: node.certain,
         }
     }
 
@@ -261,11 +254,7 @@ impl<P: Copy> Arena<P> {
         self.edges.visits.resize(end, 0);
         self.edges.values.resize(end, 0.0);
         self.edges.children.resize(end, NONE);
-        let open = End {
-            bounds: Bounds::UNKNOWN,
-            plies: UNKNOWN_PLIES,
-        };
-        self.edges.ends.resize(end, open);
+        self.edges.ends.resize(end, Certainty::NONE);
         self.nodes.push(Node {
             first_edge: first_edge as u32,
             parent,
@@ -276,8 +265,7 @@ impl<P: Copy> Arena<P> {
             score: 0.0,
             raw: 0.0,
             edges: (end - first_edge) as u16,
-            plies: UNKNOWN_PLIES,
-            bounds: Bounds::UNKNOWN,
+            certain: Certainty::NONE,
             mover,
         });
         self.positions.push(position);
@@ -291,8 +279,7 @@ impl<P: Copy> Arena<P> {
     pub(super) fn end(&mut self, node: u32, outcome: Outcome) -> Value {
         let node = &mut self.nodes[node as usize];
         let verdict = outcome.verdict(node.mover);
-        node.bounds = Bounds::exactly(verdict);
-        node.plies = 0;
+        node.certain = Certainty::of(Proven::over(verdict));
         Value::certain(verdict, outcome.score_difference(node.mover).into())
     }
 
@@ -300,11 +287,8 @@ impl<P: Copy> Arena<P> {
     pub(super) fn judge(&mut self, node: u32, evaluation: &Evaluation) {
         let node = &mut self.nodes[node as usize];
         node.raw = evaluation.value.expectation();
-        if let Some((verdict, plies)) = evaluation.proven {
-            node.bounds = Bounds::exactly(verdict);
-            node.plies = plies.map_or(UNKNOWN_PLIES, |plies| {
-                plies.min(u32::from(UNKNOWN_PLIES) - 1) as u16
-            });
+        if let Some(proven) = evaluation.proven {
+            node.certain = Certainty::of(proven);
         }
     }
 
@@ -312,18 +296,18 @@ impl<P: Copy> Arena<P> {
     /// `value` is seen by the player to move at `node`.
     pub(super) fn back_up(&mut self, mut index: u32, value: Value) {
         let (mut result, mut draw, mut score) = (value.expectation(), value.draw, value.score);
-        let mut certain = self.nodes[index as usize].bounds != Bounds::UNKNOWN;
+        let mut certain = self.nodes[index as usize].certain.says_something();
         loop {
             let node = &mut self.nodes[index as usize];
-            if node.bounds != Bounds::UNKNOWN {
-                result = node.bounds.clamp(result);
+            if node.certain.says_something() {
+                result = node.certain.bounds.clamp(result);
                 draw = draw.min(1.0 - result.abs());
             }
             node.visits += 1;
             node.value += result;
             node.draw += draw;
             node.score += score;
-            let (mover, end) = (node.mover, (node.bounds, node.plies));
+            let (mover, end) = (node.mover, node.certain);
             let (parent, edge) = (node.parent, node.parent_edge as usize);
             if parent == NONE {
                 return;
@@ -335,10 +319,7 @@ impl<P: Copy> Arena<P> {
             self.edges.visits[edge] += 1;
             self.edges.values[edge] += result;
             if certain {
-                self.edges.ends[edge] = End {
-                    bounds: if turns { end.0.flip() } else { end.0 },
-                    plies: one_more(end.1),
-                };
+                self.edges.ends[edge] = end.before(turns);
                 certain = self.tighten(parent);
             }
             index = parent;
@@ -349,11 +330,10 @@ impl<P: Copy> Arena<P> {
     fn tighten(&mut self, index: u32) -> bool {
         let node = &mut self.nodes[index as usize];
         let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
-        let ends = self.edges.ends[range].iter();
-        let (bounds, plies) = best_of(ends.map(|end| (end.bounds, end.plies)));
-        let changed = bounds != node.bounds;
+        let best = Certainty::best_of(&self.edges.ends[range]);
+        let changed = best.bounds != node.certain.bounds;
         if changed {
-            (node.bounds, node.plies) = (bounds, plies);
+            node.certain = best;
         }
         changed
     }
@@ -370,9 +350,8 @@ impl<P: Copy> Arena<P> {
 
     /// Whether a node that is certain has the action that makes it so; one that was only told has not.
     pub(super) fn knows_why(&self, node: u32) -> bool {
-        let bounds = self.nodes[node as usize].bounds;
-        let ends = self.children(node).ends.iter();
-        !bounds.is_exact() || best_of(ends.map(|end| (end.bounds, end.plies))).0 == bounds
+        let bounds = self.nodes[node as usize].certain.bounds;
+        !bounds.is_exact() || Certainty::best_of(self.children(node).ends).bounds == bounds
     }
 
     /// Makes a node the root, keeps what is below it and drops the rest.
@@ -427,13 +406,4 @@ impl Moved {
         node: NONE,
         edges_by: 0,
     };
-}
-
-#[inline]
-fn one_more(plies: u16) -> u16 {
-    if plies >= UNKNOWN_PLIES - 1 {
-        plies
-    } else {
-        plies + 1
-    }
 }

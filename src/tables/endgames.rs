@@ -7,12 +7,11 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
-use super::code::Exact;
 use super::file::FileError;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
-use crate::game::{Action, Game, Outcome, Player, Proven, Verdict};
+use crate::game::{Action, Game, Outcome, Player, Proven};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use crate::random::{Stream, below};
 
@@ -45,13 +44,12 @@ pub trait Endgames<G: Game>: Send + Sync {
         let mut next = *position;
         game.play(&mut next, action);
         if let Some(outcome) = game.outcome(&next) {
-            return (outcome.verdict(mover), Some(1));
+            return Proven::over(outcome.verdict(mover)).before();
         }
         let known = self.known(game, &next);
-        let (verdict, plies) = known.expect("tables know what comes after what they know");
+        let known = known.expect("tables know what comes after what they know");
         let same = game.to_move(&next) == mover;
-        let verdict = if same { verdict } else { verdict.flip() };
-        (verdict, plies.map(|plies| plies + 1))
+        if same { known } else { known.flip() }.before()
     }
 }
 
@@ -106,8 +104,8 @@ impl std::error::Error for EndgameError {}
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
-        let exact = self.exact(position)?;
-        Some(within_limit(game, position, exact))
+        let proven = self.proven(position)?;
+        Some(within_limit(game, position, proven))
     }
 
     fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
@@ -115,16 +113,16 @@ impl Endgames<Jarmo> for Tables {
         out.clear();
         for positions in positions.chunks(AT_ONCE) {
             let found = &mut found[..positions.len()];
-            self.exact_all(positions, found);
-            out.extend(positions.iter().zip(found).map(|(position, exact)| {
-                let exact = (*exact)?;
-                Some(within_limit(game, position, exact))
+            self.proven_all(positions, found);
+            out.extend(positions.iter().zip(found).map(|(position, proven)| {
+                let proven = (*proven)?;
+                Some(within_limit(game, position, proven))
             }));
         }
     }
 
     fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
-        let (verdict, plies) = self.known(game, position)?;
+        let Proven { verdict, plies } = self.known(game, position)?;
         if shuttles(position) {
             return None;
         }
@@ -161,14 +159,11 @@ impl Endgames<Jarmo> for Tables {
 }
 
 /// What a result is worth where the game is cut off after some plies.
-fn within_limit(game: &Jarmo, position: &JarmoPosition, exact: Exact) -> Proven {
-    let left = game.plies_left(position);
-    match exact {
+fn within_limit(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
+    match (game.plies_left(position), proven.plies) {
         // The loser holds out to the limit, where the game is drawn.
-        Exact::Win(plies) | Exact::Loss(plies) if left.is_some_and(|left| plies > left) => {
-            (Verdict::Draw, None)
-        }
-        _ => (exact.verdict(), exact.plies()),
+        (Some(left), Some(plies)) if plies > left => Proven::DRAW,
+        _ => proven,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::code::Exact;
+use super::code;
 use super::file::{Bytes, FileError, Owner, Problem, finished_path, open_finished};
 use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
 use super::lines::{Blockable, Lines};
 use super::solve::{Layers, SolveError, Solver};
-use crate::game::{Action, Game, Mask};
+use crate::game::{Action, Game, Mask, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 
 /// The exact values of all positions up to a force, for one web.
@@ -26,7 +26,7 @@ pub struct ActionValue {
     /// The action.
     pub action: Action,
     /// Result and distance for the player to move if he takes it.
-    pub exact: Exact,
+    pub proven: Proven,
 }
 
 /// Positions that are looked up at once: more than a core can wait for.
@@ -104,16 +104,16 @@ impl Tables {
     /// What the position is worth to the player to move; `None` outside the tables, and where a
     /// player has no archer.
     #[inline]
-    pub fn exact(&self, position: &JarmoPosition) -> Option<Exact> {
-        self.place(position).map(|&byte| Exact::from_byte(byte))
+    pub fn proven(&self, position: &JarmoPosition) -> Option<Proven> {
+        self.place(position).map(|&byte| code::proven(byte))
     }
 
-    /// [`Tables::exact`] of many positions: several times as fast where the tables are larger than
+    /// [`Tables::proven`] of many positions: several times as fast where the tables are larger than
     /// the processor's caches, because it waits for the bytes of many positions at once.
     ///
     /// # Panics
     /// Panics unless there is a place in `out` for each position.
-    pub fn exact_all(&self, positions: &[JarmoPosition], out: &mut [Option<Exact>]) {
+    pub fn proven_all(&self, positions: &[JarmoPosition], out: &mut [Option<Proven>]) {
         assert_eq!(positions.len(), out.len(), "a place for each answer");
         for (positions, out) in positions.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
             let mut places = [None; AT_ONCE];
@@ -121,8 +121,8 @@ impl Tables {
                 *place = self.place(position);
             }
             // Nothing between one of these reads and the next depends on what was read.
-            for (exact, place) in out.iter_mut().zip(&places) {
-                *exact = place.map(|&byte| Exact::from_byte(byte));
+            for (proven, place) in out.iter_mut().zip(&places) {
+                *proven = place.map(|&byte| code::proven(byte));
             }
         }
     }
@@ -141,7 +141,7 @@ impl Tables {
     /// first; equals in the order of the actions. `None` outside the tables; empty when the game is
     /// over.
     pub fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
-        self.exact(position)?;
+        self.proven(position)?;
         let legal = game.legal(position);
         let nexts: Vec<JarmoPosition> = legal
             .iter()
@@ -152,29 +152,29 @@ impl Tables {
             })
             .collect();
         let mut found = vec![None; nexts.len()];
-        self.exact_all(&nexts, &mut found);
+        self.proven_all(&nexts, &mut found);
         let after = nexts.iter().zip(found);
         let mut values: Vec<ActionValue> = legal
             .iter()
             .zip(after)
             .map(|(action, (next, found))| {
                 let after = found.or_else(|| without_archers(next));
-                let exact = after.expect("force never grows").before();
-                ActionValue { action, exact }
+                let proven = after.expect("force never grows").flip().before();
+                ActionValue { action, proven }
             })
             .collect();
-        values.sort_by_key(|value| -value.exact.preference());
+        values.sort_by_key(|value| -value.proven.preference());
         Some(values)
     }
 }
 
 /// What a position is worth in which a player has lost all archers.
-fn without_archers(position: &JarmoPosition) -> Option<Exact> {
+fn without_archers(position: &JarmoPosition) -> Option<Proven> {
     let mover = position.to_move();
     if position.archers(mover).is_empty() {
-        Some(Exact::Loss(0))
+        Some(Proven::loss(0))
     } else if position.archers(!mover).is_empty() {
-        Some(Exact::Win(0))
+        Some(Proven::win(0))
     } else {
         None
     }

@@ -20,7 +20,6 @@ mod subsets;
 mod verify;
 
 pub use build::{BuildError, BuildSettings, Progress, build, memory_needed};
-pub use code::Exact;
 pub use endgames::{EndgameError, Endgames, Ending, HasEndgames, RandomEndgames};
 pub use file::{FileError, Problem};
 pub use lines::Blockable;

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::prelude::*;
 
-use super::code::{Exact, OVER_DRAWN, lost, won};
+use super::code::{self, OVER_DRAWN, lost, won};
 use super::index::{Block, LEAST_FORCE, Layer, Material, Placement, Strength};
 use super::lines::Blockable;
 use super::lookup::Tables;
-use crate::game::{Game, Mask, Player, Verdict};
+use crate::game::{Game, Mask, Player, Proven, Verdict};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use crate::games::web::{Circle, Circles, WebAction};
 use crate::games::{Jarmo, JarmoPosition};
@@ -69,9 +69,9 @@ impl Change {
             .sum::<u64>()
     }
 
-    fn add(&mut self, position: &JarmoPosition, without: Exact, with: Exact) {
+    fn add(&mut self, position: &JarmoPosition, without: Proven, with: Proven) {
         self.positions += 1;
-        let [from, to] = [without, with].map(|exact| exact.verdict() as usize);
+        let [from, to] = [without, with].map(|proven| proven.verdict as usize);
         self.results[from][to] += 1;
         if from != to {
             self.example = self.example.or(Some(*position));
@@ -198,20 +198,21 @@ impl Histories {
         for action in self.game.legal(position).iter() {
             let mut next = *position;
             self.game.play(&mut next, action);
-            match self.exact(&next) {
-                Exact::Loss(after) if after == before => return Some(won(plies)),
-                Exact::Win(after) if after <= before => {}
+            let next = self.proven(&next);
+            match (next.verdict, next.plies) {
+                (Verdict::Loss, Some(after)) if after == before => return Some(won(plies)),
+                (Verdict::Win, Some(after)) if after <= before => {}
                 _ => all_lost = false,
             }
         }
         all_lost.then(|| lost(plies))
     }
 
-    fn exact(&self, position: &JarmoPosition) -> Exact {
+    fn proven(&self, position: &JarmoPosition) -> Proven {
         match self.index(position) {
-            Some(index) => Exact::from_byte(self.bytes[index].load(Ordering::Relaxed)),
+            Some(index) => code::proven(self.bytes[index].load(Ordering::Relaxed)),
             // The player to move has lost his last archer.
-            None => Exact::Loss(0),
+            None => Proven::loss(0),
         }
     }
 
@@ -335,12 +336,12 @@ impl Histories {
                 |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)),
             )
             .fold(nothing, |mut changes, (position, byte)| {
-                let without = tables.exact(&position).expect("solved up to this force");
+                let without = tables.proven(&position).expect("solved up to this force");
                 let pasts = Player::BOTH.map(|player| self.past(&position, player));
                 let counts = position.force() == force && !without.is_over();
                 if counts && !pasts.contains(&PASSED) {
                     let longest = streak(pasts[0]).max(streak(pasts[1]));
-                    changes[longest].add(&position, without, Exact::from_byte(byte));
+                    changes[longest].add(&position, without, code::proven(byte));
                 }
                 changes
             })

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::code::Exact;
+use super::code;
 use super::index::Layer;
 use super::lookup::Tables;
-use crate::game::Player;
+use crate::game::{Player, Verdict};
 use crate::games::JarmoPosition;
 
 /// How many positions of one force and one side to move end how.
@@ -60,18 +60,20 @@ fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
         let counts = count(&bytes[block.start..][..block.len()]);
         let side = &mut sides[block.material.mover.index()];
         for (byte, &positions) in (0..=u8::MAX).zip(&counts) {
-            match Exact::from_byte(byte) {
-                exact if exact.is_over() => side.over += positions,
-                Exact::Draw | Exact::OverDrawn => side.drawn += positions,
-                Exact::Win(plies) if positions > 0 => {
+            let proven = code::proven(byte);
+            let plies = proven.plies.unwrap_or(0);
+            match proven.verdict {
+                _ if proven.is_over() => side.over += positions,
+                Verdict::Draw => side.drawn += positions,
+                Verdict::Win if positions > 0 => {
                     side.won += positions;
                     longest[0] = longest[0].max((plies, byte));
                 }
-                Exact::Loss(plies) if positions > 0 => {
+                Verdict::Loss if positions > 0 => {
                     side.lost += positions;
                     longest[1] = longest[1].max((plies, byte));
                 }
-                Exact::Win(_) | Exact::Loss(_) => {}
+                Verdict::Win | Verdict::Loss => {}
             }
         }
     }

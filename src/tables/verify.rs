@@ -5,10 +5,9 @@ use std::fmt;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::code::Exact;
 use super::index::{Layer, Placement};
 use super::lookup::Tables;
-use crate::game::{Game, Verdict};
+use crate::game::{Game, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, stream};
 
@@ -31,7 +30,7 @@ pub struct Mistake {
     /// The position, as text.
     pub position: String,
     /// What the tables say of it.
-    pub told: Exact,
+    pub told: Proven,
     /// What its successors, or the game played from it, say.
     pub found: String,
 }
@@ -93,18 +92,14 @@ pub fn random_position(layer: &Layer, stream: &mut Stream) -> JarmoPosition {
 
 /// Whether the value of a position follows from those of its successors.
 fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Mistake> {
-    let told = tables.exact(position).expect("it came from a layer");
+    let told = tables.proven(position).expect("it came from a layer");
     let found = match game.outcome(position) {
-        Some(outcome) => match outcome.verdict(position.to_move()) {
-            Verdict::Win => Exact::Win(0),
-            Verdict::Draw => Exact::OverDrawn,
-            Verdict::Loss => Exact::Loss(0),
-        },
+        Some(outcome) => Proven::over(outcome.verdict(position.to_move())),
         None => {
             let best = tables
                 .actions(game, position)
                 .expect("it came from a layer");
-            best.first().expect("the game goes on").exact
+            best.first().expect("the game goes on").proven
         }
     };
     (told != found).then(|| Mistake {
@@ -116,8 +111,8 @@ fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Mist
 
 /// Plays a decided position to its end, both sides by the tables. Nothing for other positions.
 fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Result<(), Mistake>> {
-    let told = tables.exact(&start).expect("it came from a layer");
-    let (verdict, plies) = (told.verdict(), told.plies()?);
+    let told = tables.proven(&start).expect("it came from a layer");
+    let (verdict, plies) = (told.verdict, told.plies?);
     let mut position = start;
     for played in 0..=plies {
         if let Some(outcome) = game.outcome(&position) {
@@ -139,7 +134,7 @@ fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Resul
     Some(Err(mistake(game, &start, told, found)))
 }
 
-fn mistake(game: &Jarmo, position: &JarmoPosition, told: Exact, found: String) -> Mistake {
+fn mistake(game: &Jarmo, position: &JarmoPosition, told: Proven, found: String) -> Mistake {
     Mistake {
         position: game.position_text(position),
         told,

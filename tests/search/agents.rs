@@ -209,16 +209,16 @@ fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
         let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1 << 20);
         let found = search.search(&start, 1 << 20, 1, &mut || false, &mut |_| {});
         let line = &found.lines[0];
-        let verdict = line.proven.map_or(Verdict::Draw, |(verdict, _)| verdict);
+        let verdict = line.proven.map_or(Verdict::Draw, |proven| proven.verdict);
         assert_eq!(verdict.sign(), exact);
         seen[(exact + 1) as usize] += 1;
         let mut position = start;
         for &action in &line.actions {
             game.try_play(&mut position, action).unwrap();
         }
-        if let Some((_, plies)) = line.proven {
+        if let Some(proven) = line.proven {
             assert_eq!(
-                plies,
+                proven.plies,
                 Some(game.ply(&position)),
                 "the line ends where it says"
             );
@@ -244,7 +244,7 @@ fn alphabeta_wins_the_quickest_way_and_loses_the_latest() {
         let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1000);
         let found = search.search(&game.start(), 1000, 1, &mut || false, &mut |_| {});
         assert_eq!(found.lines[0].actions[0].index(), best);
-        assert_eq!(found.lines[0].proven.unwrap().1, Some(plies));
+        assert_eq!(found.lines[0].proven.unwrap().plies, Some(plies));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
-use jarmo::game::{Game, Mask, Player, Verdict};
+use jarmo::game::{Game, Mask, Player, Proven};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::search::{Batch, Tree, TreeLimit};
@@ -133,7 +133,7 @@ fn a_position_known_to_be_won_without_its_way_is_searched_again() {
                 let choices = rules.legal(position).count();
                 let is_start = rules.ply(position) == 0;
                 Evaluation {
-                    proven: (choices == 2 && !is_start).then_some((Verdict::Loss, Some(3))),
+                    proven: (choices == 2 && !is_start).then_some(Proven::loss(3)),
                     ..Evaluation::of(Value::EVEN)
                 }
             });
@@ -142,14 +142,14 @@ fn a_position_known_to_be_won_without_its_way_is_searched_again() {
         let mut batch = Batch::new(&game);
         tree.plan(20, 20, &[], 7);
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert_eq!(tree.proven(), Some((Verdict::Win, Some(4))), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::win(4)), "{policy:?}");
         let mut position = game.start();
         game.play(&mut position, tree.best().unwrap());
         tree.go_on(position, room(&game, 20));
         assert_eq!(tree.size().nodes, 0, "{policy:?}");
         tree.plan(20, 20, &[], 7);
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert_eq!(tree.proven(), Some((Verdict::Loss, Some(3))), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::loss(3)), "{policy:?}");
     }
 }
 

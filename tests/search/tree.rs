@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::common;
 use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
 use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
-use jarmo::game::{Action, Game, Mask, Player, Verdict};
+use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
@@ -67,7 +67,7 @@ fn both_players_choose_for_themselves_where_the_mover_repeats() {
     for policy in policies() {
         let tree = grown(&game, policy, 64, &mut Uniform);
         assert_eq!(tree.best(), Some(Action(1)), "{policy:?}");
-        assert_eq!(tree.proven(), Some((Verdict::Draw, None)), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::DRAW), "{policy:?}");
     }
 }
 
@@ -113,7 +113,7 @@ fn certain_wins_are_played_the_quickest_first() {
     let game = Scripted::new(&Node::white([slower, slow.clone(), Node::end(3, 3)]));
     for policy in policies() {
         let mut tree = grown(&game, policy, 100, &mut Uniform);
-        let (verdict, plies) = tree.proven().unwrap();
+        let Proven { verdict, plies } = tree.proven().unwrap();
         assert_eq!(verdict, Verdict::Win);
         assert!(plies == Some(3) || plies == Some(5), "{plies:?}");
         let best = tree.best().unwrap();
@@ -121,10 +121,16 @@ fn certain_wins_are_played_the_quickest_first() {
         let quickest = known
             .iter()
             .flatten()
-            .filter(|proven| proven.0 == Verdict::Win)
-            .map(|proven| proven.1.unwrap())
+            .filter(|proven| proven.verdict == Verdict::Win)
+            .map(|proven| proven.plies.unwrap())
             .min();
-        assert_eq!(known[best.index()], Some((Verdict::Win, quickest)));
+        assert_eq!(
+            known[best.index()],
+            Some(Proven {
+                verdict,
+                plies: quickest
+            })
+        );
         let mut weights = vec![0.0; game.actions()];
         tree.write_policy(&mut weights);
         assert_eq!(weights[best.index()], 1.0, "{weights:?}");
@@ -144,7 +150,7 @@ fn certain_losses_hold_out_the_longest() {
     ]));
     for policy in policies() {
         let tree = grown(&game, policy, 100, &mut Uniform);
-        assert_eq!(tree.proven(), Some((Verdict::Loss, Some(4))), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::loss(4)), "{policy:?}");
         assert_eq!(tree.best(), Some(Action(1)));
         assert_eq!(tree.line(Action(1)).len(), 4);
     }
@@ -162,9 +168,9 @@ fn certain_children_are_never_visited_again() {
         let tree = grown(&game, policy, 200, &mut Uniform);
         let roots = tree.root_actions();
         assert_eq!((roots[0].visits, roots[1].visits), (1, 1), "{policy:?}");
-        assert_eq!(roots[1].proven, Some((Verdict::Draw, Some(1))));
+        assert_eq!(roots[1].proven, Some(Proven::DRAW));
         // Black proves the fourth a loss for White as soon as he looks at its first branch.
-        assert_eq!(roots[3].proven, Some((Verdict::Loss, Some(2))));
+        assert_eq!(roots[3].proven, Some(Proven::loss(2)));
         assert!(roots[3].visits <= 3, "{}", roots[3].visits);
         let mut weights = vec![0.0; game.actions()];
         tree.write_policy(&mut weights);
@@ -189,11 +195,11 @@ fn an_evaluators_certainty_counts_like_an_end() {
             let lost = rules.position_text(position) == "1 1";
             Evaluation {
                 value: Value::EVEN,
-                proven: lost.then_some((Verdict::Loss, Some(6))),
+                proven: lost.then_some(Proven::loss(6)),
             }
         });
     let tree = grown(&game, GUMBEL, 20, &mut tables);
-    assert_eq!(tree.proven(), Some((Verdict::Win, Some(7))));
+    assert_eq!(tree.proven(), Some(Proven::win(7)));
     assert_eq!(tree.best(), Some(Action(0)));
 }
 

@@ -9,13 +9,13 @@ use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build, build_w
 use jarmo::eval::{
     Evaluation, Evaluator, ScriptedEvaluator, Uniform, Value, WithEndgames, favourite,
 };
-use jarmo::game::{Game, Verdict};
+use jarmo::game::{Game, Proven, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
 use jarmo::tables::{
-    BuildSettings, Endgames, Exact, HasEndgames, Tables, random_position, shuttle_effect,
+    BuildSettings, Endgames, HasEndgames, Tables, random_position, shuttle_effect,
 };
 
 fn tables(force: u32) -> Tables {
@@ -53,7 +53,7 @@ fn an_evaluator_behind_tables_is_asked_only_what_they_do_not_know() {
     let positions = [game.start(), known, game.start()];
     let mut evaluations = [Evaluation::of(Value::EVEN); 3];
     evaluator.evaluate(&positions, &[1, 2, 3], &mut [], &mut evaluations);
-    assert_eq!(evaluations[1].proven, Some((Verdict::Win, Some(1))));
+    assert_eq!(evaluations[1].proven, Some(Proven::win(1)));
     assert_eq!(evaluations[1].value.win, 1.0);
     assert_eq!(evaluations[0].proven, None);
     assert_eq!(evaluations[0], evaluations[2]);
@@ -69,9 +69,9 @@ fn a_result_beyond_the_limit_on_the_length_is_a_draw() {
         let position = game.parse_position(&text(ply)).unwrap();
         tables.known(&game, &position)
     };
-    assert_eq!(known(0), Some((Verdict::Win, Some(23))));
-    assert_eq!(known(200 - 23), Some((Verdict::Win, Some(23))));
-    assert_eq!(known(200 - 22), Some((Verdict::Draw, None)));
+    assert_eq!(known(0), Some(Proven::win(23)));
+    assert_eq!(known(200 - 23), Some(Proven::win(23)));
+    assert_eq!(known(200 - 22), Some(Proven::DRAW));
     assert_eq!(tables.known(&game, &game.start()), None);
 }
 
@@ -88,11 +88,15 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
     let mut won = 0;
     for _ in 0..200 {
         let start = random_position(&layer, &mut draw);
-        let Some(Exact::Win(plies @ 1..)) = tables.exact(&start) else {
+        let Some(Proven {
+            verdict: Verdict::Win,
+            plies: Some(plies @ 1..),
+        }) = tables.proven(&start)
+        else {
             continue;
         };
         let announced = choose(perfect.as_mut(), start).proven;
-        assert_eq!(announced, Some((Verdict::Win, Some(plies))));
+        assert_eq!(announced, Some(Proven::win(plies)));
         let mut position = start;
         while game.outcome(&position).is_none() {
             let mover = position.to_move();
@@ -127,7 +131,7 @@ fn every_tree_agent_can_have_tables_behind_its_leaves() {
     assert_eq!(choice.nodes, 64);
     let inside = game.parse_position("5/b4/4b/5/2w1w w - - 0").unwrap();
     let choice = choose(agent(&spec).as_mut(), inside);
-    assert_eq!(choice.proven, Some((Verdict::Win, Some(23))));
+    assert_eq!(choice.proven, Some(Proven::win(23)));
 }
 
 #[test]
@@ -188,11 +192,11 @@ fn perfect_play_scores_full_marks_and_random_play_does_not() {
     let groups: u64 = poor.groups.iter().map(|group| group.tally.decisions).sum();
     assert_eq!(groups, 300);
     for blunder in &poor.blunders {
-        assert!(blunder.got.verdict() < blunder.missed.verdict());
+        assert!(blunder.got.verdict < blunder.missed.verdict);
     }
     let lost = |at: usize| {
         let blunder = &poor.blunders[at];
-        blunder.missed.verdict().sign() - blunder.got.verdict().sign()
+        blunder.missed.verdict.sign() - blunder.got.verdict.sign()
     };
     assert!(
         lost(0) >= lost(poor.blunders.len() - 1),
@@ -234,8 +238,8 @@ fn many_lookups_at_once_say_what_single_ones_say() {
         .map(|number| random_position(&Layer::new(forces[number % 4]), &mut draw))
         .collect();
     let mut found = vec![None; positions.len()];
-    tables.exact_all(&positions, &mut found);
-    let single: Vec<_> = positions.iter().map(|one| tables.exact(one)).collect();
+    tables.proven_all(&positions, &mut found);
+    let single: Vec<_> = positions.iter().map(|one| tables.proven(one)).collect();
     assert_eq!(found, single);
     assert!(found[0].is_none() && found[1].is_some());
     // The same under a limit on the length that cuts some results off.
@@ -247,7 +251,7 @@ fn many_lookups_at_once_say_what_single_ones_say() {
         .map(|one| tables.known(&short, one))
         .collect();
     assert_eq!(known, single);
-    let cut = |at: usize| found[at].unwrap().plies() > Some(6) && known[at].unwrap().1.is_none();
+    let cut = |at: usize| found[at].unwrap().plies > Some(6) && known[at].unwrap().plies.is_none();
     assert!((0..333).any(|at| found[at].is_some() && cut(at)));
 }
 
@@ -319,7 +323,7 @@ fn a_policy_that_follows_the_tables_passes_the_exam_and_its_opposite_fails_it() 
         let evaluator = ScriptedEvaluator::new(&game, 7, |position: &JarmoPosition, logits| {
             logits.fill(1000.0); // of illegal actions
             for one in tables.actions(&game, position).unwrap() {
-                logits[one.action.index()] = (sign * one.exact.verdict().sign()).into();
+                logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
             }
             Evaluation::of(Value::EVEN)
         });
@@ -356,22 +360,26 @@ fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
     for _ in 0..6000 {
         let position = random_position(&layer, &mut draw);
         // Won, but not soon, and also by a capture that leads into the tables.
-        let Some(Exact::Win(5..)) = tables.exact(&position) else {
+        let Some(Proven {
+            verdict: Verdict::Win,
+            plies: Some(5..),
+        }) = tables.proven(&position)
+        else {
             continue;
         };
         let actions = tables.actions(&game, &position).unwrap();
         if !actions.iter().any(|one| {
             let mut next = position;
             game.play(&mut next, one.action);
-            next.force() < 5 && one.exact.verdict() == Verdict::Win
+            next.force() < 5 && one.proven.verdict == Verdict::Win
         }) {
             continue;
         }
         wins += 1;
         let choice = choose(with.as_mut(), position);
-        if let Some((verdict, plies)) = choice.proven {
+        if let Some(Proven { verdict, plies }) = choice.proven {
             assert_eq!(verdict, Verdict::Win);
-            let told = tables.exact(&position).unwrap().plies();
+            let told = tables.proven(&position).unwrap().plies;
             assert!(plies >= told, "nothing is quicker than best play");
             proven += 1;
         }
@@ -387,7 +395,7 @@ fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
         format!("{file}?sims=9&tables={path}"),
     ] {
         let choice = choose(agent(&spec).as_mut(), inside);
-        assert_eq!(choice.proven, Some((Verdict::Win, Some(11))));
+        assert_eq!(choice.proven, Some(Proven::win(11)));
     }
 }
 
@@ -406,7 +414,7 @@ fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     let game = Jarmo::standard().with_max_plies(0);
     let example = used_up.example.unwrap();
     let with_rule = best_by_search(&game, &example, 12);
-    let without = tables(2).exact(&example).unwrap().verdict();
+    let without = tables(2).proven(&example).unwrap().verdict;
     assert_ne!(with_rule, without, "{}", game.position_text(&example));
 }
 
@@ -414,9 +422,9 @@ fn the_shuttle_rule_changes_no_placement_of_two_archers() {
 fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
     let game = Jarmo::standard();
     let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
-    assert_eq!(tables(4).exact(&position), Some(Exact::Draw));
+    assert_eq!(tables(4).proven(&position), Some(Proven::DRAW));
     let choice = choose(agent("alphabeta:20000").as_mut(), position);
-    assert_eq!(choice.proven, Some((Verdict::Win, Some(13))));
+    assert_eq!(choice.proven, Some(Proven::win(13)));
 }
 
 /// The result with all rules, as far as it comes within some plies.

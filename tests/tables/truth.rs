@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use jarmo::game::{Game, Mask, Player, Verdict};
+use jarmo::game::{Game, Mask, Player, Proven, Verdict};
 use jarmo::games::web::{Circle, Circles};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::tables::index::Layer;
-use jarmo::tables::{Exact, Tables, verify};
+use jarmo::tables::{Tables, verify};
 
 fn endless() -> Jarmo {
     Jarmo::standard().with_max_plies(0)
@@ -53,20 +53,16 @@ fn all_positions(force: u32) -> Vec<JarmoPosition> {
 
 /// Results by going over all positions again and again: at round `n` a position is won if an action
 /// leads to one lost in `n - 1`, and lost if the last of its actions turned out to be lost.
-fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Exact> {
+fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Proven> {
     let number: HashMap<JarmoPosition, usize> =
         positions.iter().enumerate().map(|(i, &p)| (p, i)).collect();
-    let mut known: Vec<Option<Exact>> = Vec::new();
+    let mut known: Vec<Option<Proven>> = Vec::new();
     let mut next: Vec<Vec<usize>> = Vec::new();
     let mut winning_end = vec![false; positions.len()];
     for (index, position) in positions.iter().enumerate() {
         let result = |position: &JarmoPosition| {
             let outcome = game.outcome(position)?;
-            Some(match outcome.verdict(position.to_move()) {
-                Verdict::Win => Exact::Win(0),
-                Verdict::Draw => Exact::OverDrawn,
-                Verdict::Loss => Exact::Loss(0),
-            })
+            Some(Proven::over(outcome.verdict(position.to_move())))
         };
         known.push(result(position));
         let mut after = Vec::new();
@@ -79,7 +75,7 @@ fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Exact> {
                 Some(&found) => after.push(found),
                 // The opponent's last archer is gone.
                 None => {
-                    assert_eq!(result(&successor), Some(Exact::Loss(0)));
+                    assert_eq!(result(&successor), Some(Proven::loss(0)));
                     winning_end[index] = true;
                 }
             }
@@ -90,10 +86,11 @@ fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Exact> {
         let mut found = Vec::new();
         for index in (0..positions.len()).filter(|&index| known[index].is_none()) {
             let values = || next[index].iter().map(|&after| known[after]);
-            if winning_end[index] || values().any(|value| value == Some(Exact::Loss(round - 1))) {
-                found.push((index, Exact::Win(round)));
-            } else if values().all(|value| matches!(value, Some(Exact::Win(_)))) {
-                found.push((index, Exact::Loss(round)));
+            if winning_end[index] || values().any(|value| value == Some(Proven::loss(round - 1))) {
+                found.push((index, Proven::win(round)));
+            } else if values().all(|value| value.is_some_and(|value| value.verdict == Verdict::Win))
+            {
+                found.push((index, Proven::loss(round)));
             }
         }
         if found.is_empty() {
@@ -103,7 +100,7 @@ fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Exact> {
             known[index] = Some(exact);
         }
     }
-    let draw = |value: Option<Exact>| value.unwrap_or(Exact::Draw);
+    let draw = |value: Option<Proven>| value.unwrap_or(Proven::DRAW);
     known.into_iter().map(draw).collect()
 }
 
@@ -116,7 +113,7 @@ fn the_tables_agree_with_a_slow_solver_on_every_position_up_to_force_4() {
     let tables = Tables::solve(&game, 4).unwrap();
     for (position, slow) in positions.iter().zip(slow) {
         let text = game.position_text(position);
-        assert_eq!(tables.exact(position), Some(slow), "{text}");
+        assert_eq!(tables.proven(position), Some(slow), "{text}");
     }
 }
 
@@ -209,13 +206,13 @@ fn a_web_that_can_leave_a_player_without_a_move_is_refused() {
 fn positions_outside_the_tables_have_no_value() {
     let game = endless();
     let tables = Tables::solve(&game, 4).unwrap();
-    assert_eq!(tables.exact(&game.start()), None);
+    assert_eq!(tables.proven(&game.start()), None);
     let lonely = JarmoPosition::new(
         [Circles(1 << 12), Circles::NONE],
         Circles::NONE,
         Player::White,
     );
-    assert_eq!(tables.exact(&lonely), None, "no archer, no entry");
+    assert_eq!(tables.proven(&lonely), None, "no archer, no entry");
     assert!(tables.actions(&game, &game.start()).is_none());
 }
 
@@ -226,8 +223,8 @@ fn the_best_actions_come_first() {
     // White goes C4-A5 or C4-E5 and has all archers home, with more points.
     let position = game.parse_position("5/2w2/5/2b2/5 w - - 0").unwrap();
     let values = tables.actions(&game, &position).unwrap();
-    assert_eq!(values[0].exact, Exact::Win(1));
-    assert!(values.is_sorted_by_key(|value| -value.exact.preference()));
+    assert_eq!(values[0].proven, Proven::win(1));
+    assert!(values.is_sorted_by_key(|value| -value.proven.preference()));
     assert_eq!(values.len() as u32, game.legal(&position).count());
     let best = game.action_text(&position, values[0].action);
     assert!(["C4-A5", "C4-E5"].contains(&best.as_str()), "{best}");

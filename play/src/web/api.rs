@@ -16,6 +16,7 @@ use crate::analysis;
 use crate::lang::Language;
 use crate::session::Session;
 use crate::specs::{self, Refused};
+use crate::thought::by_winner;
 use crate::words;
 use jarmo::catalog::GAMES;
 use jarmo::game::Player;
@@ -277,6 +278,11 @@ fn view(room: &Room) -> Value {
     let session = &inside.session;
     let table = session.table();
     let places = 0..=table.moves().len();
+    let known = by_winner(
+        &session.known(table.cursor()),
+        serde_json::value::Serializer,
+    );
+    let known = known.expect("a result is plain JSON");
     json!({
         "version": version,
         "game": table.game(),
@@ -297,7 +303,7 @@ fn view(room: &Room) -> Value {
         "hint": session.hint(),
         "match": session.games(),
         "trouble": inside.trouble,
-        "known": session.known(table.cursor()),
+        "known": known,
         "trained": table.crew().is_trained(),
         "refused": table.crew().refused().map(Refused::without_folder),
     })

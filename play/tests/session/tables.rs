@@ -6,17 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use jarmo::game::{Game, Player, Verdict};
+use jarmo::game::{Game, Player, Proven, Verdict};
 use jarmo::games::Jarmo;
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
-use jarmo::tables::{BuildSettings, Exact, Tables, random_position};
+use jarmo::tables::{BuildSettings, Tables, random_position};
 use play::agents::Shelf;
 use play::analysis;
 use play::lang::Language;
 use play::session::Session;
 use play::specs::Store;
-use play::thought::CertainResult;
 use play::tui::App;
 use predicates::prelude::*;
 use predicates::str::contains;
@@ -64,7 +63,7 @@ fn drawn() -> String {
     let (layer, mut draw) = (Layer::new(4), stream(1, 1));
     loop {
         let position = random_position(&layer, &mut draw);
-        if tables.exact(&position) == Some(Exact::Draw) && game.outcome(&position).is_none() {
+        if tables.proven(&position) == Some(Proven::DRAW) && game.outcome(&position).is_none() {
             return game.position_text(&position);
         }
     }
@@ -80,11 +79,7 @@ fn record_file(folder: &Path, position: &str) -> String {
 #[test]
 fn the_best_level_wins_in_the_plies_that_were_announced() {
     let mut session = session(WON, ["best", "random"]);
-    let certain = CertainResult {
-        winner: Some(Player::White),
-        plies: Some(23),
-    };
-    assert_eq!(session.known(0), Some(certain));
+    assert_eq!(session.known(0), Some(Proven::win(23)));
     assert_eq!(session.value(0), Some(1.0));
     think(&mut session);
     let end = session.table().moves().len();

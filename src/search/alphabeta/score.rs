@@ -2,7 +2,7 @@
 
 use super::order::MOST_PLIES;
 use crate::eval::Value;
-use crate::game::{Action, Proven, Verdict};
+use crate::game::{Action, Proven};
 use crate::search::{Heuristic, Judged};
 
 /// A win now; a win later is worth one less per ply. Above every evaluation.
@@ -43,12 +43,12 @@ pub struct Found {
 impl Line {
     pub(super) fn new(actions: Vec<Action>, score: i32) -> Line {
         let proven = (score.abs() >= LEAST_WIN).then(|| {
-            let verdict = if score > 0 {
-                Verdict::Win
+            let plies = (WIN - score.abs()) as u32;
+            if score > 0 {
+                Proven::win(plies)
             } else {
-                Verdict::Loss
-            };
-            (verdict, Some((WIN - score.abs()) as u32))
+                Proven::loss(plies)
+            }
         });
         Line {
             actions,
@@ -60,13 +60,14 @@ impl Line {
     /// Whether deeper search than this cannot change what is known of the result.
     pub(super) fn is_certain_at(&self, depth: i32) -> bool {
         self.proven
-            .is_some_and(|(_, plies)| plies.is_some_and(|plies| plies as i32 <= depth))
+            .and_then(|proven| proven.plies)
+            .is_some_and(|plies| plies as i32 <= depth)
     }
 
     /// The score as a value.
     pub fn value<G: Judged>(&self) -> Value {
         match self.proven {
-            Some((verdict, _)) => Value::certain(verdict, 0.0),
+            Some(proven) => Value::certain(proven.verdict, 0.0),
             None => G::Heuristic::value(self.score),
         }
     }

@@ -2,7 +2,8 @@
 //! what its actions to lower layers are worth, and how many others it has.
 
 use super::Layers;
-use crate::tables::code::{self, Counters, Exact, OVER_DRAWN};
+use crate::game::Verdict;
+use crate::tables::code::{self, Counters, OVER_DRAWN};
 use crate::tables::index::{Army, Block, Placement, army};
 use crate::tables::lines::{Lines, capture, deploy_places, goal, is_over, score_difference};
 use crate::tables::subsets::{bits, expand, next, pick, places_outside};
@@ -65,10 +66,11 @@ fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: 
     let (mut best, mut drawn, mut longest) = (u32::MAX, false, 0);
     each_lowering_capture(lines, placement, |next| {
         actions -= 1;
-        match lower.exact(next) {
-            Exact::Loss(plies) => best = best.min(plies + 1),
-            Exact::Win(plies) => longest = longest.max(plies + 1),
-            Exact::Draw | Exact::OverDrawn => drawn = true,
+        let next = lower.proven(next).flip().before();
+        match (next.verdict, next.plies) {
+            (Verdict::Win, Some(plies)) => best = best.min(plies),
+            (Verdict::Loss, Some(plies)) => longest = longest.max(plies),
+            _ => drawn = true,
         }
     });
     if best != u32::MAX {
@@ -86,8 +88,9 @@ fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: 
 pub(super) fn longest_below(lines: &Lines, lower: &Layers<'_>, placement: &Placement) -> u32 {
     let mut longest = 0;
     each_lowering_capture(lines, placement, |next| {
-        if let Exact::Win(plies) = lower.exact(next) {
-            longest = longest.max(plies + 1);
+        let next = lower.proven(next).flip().before();
+        if let (Verdict::Loss, Some(plies)) = (next.verdict, next.plies) {
+            longest = longest.max(plies);
         }
     });
     longest

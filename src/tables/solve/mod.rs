@@ -20,10 +20,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use self::back::{Bins, Columns, Origin, Step, Target};
-use super::code::{Counters, DRAWN, Exact};
+use super::code::{self, Counters, DRAWN};
 use super::index::{Block, Layer, Placement};
 use super::lines::Lines;
 use super::subsets::{self, MOST, choose};
+use crate::game::Proven;
 
 /// Finished layers: the bytes of each, lowest force first.
 #[derive(Clone, Debug, Default)]
@@ -51,12 +52,12 @@ impl<'a> Layers<'a> {
 
     /// What a placement in one of the layers is worth.
     #[inline(always)]
-    fn exact(&self, placement: &Placement) -> Exact {
+    fn proven(&self, placement: &Placement) -> Proven {
         let material = super::index::Material::of(placement);
         let number = material.force() - super::index::LEAST_FORCE;
         let (layer, bytes) = &self.layers[number as usize];
         let index = layer.index(placement).expect("both players have archers");
-        Exact::from_byte(bytes[index])
+        code::proven(bytes[index])
     }
 }
 
@@ -193,7 +194,7 @@ impl<'a> Solver<'a> {
         let longest = bytes
             .par_iter()
             .filter(|&&byte| !self.counters.is_counter(byte))
-            .map(|&byte| Exact::from_byte(byte).plies().unwrap_or(0))
+            .map(|&byte| code::proven(byte).plies.unwrap_or(0))
             .max()
             .unwrap_or(0);
         self.check_length(longest)?;

@@ -1,0 +1,145 @@
+//! Results that are certain under best play, and which of them a player prefers.
+
+use std::fmt;
+
+use super::Verdict;
+
+/// A result that is certain under best play, for one player, and the plies until it: a winner ends the game
+/// as soon as possible, a loser as late as possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Proven {
+    /// The result.
+    pub verdict: Verdict,
+    /// The plies until the end of the game, where they are known. A draw has none before the game is over:
+    /// it may go on for ever.
+    pub plies: Option<u32>,
+}
+
+impl Proven {
+    /// A draw of a game that goes on.
+    pub const DRAW: Proven = Proven {
+        verdict: Verdict::Draw,
+        plies: None,
+    };
+
+    /// A win in this many plies.
+    pub const fn win(plies: u32) -> Proven {
+        Proven {
+            verdict: Verdict::Win,
+            plies: Some(plies),
+        }
+    }
+
+    /// A loss in this many plies.
+    pub const fn loss(plies: u32) -> Proven {
+        Proven {
+            verdict: Verdict::Loss,
+            plies: Some(plies),
+        }
+    }
+
+    /// The result of a game that is over.
+    pub const fn over(verdict: Verdict) -> Proven {
+        Proven {
+            verdict,
+            plies: Some(0),
+        }
+    }
+
+    /// Whether the game is over.
+    #[inline]
+    pub const fn is_over(self) -> bool {
+        matches!(self.plies, Some(0))
+    }
+
+    /// The same seen by the opponent.
+    #[inline]
+    #[must_use]
+    pub const fn flip(self) -> Proven {
+        Proven {
+            verdict: self.verdict.flip(),
+            plies: self.plies,
+        }
+    }
+
+    /// What this is for the same player one ply earlier.
+    #[inline]
+    #[must_use]
+    pub fn before(self) -> Proven {
+        match self.verdict {
+            Verdict::Draw => Proven::DRAW,
+            verdict => Proven {
+                verdict,
+                plies: self.plies.map(|plies| plies + 1),
+            },
+        }
+    }
+
+    /// Higher for what a player prefers: quick wins, slow wins, draws (0), slow losses, quick losses. An
+    /// unknown number of plies counts as a high one.
+    #[inline]
+    pub fn preference(self) -> i32 {
+        const FAR: u32 = 1 << 30;
+        let near = (FAR - self.plies.unwrap_or(FAR).min(FAR - 1)) as i32;
+        near * i32::from(self.verdict.sign())
+    }
+}
+
+impl fmt::Display for Proven {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_over() {
+            return out.write_str(match self.verdict {
+                Verdict::Win => "over, won",
+                Verdict::Draw => "over, drawn",
+                Verdict::Loss => "over, lost",
+            });
+        }
+        let result = match self.verdict {
+            Verdict::Win => "win",
+            Verdict::Draw => "draw",
+            Verdict::Loss => "loss",
+        };
+        match self.plies {
+            Some(plies) => write!(out, "{result} in {plies}"),
+            None => out.write_str(result),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_prefer_quick_wins_and_slow_losses() {
+        let unknown = |verdict| Proven {
+            verdict,
+            plies: None,
+        };
+        let best_first = [
+            Proven::over(Verdict::Win),
+            Proven::win(1),
+            Proven::win(7),
+            unknown(Verdict::Win),
+            Proven::DRAW,
+            unknown(Verdict::Loss),
+            Proven::loss(8),
+            Proven::loss(2),
+        ];
+        assert!(best_first.is_sorted_by_key(|proven| -proven.preference()));
+        let merits = best_first.map(Proven::preference);
+        assert!(
+            merits.windows(2).all(|pair| pair[0] > pair[1]),
+            "{merits:?}"
+        );
+        assert_eq!(Proven::over(Verdict::Draw).preference(), 0);
+    }
+
+    #[test]
+    fn a_result_is_one_ply_further_away_one_ply_earlier() {
+        assert_eq!(Proven::loss(2).flip().before(), Proven::win(3));
+        assert_eq!(Proven::win(3).flip().before(), Proven::loss(4));
+        assert_eq!(Proven::over(Verdict::Draw).before(), Proven::DRAW);
+        assert_eq!(Proven::DRAW.before(), Proven::DRAW);
+    }
+}
