@@ -1,6 +1,5 @@
 //! The rules driven from outside: games in as JSON lines, every position of them out as JSON lines.
 
-use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
@@ -38,24 +37,15 @@ struct ErrorLine {
 }
 
 /// Why tracing ended before its input did.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The input cannot be read.
+    #[error("reading games: {0}")]
     Read(io::Error),
     /// The output cannot be written.
+    #[error("writing positions: {0}")]
     Write(io::Error),
 }
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TraceError::Read(error) => write!(out, "reading games: {error}"),
-            TraceError::Write(error) => write!(out, "writing positions: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for TraceError {}
 
 /// Reads games, one JSON object a line, and writes every position of each. A line that fails gives an
 /// error line in place of the rest of its game, and reading goes on. Returns whether no line failed.

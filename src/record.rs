@@ -102,7 +102,8 @@ pub struct Replay<G: Game> {
 }
 
 /// What is wrong with a record, or with a file of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct RecordError(String);
 
 impl RecordError {
@@ -114,14 +115,6 @@ impl RecordError {
         RecordError(format!("{}: {problem}", path.display()))
     }
 }
-
-impl fmt::Display for RecordError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RecordError {}
 
 impl GameRecord {
     /// Reads one line.

@@ -157,23 +157,22 @@ const REAL: [(&str, f32, f32); 3] = [
 ];
 
 /// An agent that cannot be had: what was asked for, what is wrong, and what there is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentError(String);
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("agent `{agent}`: {problem}")]
+pub struct AgentError {
+    agent: String,
+    problem: String,
+}
 
 impl AgentError {
     /// An error in this spec.
     pub fn new(spec: impl fmt::Display, problem: impl fmt::Display) -> AgentError {
-        AgentError(format!("agent `{spec}`: {problem}"))
+        AgentError {
+            agent: spec.to_string(),
+            problem: problem.to_string(),
+        }
     }
 }
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for AgentError {}
 
 /// Bytes of this many megabytes.
 pub(super) fn bytes_of(megabytes: u32) -> usize {

@@ -1,12 +1,10 @@
 //! What can be wrong with text from the world.
 
-use std::error::Error;
-use std::fmt;
-
 use super::Reason;
 
 /// Position text that is no legal position: which field, what it holds, and what is wrong with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} `{found}`: {problem}")]
 pub struct PositionError {
     field: &'static str,
     found: String,
@@ -43,16 +41,9 @@ impl PositionError {
     }
 }
 
-impl fmt::Display for PositionError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} `{}`: {}", self.field, self.found, self.problem)
-    }
-}
-
-impl Error for PositionError {}
-
 /// Action text that names no action, or an action that is illegal: the text and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("action `{text}`: {reason}")]
 pub struct ActionError {
     text: String,
     reason: Reason,
@@ -95,14 +86,6 @@ impl ActionError {
         self.unreadable
     }
 }
-
-impl fmt::Display for ActionError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "action `{}`: {}", self.text, self.reason)
-    }
-}
-
-impl Error for ActionError {}
 
 /// Keeps a message readable whatever was put in: one line, at most 80 characters.
 pub(crate) fn shorten(text: &str) -> String {

@@ -1,6 +1,5 @@
 //! Builds a directory of tables, layer by layer, so that it can be killed at any time and go on.
 
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,42 +63,28 @@ pub enum Progress {
 }
 
 /// Why a build ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The web lets players pass.
+    #[error("{0}")]
     Web(Blockable),
     /// A file could not be read or written, or belongs to something else.
+    #[error("{0}")]
     File(FileError),
     /// A layer could not be solved.
+    #[error("{0}")]
     Solve(SolveError),
     /// Another process builds in this folder.
+    #[error("{}: another process is building tables in this folder", .0.display())]
     Busy(PathBuf),
     /// There is not enough of something: what, bytes needed, bytes there.
+    #[error(
+        "not enough {0}: {needed} MiB are needed, {there} MiB are free; free some, or build a lower force",
+        needed = .1 >> 20,
+        there = .2 >> 20
+    )]
     Short(&'static str, u64, u64),
 }
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Web(error) => error.fmt(out),
-            BuildError::File(error) => error.fmt(out),
-            BuildError::Solve(error) => error.fmt(out),
-            BuildError::Busy(folder) => write!(
-                out,
-                "{}: another process is building tables in this folder",
-                folder.display()
-            ),
-            BuildError::Short(what, needed, there) => write!(
-                out,
-                "not enough {what}: {} MiB are needed, {} MiB are free; free some, or build a lower force",
-                needed >> 20,
-                there >> 20
-            ),
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 /// Bytes that building the layer of this force takes in memory, above the files mapped: a byte for
 /// each position, and what a step keeps until it is worked off.

@@ -1,7 +1,6 @@
 //! What everything that plays asks the tables: is this result certain?
 
 use std::collections::HashMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
@@ -81,26 +80,15 @@ pub trait HasEndgames: Game {
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
 /// Tables that cannot be had.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum EndgameError {
     /// There are none for this game.
+    #[error("there are exact tables for jarmo only, not for {0}")]
     NoTables(&'static str),
     /// The files are not sound, not there, or of another game.
+    #[error("{0}")]
     File(FileError),
 }
-
-impl fmt::Display for EndgameError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EndgameError::NoTables(game) => {
-                write!(out, "there are exact tables for jarmo only, not for {game}")
-            }
-            EndgameError::File(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for EndgameError {}
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {

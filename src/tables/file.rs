@@ -21,7 +21,6 @@
 //! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their pieces of 16 MiB, so that all
 //! cores can work on it. Files are written under another name, synced, and renamed.
 
-use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,7 +69,8 @@ pub fn web_digest(web: &Web) -> u64 {
 }
 
 /// What is wrong with a table file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
 pub struct FileError {
     path: PathBuf,
     /// What is wrong.
@@ -78,17 +78,22 @@ pub struct FileError {
 }
 
 /// What can be wrong with a table file.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// It cannot be read or written.
+    #[error("{0}")]
     Io(io::Error),
     /// It is not there.
+    #[error("is missing; build it again with `jarmo tables build`")]
     Missing,
     /// It is no table file, or not of this format.
+    #[error("{0}; build it again with `jarmo tables build`")]
     Format(String),
     /// It belongs to another web, other rules, or another layer.
+    #[error("{0}")]
     Other(String),
     /// It is not as it was written.
+    #[error("{0}; build it again with `jarmo tables build`")]
     Damaged(String),
 }
 
@@ -102,21 +107,6 @@ impl FileError {
         move |error| FileError::new(path, Problem::Io(error))
     }
 }
-
-impl fmt::Display for FileError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: ", self.path.display())?;
-        const REBUILD: &str = "build it again with `jarmo tables build`";
-        match &self.problem {
-            Problem::Io(error) => error.fmt(out),
-            Problem::Missing => write!(out, "is missing; {REBUILD}"),
-            Problem::Format(what) | Problem::Damaged(what) => write!(out, "{what}; {REBUILD}"),
-            Problem::Other(what) => out.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
 
 /// The bytes of a layer, in memory or in a file.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! The web as the solver sees it, and what is needed of the rules besides moves.
 
-use std::fmt;
-
 use super::index::{Army, Placement};
 use super::subsets::{self, MOST, bits, choose};
 use crate::game::Player;
@@ -15,27 +13,16 @@ pub struct Lines {
 }
 
 /// A web on which a player can be left without a move: tables have no place for passes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "web `{web}`: archers on {} leave their player no move, so a pass would follow, and tables have no place \
+     for passes; use a web on which this cannot happen",
+    archers.iter().map(|circle| circle.to_string()).collect::<Vec<_>>().join(" ")
+)]
 pub struct Blockable {
     web: String,
     archers: Circles,
 }
-
-impl fmt::Display for Blockable {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Blockable { web, archers } = self;
-        write!(out, "web `{web}`: archers on")?;
-        for circle in archers.iter() {
-            write!(out, " {circle}")?;
-        }
-        out.write_str(
-            " leave their player no move, so he would pass, and tables have no place for passes; \
-             use a web on which this cannot happen",
-        )
-    }
-}
-
-impl std::error::Error for Blockable {}
 
 impl Lines {
     /// The lines of a web, if no player can ever be without a move on it.

@@ -101,16 +101,9 @@ impl fmt::Display for Square {
 }
 
 /// A name that no dark square has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no dark square")]
 pub struct NoSuchSquare;
-
-impl fmt::Display for NoSuchSquare {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("no dark square")
-    }
-}
-
-impl std::error::Error for NoSuchSquare {}
 
 impl FromStr for Square {
     type Err = NoSuchSquare;

@@ -66,16 +66,9 @@ impl fmt::Display for Circle {
 }
 
 /// A name that no circle has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no circle (A1 to E5)")]
 pub struct NoSuchCircle;
-
-impl fmt::Display for NoSuchCircle {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("no circle (A1 to E5)")
-    }
-}
-
-impl std::error::Error for NoSuchCircle {}
 
 impl FromStr for Circle {
     type Err = NoSuchCircle;

@@ -1,7 +1,5 @@
 //! Reading a web from a file, and refusing one that no game could be played on.
 
-use std::error::Error;
-use std::fmt;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -10,16 +8,9 @@ use super::{Circle, Circles, MAX_LINES, Web};
 use crate::game::{Player, shorten};
 
 /// What is wrong with a web file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct WebError(String);
-
-impl fmt::Display for WebError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl Error for WebError {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

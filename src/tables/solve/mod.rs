@@ -13,7 +13,6 @@
 mod back;
 mod first;
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 
@@ -100,9 +99,13 @@ impl Watch for () {
 }
 
 /// Why a layer was not solved.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SolveError {
     /// A game of the layer takes more plies than a byte holds.
+    #[error(
+        "force {force}: a game under best play takes more than the {most} plies that a byte holds beside \
+         this web's counters; build a lower force"
+    )]
     TooLong {
         /// The layer.
         force: u32,
@@ -110,23 +113,9 @@ pub enum SolveError {
         most: u32,
     },
     /// Whoever followed the work failed.
+    #[error("{0}")]
     Watch(io::Error),
 }
-
-impl fmt::Display for SolveError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SolveError::TooLong { force, most } => write!(
-                out,
-                "force {force}: a game under best play takes more than the {most} plies that a byte \
-                 holds beside this web's counters; build a lower force"
-            ),
-            SolveError::Watch(error) => error.fmt(out),
-        }
-    }
-}
-
-impl std::error::Error for SolveError {}
 
 /// Positions read at a time: what they lead back to is kept until it is worked off.
 const SLAB: usize = 1 << 23;
