@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agents::Level;
-use jarmo::agent::{
-    self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-};
+use jarmo::agent::{self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec};
 use jarmo::catalog::CatalogGame;
 use jarmo::net::AgentFile;
 use jarmo::tables::{EndgameError, Endgames};
