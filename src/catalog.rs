@@ -1,6 +1,5 @@
 //! Every game by name, and how code that is generic over games is run for the one that was named.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use crate::board::BoardView;
@@ -63,16 +62,9 @@ pub trait GameTask {
 pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
 
 /// A game that is not there, or settings it does not take.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct GameError(String);
-
-impl fmt::Display for GameError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for GameError {}
 
 /// Runs `task` with the named game under these settings.
 pub fn with_game<T: GameTask>(

@@ -1,7 +1,6 @@
 //! Openings: what is played before the agents are asked, the same for both games of a pair.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::fs;
 use std::hash::Hash;
 use std::path::Path;
@@ -22,16 +21,9 @@ pub struct Openings<P> {
 }
 
 /// There is no way to get openings as asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct OpeningError(String);
-
-impl fmt::Display for OpeningError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for OpeningError {}
 
 /// Up to this many distinct openings are listed and shuffled; beyond, they are drawn by random play.
 const LISTED: usize = 50_000;

@@ -1,7 +1,6 @@
 //! A tournament from its agents to its standings: plays what is still to be played.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
@@ -50,7 +49,8 @@ impl Default for Settings {
 }
 
 /// Why a tournament cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ArenaError(String);
 
 impl ArenaError {
@@ -58,14 +58,6 @@ impl ArenaError {
         ArenaError(message.into())
     }
 }
-
-impl fmt::Display for ArenaError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ArenaError {}
 
 impl From<RecordError> for ArenaError {
     fn from(error: RecordError) -> ArenaError {

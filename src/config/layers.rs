@@ -1,7 +1,6 @@
 //! Layers of settings: the defaults, then files, then single settings. The error for an unknown key names the
 //! nearest known one.
 
-use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -13,7 +12,8 @@ use crate::net::NetConfig;
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
 
 /// Why settings cannot be used, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ConfigError(String);
 
 impl ConfigError {
@@ -21,14 +21,6 @@ impl ConfigError {
         ConfigError(problem)
     }
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 impl Default for Config {
     fn default() -> Config {

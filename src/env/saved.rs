@@ -1,6 +1,5 @@
 //! Games under way as plain data, so that they can go on after the program was stopped.
 
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,16 +27,9 @@ pub struct SavedGame {
 }
 
 /// Saved games that cannot go on here, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a saved game: {0}")]
 pub struct EnvError(String);
-
-impl fmt::Display for EnvError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "a saved game: {}", self.0)
-    }
-}
-
-impl std::error::Error for EnvError {}
 
 impl SavedGame {
     pub(super) fn of<G: Game>(game: &G, start: &G::Position, actions: &[Action]) -> SavedGame {

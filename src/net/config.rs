@@ -37,16 +37,9 @@ pub struct NetShape {
 }
 
 /// A size that no network can have, or weights that do not fit it, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct NetError(pub(super) String);
-
-impl fmt::Display for NetError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NetError {}
 
 /// Name and dimensions of one weight tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The window: the newest samples, in memory and in a folder.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -42,19 +41,12 @@ struct Shard {
 }
 
 /// A folder that cannot be read or written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
 pub struct ReplayError {
     path: PathBuf,
     error: io::Error,
 }
-
-impl fmt::Display for ReplayError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.path.display(), self.error)
-    }
-}
-
-impl std::error::Error for ReplayError {}
 
 impl Replay {
     /// Opens a folder, made if it is not there, and reads the newest samples in it. What is damaged

@@ -5,7 +5,8 @@ use std::fmt;
 use crate::catalog::GameError;
 
 /// A problem in words, with the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct RunError(pub(super) String);
 
 impl RunError {
@@ -13,14 +14,6 @@ impl RunError {
         RunError(problem.to_string())
     }
 }
-
-impl fmt::Display for RunError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RunError {}
 
 impl From<GameError> for RunError {
     fn from(error: GameError) -> RunError {

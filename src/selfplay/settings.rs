@@ -1,6 +1,5 @@
 //! How self-play plays.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,7 +37,8 @@ pub struct SelfPlaySettings {
 }
 
 /// Settings that make no sense, and what would.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct SelfPlayError(String);
 
 impl SelfPlayError {
@@ -46,14 +46,6 @@ impl SelfPlayError {
         SelfPlayError(problem)
     }
 }
-
-impl fmt::Display for SelfPlayError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SelfPlayError {}
 
 const MOST_GAMES: usize = 1 << 20;
 const MOST_SIMULATIONS: u32 = 1 << 16;

@@ -19,16 +19,9 @@ pub enum DeviceKind {
 }
 
 /// What is missing for a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct DeviceError(String);
-
-impl fmt::Display for DeviceError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DeviceError {}
 
 impl fmt::Display for DeviceKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,5 @@
 //! The learner: batches in, better weights out, and the averaged weights that play.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
@@ -50,16 +48,9 @@ pub struct Progress {
 }
 
 /// Why the learner stopped. The weights are those before the step that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct LearnError(String);
-
-impl fmt::Display for LearnError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LearnError {}
 
 /// A network that learns.
 pub struct Learner {
