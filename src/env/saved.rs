@@ -1,6 +1,5 @@
 //! Games under way as plain data, so that they can go on after the program was stopped.
 
-
 use serde::{Deserialize, Serialize};
 
 use super::Opening;
