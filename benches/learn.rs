@@ -1,4 +1,4 @@
-//! A step of the learner, for each game with the default network: `cargo bench --bench learn`.
+//! One gradient step with the default network, for each game: `cargo bench --bench learn`.
 
 use divan::{Bencher, black_box};
 use jarmo::config::Config;
@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// Positions of random games, with targets as good as any.
+/// Positions from random games, with uniform policy targets and even results.
 fn batch<G: Encode>(game: &G, rows: usize) -> TrainBatch {
     let mut batch = TrainBatch::new(NetShape::of(game));
     let mut env = VecEnv::new(game.clone(), 1, 1);
@@ -42,7 +42,7 @@ fn step<G: Encode>(bencher: Bencher<'_, '_>, game: &G) {
     let batch = batch(game, config.run.batch);
     bencher
         .counter(divan::counter::ItemsCount::new(batch.len()))
-        .bench_local(|| black_box(learner.step(&batch)).expect("a sound step"));
+        .bench_local(|| black_box(learner.step(&batch)).expect("finite gradients"));
 }
 
 #[divan::bench]

@@ -1,4 +1,4 @@
-//! The hot pieces of rules and environment, one by one: `cargo bench --bench rules`.
+//! Benchmarks of the hot paths of rules and encoders: `cargo bench --bench rules`.
 
 use divan::{Bencher, black_box};
 use jarmo::encode::Encode;
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// The standard rules of each game, so that every piece is measured for all of them.
+/// The standard rules of each game, for benchmarks that are generic over games.
 trait Standard: Encode {
     fn standard_rules() -> Self;
 }

@@ -1,4 +1,4 @@
-//! The hot pieces of search, one by one: `cargo bench --bench search`.
+//! Benchmarks of the hot paths of search: `cargo bench --bench search`.
 
 use divan::{Bencher, black_box};
 use jarmo::eval::{Evaluator, Rollout, Uniform};
@@ -14,7 +14,7 @@ fn main() {
     divan::main();
 }
 
-/// The standard rules of each game, so that every piece is measured for all of them.
+/// The standard rules of each game, for benchmarks that are generic over games.
 trait Standard: Judged {
     fn standard_rules() -> Self;
 }

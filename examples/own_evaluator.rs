@@ -1,4 +1,4 @@
-//! Search with an evaluator of one's own: the points on the board as the value of a position.
+//! Search with a custom evaluator: the value of a position is its points on the board.
 //!
 //! `cargo run --release --example own_evaluator`
 
@@ -11,7 +11,7 @@ use jarmo::search::{Batch, Policy, PuctSettings, Tree, TreeLimit};
 
 const SIMULATIONS: u32 = 20_000;
 
-/// More points, more wins. It has no preference among the actions.
+/// A lead in points raises the win probability. No policy.
 struct Points;
 
 impl Evaluator<Jarmo> for Points {

@@ -1,4 +1,4 @@
-//! Random play through the environment: a thousand games in lockstep, and how they end.
+//! Random play through the environment: 1024 slots in lockstep, and the results of the games.
 //!
 //! `cargo run --release --example random_play`
 
@@ -11,7 +11,7 @@ fn main() {
     let mut actions = vec![Action(0); env.len()];
     let [mut white, mut black, mut drawn] = [0; 3];
     for _ in 0..200 {
-        env.sample(&mut actions); // A policy of your own chooses among env.legal(slot) instead.
+        env.sample(&mut actions); // Or choose from env.legal(slot) with a policy of your own.
         env.step(&actions);
         for slot in env.finished() {
             match env.transition(slot).rewards {
@@ -22,5 +22,5 @@ fn main() {
         }
     }
     let games = white + black + drawn;
-    println!("{games} games: White won {white}, Black won {black}, {drawn} were drawn");
+    println!("{games} games: {white} white wins, {black} black wins, {drawn} draws");
 }

@@ -1,4 +1,4 @@
-//! A match between two agents, with error bars: every opening is played twice, with the sides swapped.
+//! A match between two agents, with error bars. Every opening is played twice, with sides swapped.
 //!
 //! `cargo run --release --example two_agents`
 
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..Settings::default()
     };
     let openings = Openings::random(&game, 4, settings.pairs as usize, settings.seed)?;
-    // One thread; a second team would play on a second one.
+    // Each team plays on its own thread; one team is enough here.
     let mut team = Vec::new();
     for spec in specs {
         team.push(build(game.clone(), &spec.parse()?)?);

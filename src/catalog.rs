@@ -1,45 +1,45 @@
-//! Every game by name, and how code that is generic over games is run for the one that was named.
+//! The games by name, and the way to run generic code for the game with a given name.
 
 use std::path::PathBuf;
 
 use crate::encode::Encode;
 use crate::game::shorten;
 use crate::games::board::Board;
-use crate::games::tammi::MOST_QUIET_LIMIT;
+use crate::games::tammi::MAX_QUIET_LIMIT;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
 use crate::search::Judged;
 use crate::tables::HasEndgames;
 use crate::view::GameView;
 
-/// What every game of the catalog can do.
+/// The traits that every game of the catalog implements.
 pub trait CatalogGame: GameView + Encode + Judged + HasEndgames {}
 
 impl<G: GameView + Encode + Judged + HasEndgames> CatalogGame for G {}
 
-/// Settings of the rules, as far as the named game has them.
+/// Settings of the rules. Not every game has all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GameSettings {
-    /// Another board than the standard one, from a file.
+    /// A board file to use instead of the standard board.
     pub board: Option<PathBuf>,
-    /// Another limit on the length of a game than its default; 0 for none.
+    /// The limit on the length of a game in plies, 0 for none; unset means the default of the game.
     pub max_plies: Option<u32>,
-    /// Another number of plies without a capture after which tammi is drawn.
+    /// The number of plies without a capture after which tammi is drawn; unset means the default.
     pub quiet_limit: Option<u32>,
 }
 
 impl GameSettings {
-    /// Those of these settings that the named game has.
+    /// These settings without those that the named game does not have.
     pub fn fitting(&self, name: &str) -> GameSettings {
-        let has_web = matches!(name, "jarmo" | "guard");
+        let has_board = matches!(name, "jarmo" | "guard");
         GameSettings {
-            board: self.board.clone().filter(|_| has_web),
+            board: self.board.clone().filter(|_| has_board),
             max_plies: self.max_plies,
             quiet_limit: self.quiet_limit.filter(|_| name == "tammi"),
         }
     }
 
-    /// What was set for one game as far as it means something for another one, which has its own
-    /// limit on the length.
+    /// The settings of game `from` that carry over to game `to`. The limit on the length carries over only to
+    /// the same game.
     pub fn for_another(&self, from: &str, to: &str) -> GameSettings {
         let settings = self.fitting(to);
         GameSettings {
@@ -49,24 +49,24 @@ impl GameSettings {
     }
 }
 
-/// Something to do with a game, whichever it is.
+/// A task that is generic over games.
 pub trait GameTask {
-    /// What comes out.
+    /// The result of the task.
     type Output;
 
-    /// Does it.
+    /// Runs the task with this game.
     fn run<G: CatalogGame>(self, game: G) -> Self::Output;
 }
 
 /// The names of all games.
 pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
 
-/// A game that is not there, or settings it does not take.
+/// An unknown game, or settings that do not fit the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GameError(String);
 
-/// Runs `task` with the named game under these settings.
+/// Runs `task` with the named game and these settings.
 pub fn with_game<T: GameTask>(
     name: &str,
     settings: &GameSettings,
@@ -87,9 +87,9 @@ pub fn with_game<T: GameTask>(
         "tammi" => {
             refuse(name, "board", settings.board.is_some())?;
             let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
-            if !(1..=MOST_QUIET_LIMIT).contains(&quiet) {
+            if !(1..=MAX_QUIET_LIMIT).contains(&quiet) {
                 return Err(GameError(format!(
-                    "tammi's quiet limit is 1 to {MOST_QUIET_LIMIT} plies, not {quiet}"
+                    "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
                 )));
             }
             Ok(task.run(Tammi::new(quiet, max_plies(tammi::DEFAULT_MAX_PLIES))))
@@ -101,17 +101,17 @@ pub fn with_game<T: GameTask>(
             Ok(task.run(ConnectFour::new(max_plies(NO_LIMIT))))
         }
         _ => Err(GameError(format!(
-            "no game is called `{}`; there are {}",
+            "unknown game `{}`; choose one of {}",
             shorten(name),
             GAMES.join(", ")
         ))),
     }
 }
 
-/// An error if a setting was given to a game that has no such thing.
+/// Refuses a setting that the game does not have.
 fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
     if given {
-        return Err(GameError(format!("{name} has no {setting} to set")));
+        return Err(GameError(format!("{name} has no {setting}")));
     }
     Ok(())
 }

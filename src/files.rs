@@ -1,22 +1,23 @@
-//! Files that are there as a whole or not at all, and folders that one process has to itself.
+//! Atomic file writes, and folder locks between processes.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes a file so that whoever reads it, now or after a crash, finds the old content or the new
-/// one: into a temporary file beside it, to the disk, then renamed.
+/// Writes a file atomically: readers find the old content or the new content, even after a crash. Writes to
+/// a temporary file beside it, syncs, and renames.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_whole_by(path, &beside(path), &[content])
 }
 
-/// The same for content in several parts, by way of this temporary file in the same folder. A name
-/// that is always the same is for those who write alone and much: what a kill leaves is written over.
+/// Like [`write_whole`], for content in several parts and with a given temporary file in the same folder.
+/// With a fixed name, the next write replaces a temporary file left by a killed process; use it only if no
+/// other process writes the same file.
 pub fn write_whole_by(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Result<()> {
     let result = write_and_rename(path, temporary, parts);
     if result.is_err() {
-        // The error is what matters; a temporary file that stays is only untidy.
+        // Report the first error; a leftover temporary file is harmless.
         let _ = fs::remove_file(temporary);
     }
     result
@@ -33,7 +34,7 @@ fn write_and_rename(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Resul
     sync_folder(path)
 }
 
-/// Takes the renaming itself to the disk, where a folder can be opened for that.
+/// Syncs the folder, so that the rename survives a crash. Only Unix can open folders for this.
 fn sync_folder(path: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let folder = match path.parent() {
@@ -45,8 +46,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Deletes the temporary files that a killed process left in a folder, which must not be written to
-/// by another one.
+/// Deletes temporary files left by a killed process. No other process may be writing to the folder.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
@@ -57,13 +57,13 @@ pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A folder that this process has to itself, until this is dropped or the process ends in any way.
+/// An exclusive lock on a folder, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
     _file: File, // locked until it is closed
 }
 
-/// Takes a folder for this process alone, by a file `lock` in it; `None` if another process has it.
+/// Locks a folder for this process with a file named `lock`; `None` if another process holds the lock.
 pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     let file = OpenOptions::new()
         .create(true)
@@ -77,7 +77,7 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
     }
 }
 
-/// The ending of temporary files.
+/// The extension of temporary files.
 const TEMPORARY: &str = "tmp";
 
 fn beside(path: &Path) -> PathBuf {

@@ -1,5 +1,5 @@
-//! Self-play learning for small board games: exact rules, a vectorised environment, search, training,
-//! exact endgames, and agents that play.
+//! Self-play learning for small board games: rules, a vectorised environment, search, training, endgame
+//! tables, and agents.
 //!
 //! Thousands of games advance in lockstep through [`env::VecEnv`]:
 //!
@@ -12,7 +12,7 @@
 //! let mut actions = vec![Action(0); env.len()];
 //! let mut white_wins = 0;
 //! for _ in 0..100 {
-//!     env.sample(&mut actions); // or a policy's choice among env.legal(slot)
+//!     env.sample(&mut actions); // or choose from env.legal(slot)
 //!     env.step(&actions);
 //!     let won = |&slot: &usize| env.transition(slot).rewards[0] == 1;
 //!     white_wins += env.finished().filter(won).count();
@@ -20,7 +20,7 @@
 //! assert!(white_wins > 100);
 //! ```
 //!
-//! A [`search::Tree`] looks ahead from a position, with a network, rollouts, or any other
+//! A [`search::Tree`] searches from a position, with a network, rollouts, or any other
 //! [`eval::Evaluator`]:
 //!
 //! ```
@@ -43,7 +43,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Agents are named by a text, and the [`arena`] says which one is stronger:
+//! A text describes an agent, and the [`arena`] measures which agent is stronger:
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -65,10 +65,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Longer ones are in the folder `examples`. Without the default features the library has no training (`net`) and
-//! the package no program (`cli`).
+//! The folder `examples` has longer examples. Feature `net` adds training, feature `cli` the `jarmo` program; both
+//! are on by default.
 //!
-//! A module imports only modules above it in this list.
+//! Modules import only modules that come earlier in this list.
 
 pub mod program;
 pub mod game;

@@ -1,4 +1,5 @@
-//! The rules driven from outside: games in as JSON lines, every position of them out as JSON lines.
+//! Plays games given as JSON lines and writes all their positions as JSON lines, to test the rules from
+//! outside.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -7,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use crate::game::{Mask, Outcome, Player};
 
-/// The limit on the length of a game that names none.
+/// The limit on the length of games that do not give `max_plies`.
 const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// No game that anyone played needs a longer line.
-const MOST_LINE_BYTES: u64 = 16 << 20;
+/// The maximum length of a line; far more than a real game needs.
+const MAX_LINE_BYTES: u64 = 16 << 20;
 
-/// A game to trace; other keys of the line are not looked at.
+/// A game to trace. Unknown keys are ignored.
 #[derive(Deserialize)]
 struct TraceGame {
     game: String,
@@ -36,7 +37,7 @@ struct ErrorLine {
     error: String,
 }
 
-/// Why tracing ended before its input did.
+/// Why tracing stopped before the end of the input.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The input cannot be read.
@@ -47,16 +48,16 @@ pub enum TraceError {
     Write(io::Error),
 }
 
-/// Reads games, one JSON object a line, and writes every position of each. A line that fails gives an
-/// error line in place of the rest of its game, and reading goes on. Returns whether no line failed.
+/// Reads games, one JSON object per line, and writes every position of each. If a game fails, an error line
+/// replaces the rest of its positions and tracing continues. Returns whether all games succeeded.
 ///
-/// Of the settings, a game takes those it has.
+/// Settings that a game does not have are ignored.
 pub fn trace(
     settings: &GameSettings,
     mut input: impl BufRead,
     mut out: impl Write,
 ) -> Result<bool, TraceError> {
-    let mut all_well = true;
+    let mut success = true;
     let mut line = Vec::new();
     for number in 1_u64.. {
         let Some(whole) = read_line(&mut input, &mut line).map_err(TraceError::Read)? else {
@@ -72,22 +73,22 @@ pub fn trace(
             Ok(traced) => trace_game(settings, &traced, &mut out),
         };
         if let Err(problem) = written.map_err(TraceError::Write)? {
-            all_well = false;
+            success = false;
             let error = format!("line {number}: {problem}");
             write_line(&mut out, &ErrorLine { error }).map_err(TraceError::Write)?;
         }
         out.flush().map_err(TraceError::Write)?;
     }
-    Ok(all_well)
+    Ok(success)
 }
 
-/// Reads the next line, or `None` at the end; says whether all of it is in `line`.
+/// Reads the next line into `line` and returns whether it is complete; `None` at the end.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
     line.clear();
-    if input.take(MOST_LINE_BYTES).read_until(b'\n', line)? == 0 {
+    if input.take(MAX_LINE_BYTES).read_until(b'\n', line)? == 0 {
         return Ok(None);
     }
-    let whole = line.ends_with(b"\n") || (line.len() as u64) < MOST_LINE_BYTES;
+    let whole = line.ends_with(b"\n") || (line.len() as u64) < MAX_LINE_BYTES;
     if !whole {
         input.skip_until(b'\n')?;
     }
@@ -95,25 +96,25 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<
 }
 
 fn too_long() -> String {
-    format!("longer than {} MiB", MOST_LINE_BYTES >> 20)
+    format!("longer than {} MiB", MAX_LINE_BYTES >> 20)
 }
 
 fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
     let expected =
         "expected {\"game\":…,\"moves\":[…]} with optional \"position\" and \"max_plies\"";
-    // Serde would take an array of the fields as well.
+    // Serde would also accept an array of the fields.
     if line.trim_ascii_start().first() != Some(&b'{') {
         return Err(expected.to_owned());
     }
     serde_json::from_slice(line).map_err(|error| {
         let message = error.to_string();
-        // The number of the line within the line helps nobody.
+        // Serde counts lines within this line; that number is useless here.
         let message = message.split(" at line ").next().unwrap_or_default();
         format!("{expected}: {message} (column {})", error.column())
     })
 }
 
-/// Traces one game; the inner error is about the game, the outer one about writing.
+/// Traces one game. The outer error is a write error, the inner one is in the game.
 fn trace_game(
     settings: &GameSettings,
     traced: &TraceGame,
@@ -170,7 +171,7 @@ fn write_position<G: CatalogGame>(
     write_line(out, &line)
 }
 
-/// The texts of the legal actions, sorted by bytes.
+/// The texts of the legal actions, sorted.
 pub fn legal_texts<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<String> {
     let mut texts: Vec<String> = game
         .legal(position)

@@ -1,4 +1,4 @@
-//! Which program this is: version, sources, compiler, features; and how many cores it runs on.
+//! Facts about this build: version, commit, compiler, features; and the number of cores.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -7,28 +7,28 @@ use std::thread::available_parallelism;
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The commit that it was built from, or nothing if it was built without version control.
+/// The commit of the sources; empty when built without version control.
 pub const COMMIT: &str = env!("JARMO_COMMIT");
 
-/// The compiler that built it.
+/// The compiler version.
 pub const TOOLCHAIN: &str = env!("JARMO_TOOLCHAIN");
 
-/// Whether the sources differed from the commit.
+/// Whether the sources had uncommitted changes.
 pub fn is_changed() -> bool {
     env!("JARMO_CHANGED") == "true"
 }
 
-/// The name of this program with its version, for files that it writes.
+/// Name and version of the program, for the headers of files.
 pub fn this_program() -> String {
     format!("jarmo {VERSION}")
 }
 
-/// How many threads this machine runs side by side, as far as it tells.
+/// The number of threads that can run in parallel; 1 if unknown.
 pub fn cores() -> usize {
     available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// What `--version` says after the name: version, commit, features and compiler.
+/// The text of `--version` after the name: version, commit, features and compiler.
 pub fn version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(write_version);
     &TEXT

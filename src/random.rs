@@ -1,62 +1,62 @@
-//! Random streams: one per slot or game, all derived from one seed.
+//! Random numbers, all derived from one seed: streams per slot or game, and single draws by number.
 
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
 use crate::game::{Action, Mask};
 
-/// A random stream. The algorithm is fixed, so a seed means the same games on every machine.
+/// A random stream. The algorithm is fixed, so a seed gives the same games on every machine.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The stream number `index` of a seed. Streams of different indices or seeds are unrelated.
+/// The stream with this seed and index. Streams with different seeds or indices are independent.
 pub fn stream(seed: u64, index: u64) -> Stream {
     Stream::seed_from_u64(both(seed, index))
 }
 
-/// The stream of a slot in one step: nothing has to be kept from step to step.
+/// The stream of a slot for one step, so that no stream has to be stored between steps.
 pub fn slot_stream(seed: u64, slot: u64, step: u64) -> Stream {
     stream(seed, (slot << 40) | step)
 }
 
-/// Random bits by number, all of them at hand at once: the outputs of SplitMix64.
+/// Random access to the outputs of SplitMix64.
 #[derive(Clone, Copy, Debug)]
 pub struct Draws(u64);
 
 impl Draws {
-    /// The bits of one index of a seed. Those of different indices or seeds are unrelated.
+    /// The outputs for this seed and index. Those of different seeds or indices are independent.
     pub fn new(seed: u64, index: u64) -> Draws {
         Draws(both(seed, index))
     }
 
-    /// 64 random bits, the same ones for the same number.
+    /// The output with this number: 64 random bits.
     #[inline]
     pub fn bits(self, number: u64) -> u64 {
         mix(self.0.wrapping_add(number.wrapping_mul(GOLDEN)))
     }
 }
 
-/// A number below `bound` from 64 random bits: the high half of the product. The bias is below
+/// Maps 64 random bits to a number below `bound`: the high half of the product. The bias is below
 /// `bound / 2^64`.
 #[inline]
 pub fn below(bits: u64, bound: u32) -> u32 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u32
 }
 
-/// An action of a set that is not empty, any as likely as any other, from 64 random bits.
+/// Maps 64 random bits to an action of a non-empty set, uniformly.
 #[inline]
 pub fn any_of<M: Mask>(set: &M, bits: u64) -> Action {
     set.nth(below(bits, set.count()))
 }
 
-/// Each half is mixed before they meet, so that (1, 0) and (0, 1) end up apart.
+/// Combines seed and index. Both are mixed first, so that (1, 0) and (0, 1) differ.
 const fn both(seed: u64, index: u64) -> u64 {
     mix(seed) ^ mix(!index).rotate_left(32)
 }
 
-/// The step of SplitMix64 from one state to the next.
+/// The increment of the SplitMix64 state.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finaliser of SplitMix64: every input bit moves about half of the output bits.
+/// The output function of SplitMix64: every input bit affects about half of the output bits.
 #[inline]
 pub(crate) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(GOLDEN);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_those_of_splitmix64() {
+    fn draws_match_published_outputs_of_splitmix64() {
         let draws = Draws(1234567);
         let bits: Vec<u64> = (0..3).map(|number| draws.bits(number)).collect();
         let published = [

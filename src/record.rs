@@ -1,8 +1,8 @@
-//! Game records: one game a line, as JSON, readable by the rules probe.
+//! Game records: one game per line, as JSON.
 //!
-//! A record is what the probe reads (`game`, `position`, `max_plies`, `moves`) and, for people and
-//! tournaments, who played, how it ended and where it belongs. Only `game` and `moves` must be there;
-//! unknown keys are not looked at. The form is described in docs/formats.md.
+//! A record has what [`probe`](crate::probe) reads (`game`, `position`, `max_plies`, `moves`), and optionally
+//! the players, the outcome and the tournament. Only `game` and `moves` are required; unknown keys are
+//! ignored. docs/formats.md describes the format.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::{Action, Game, Outcome};
 
-/// The version of the form; it goes up when a reader of the old one would misread the new one.
+/// The version of the format. Increased when readers of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
 
-/// A game that was played, or a part of one.
+/// The record of a game, finished or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GameRecord {
-    /// The version of this form.
+    /// The version of the format.
     #[serde(default = "current_format")]
     pub format: u32,
     /// The game's name.
@@ -27,28 +27,28 @@ pub struct GameRecord {
     /// The version of its rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<u32>,
-    /// Who played White.
+    /// The name of White.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub white: Option<String>,
-    /// Who played Black.
+    /// The name of Black.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub black: Option<String>,
-    /// How it ended; nothing for a game that did not.
+    /// The outcome; `None` for an unfinished game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// The tournament it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arena: Option<ArenaMark>,
-    /// How many moves at the beginning were given, not chosen by the players.
+    /// The number of first moves that belong to the opening and were not chosen by the players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opening_plies: Option<usize>,
-    /// The position it started from, unless that is the game's own.
+    /// The start position, if it is not the start position of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
-    /// The ply at which the game is cut off, 0 for never; the game's default if it is not named.
+    /// The ply at which the game is cut off, 0 for never; `None` is the default of the game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_plies: Option<u32>,
-    /// Every action from there, as text.
+    /// All actions, as text.
     pub moves: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ fn current_format() -> u32 {
 }
 
 impl Default for GameRecord {
-    /// A record of this form of which nothing is known yet; it lacks its game.
+    /// An empty record. Set `game` before using it.
     fn default() -> GameRecord {
         GameRecord {
             format: FORMAT,
@@ -75,33 +75,33 @@ impl Default for GameRecord {
     }
 }
 
-/// Which game of which tournament a record is.
+/// The place of a game in a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArenaMark {
     /// The tournament's seed.
     pub seed: u64,
-    /// The pair of games it belongs to, of those between the same two players.
+    /// The index of the opening pair, among the games between the same two players.
     pub pair: u32,
-    /// Nodes or simulations a move, if they were the same for all.
+    /// Nodes or simulations per move, if equal for all players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Milliseconds a move, if they were the same for all.
+    /// Milliseconds per move, if equal for all players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub movetime_ms: Option<u64>,
 }
 
-/// A record played through: every position, and the actions between them.
+/// The positions and actions of a record.
 #[derive(Clone)]
-pub struct Replay<G: Game> {
-    /// The rules with the record's limit.
+pub struct ReplayedGame<G: Game> {
+    /// The rules, with the record's limit on the length.
     pub game: G,
-    /// From the first to the last; one more than actions.
+    /// All positions, one more than actions.
     pub positions: Vec<G::Position>,
-    /// The actions.
+    /// All actions.
     pub actions: Vec<Action>,
 }
 
-/// What is wrong with a record, or with a file of them.
+/// An invalid record, or a file of records that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordError(String);
@@ -128,22 +128,22 @@ impl GameRecord {
             Ok(record)
         } else {
             Err(RecordError::new(format!(
-                "game record of format {}, this build reads format {FORMAT}",
+                "game record has format {}, but this build reads format {FORMAT}",
                 record.format
             )))
         }
     }
 
-    /// The record as one line, without its end.
+    /// The record as one line of JSON, without a line break.
     pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("a record has only text keys and plain values")
     }
 
-    /// Plays the record through under these rules, with the record's own limit on the length.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<Replay<G>, RecordError> {
+    /// Replays the record under these rules, with the record's own limit on the length.
+    pub fn replay<G: Game>(&self, game: &G) -> Result<ReplayedGame<G>, RecordError> {
         if self.game != game.id() {
             return Err(RecordError::new(format!(
-                "a game of {}, not of {}",
+                "the record is a game of {}, not of {}",
                 self.game,
                 game.id()
             )));
@@ -152,7 +152,7 @@ impl GameRecord {
             && rules != game.rules_version()
         {
             return Err(RecordError::new(format!(
-                "played under version {rules} of the rules of {}, this build has version {}",
+                "the record uses version {rules} of the rules of {}, but this build has version {}",
                 self.game,
                 game.rules_version()
             )));
@@ -176,7 +176,7 @@ impl GameRecord {
             actions.push(action);
             positions.push(position);
         }
-        Ok(Replay {
+        Ok(ReplayedGame {
             game,
             positions,
             actions,
@@ -184,7 +184,7 @@ impl GameRecord {
     }
 }
 
-/// Reads all records of a file. Empty lines are skipped.
+/// Reads all records of a file. Skips empty lines.
 pub fn read_records(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
     let text = fs::read_to_string(path).map_err(|error| RecordError::in_file(path, error))?;
     parse_lines(path, &text)
@@ -202,40 +202,40 @@ fn parse_lines(path: &Path, text: &str) -> Result<Vec<GameRecord>, RecordError> 
         .collect()
 }
 
-/// A file that records are added to, each in one write, so that a kill loses no finished game. No
-/// other process can add to it meanwhile.
+/// A file that records are appended to. Each record is one write, so a kill loses no finished game. The file
+/// is locked against other processes.
 #[derive(Debug)]
 pub struct RecordFile {
     path: PathBuf,
     file: File,
 }
 
-/// A file opened to be continued.
+/// A file that was reopened to append to it.
 #[derive(Debug)]
 pub struct Resumed {
-    /// Where new records go.
+    /// The file, ready for new records.
     pub file: RecordFile,
-    /// The records that are in it.
+    /// The records already in the file.
     pub records: Vec<GameRecord>,
-    /// Bytes of a half-written last line that were cut off.
+    /// The length of an incomplete last line that was removed, in bytes.
     pub torn_bytes: usize,
 }
 
 impl RecordFile {
-    /// Makes a new file. One that is already there is not touched.
+    /// Creates a new file. Fails if the file exists.
     pub fn create(path: &Path) -> Result<RecordFile, RecordError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => RecordError::in_file(
                 path,
-                "there already; choose another name, or go on with it by --resume",
+                "already exists; choose another name or continue it with --resume",
             ),
             _ => RecordError::in_file(path, error),
         })?;
         RecordFile::locked(path, file)
     }
 
-    /// Opens a file to add to it. A last line that was only half written is cut off.
+    /// Opens a file to append to it. Removes an incomplete last line.
     pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
         let failed = |error: io::Error| RecordError::in_file(path, error);
         let file = OpenOptions::new()
@@ -252,7 +252,7 @@ impl RecordFile {
         let tail = std::str::from_utf8(&bytes[whole..]).unwrap_or_default();
         let mut kept = whole;
         if GameRecord::parse(tail).is_ok() {
-            kept = bytes.len(); // only the end of the line is missing
+            kept = bytes.len(); // only the line break is missing
         }
         let text = std::str::from_utf8(&bytes[..kept])
             .map_err(|error| RecordError::in_file(path, format_args!("not text: {error}")))?;
@@ -269,7 +269,7 @@ impl RecordFile {
         })
     }
 
-    /// Adds a record.
+    /// Appends a record.
     pub fn append(&mut self, record: &GameRecord) -> Result<(), RecordError> {
         let line = record.to_line() + "\n";
         self.file
@@ -281,9 +281,9 @@ impl RecordFile {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(RecordError::in_file(
                 path,
-                "another process is writing to it; wait for its end",
+                "another process is writing to this file; wait until it has finished",
             )),
-            // Some file systems have no locks; then nothing guards against a second writer.
+            // Without locks in the file system there is no protection against a second writer.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile {
                 path: path.to_owned(),
                 file,

@@ -1,26 +1,26 @@
-//! Threats on a board, for jarmo and guard alike: per player the circles that one, and that two of his
-//! pieces can go to next, and every capture that he could make if it were his turn.
+//! Threats in jarmo and guard. Per player: the circles that at least one, and at least two, of the
+//! player's pieces can reach in one move, and every capture the player could make with the next move.
 
 use super::set_bits;
 use crate::game::{Mask, Player};
 use crate::games::board::{Board, CIRCLES, Circles};
 
-/// Per player: circles that one piece reaches, that two reach.
+/// Per player: circles reached by at least one piece, and by at least two.
 const REACH_PLANES: usize = 2 * 2;
 
 const CAPTURES: usize = REACH_PLANES * CIRCLES;
 
-/// Directed lines, each of which can be a capture of either player.
+/// The number of possible captures per player: one for each directed line.
 fn captures(board: &Board) -> usize {
     2 * board.lines().len()
 }
 
-/// Planes of threats: the four of reach, and as many as the captures along all lines fill.
+/// The number of planes of threats: four for reach, and as many as the captures need.
 pub(super) fn threat_planes(board: &Board) -> usize {
     REACH_PLANES + (2 * captures(board)).div_ceil(CIRCLES)
 }
 
-/// Calls `set` with every threat of these pieces; those on their goal rows threaten nothing.
+/// Calls `set` with the index of every threat. Pieces on their goal row threaten nothing.
 #[inline]
 pub(super) fn threats(board: &Board, pieces: [Circles; 2], mut set: impl FnMut(usize)) {
     for player in Player::BOTH {

@@ -1,8 +1,8 @@
-//! Connect four's features: 2 board planes of 42 cells, the mover's stones and the opponent's. Where
-//! a limit on the length is set, a third plane tells the plies left.
+//! Features of connect four: 2 board planes of 42 cells, the mover's stones and the opponent's. With a
+//! limit on the length of a game, a third plane encodes the plies left.
 //!
-//! The threats, of the mover and of the opponent: the empty circles that would complete four, and the
-//! lines of four that hold two stones of his and nothing else.
+//! The threats of the mover and of the opponent: empty circles that complete four, and lines of four with
+//! exactly two of the player's stones and two empty circles.
 
 use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
 use crate::game::Game;
@@ -13,10 +13,10 @@ const BOARD_PLANES: usize = 2;
 const CELLS: usize = ROWS * COLUMNS;
 const _: () = assert!(PLIES_LEFT_CELLS <= CELLS);
 
-/// Lines of four.
+/// The number of lines of four.
 const LINES: usize = 69;
 
-/// Behind the two planes of circles that complete four.
+/// Where the lines with two stones start, after two planes of circles that complete four.
 const PAIRS: usize = 2 * CELLS;
 
 const THREAT_PLANES: usize = 2 + (2 * LINES).div_ceil(CELLS);
@@ -40,13 +40,13 @@ impl Encode for ConnectFour {
         let threats = self.feature_count();
         let input = |index: usize| match index.checked_sub(threats) {
             None if index < BOARD_PLANES * CELLS => cell(index),
-            None => index, // a number is the same in a mirror
+            None => index, // numbers have no mirror image
             Some(threat) if threat < PAIRS => threats + cell(threat),
             Some(threat) => match threat - PAIRS {
                 pair if pair < 2 * LINES => {
                     threats + PAIRS + pair - pair % LINES + mirrored_line(pair % LINES)
                 }
-                _ => index, // no line
+                _ => index, // padding
             },
         };
         Some(Mirror {
@@ -95,19 +95,19 @@ impl Encode for ConnectFour {
     }
 }
 
-/// Sets the circles of a set of stones in a plane.
+/// Sets the features of a set of circles, in the plane that starts at `plane_start`.
 #[inline]
 fn set_circles(plane_start: usize, circles: u64, set: &mut impl FnMut(usize)) {
     let mut left = circles;
     while left != 0 {
-        // A column of the set has one bit more than it has circles.
+        // A column of the set has one more bit than circles.
         let (column, row) = COLUMN_AND_ROW[left.trailing_zeros() as usize];
         set(plane_start + usize::from(row) * COLUMNS + usize::from(column));
         left &= left - 1;
     }
 }
 
-/// By the lowest circle of a line: whether a stone stands on its first, second, third, fourth one.
+/// By first circle of a line: whether its first, second, third and fourth circles have a stone.
 #[inline]
 fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
     [
@@ -118,10 +118,10 @@ fn line_of_four(stones: u64, step: usize) -> [u64; 4] {
     ]
 }
 
-/// From a circle to the next one of a line: up, right and down, right, right and up.
+/// Bit distance between neighbours on a line, by direction: up, right and down, right, right and up.
 const STEPS: [usize; 4] = [1, HEIGHT - 1, HEIGHT, HEIGHT + 1];
 
-/// By direction: the circles that a line starts at.
+/// By direction: the first circles of all lines.
 const STARTS: [u64; 4] = {
     let mut starts = [0; 4];
     let mut direction = 0;
@@ -134,7 +134,7 @@ const STARTS: [u64; 4] = {
     starts
 };
 
-/// By step and first circle: the number of the line.
+/// By step and first circle: the index of the line.
 const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
     let mut numbers = [[0; COLUMNS * HEIGHT]; HEIGHT + 2];
     let mut number = 0;
@@ -154,7 +154,7 @@ const LINE_AT: [[u8; COLUMNS * HEIGHT]; HEIGHT + 2] = {
     numbers
 };
 
-/// The number of a line in the mirror.
+/// The index of the mirror image of a line.
 fn mirrored_line(line: usize) -> usize {
     let circles = |step: usize, start: usize| [0, 1, 2, 3].map(|place| start + place * step);
     let mirror = |bit: usize| HEIGHT * (COLUMNS - 1 - bit / HEIGHT) + bit % HEIGHT;
@@ -165,14 +165,17 @@ fn mirrored_line(line: usize) -> usize {
                 .map(move |start| circles(step, start))
         })
     };
-    let mut image = lines().nth(line).expect("a line").map(mirror);
+    let mut image = lines()
+        .nth(line)
+        .expect("a line index is below LINES")
+        .map(mirror);
     image.sort_unstable();
     lines()
         .position(|line| line == image)
-        .expect("a mirror shows lines as lines")
+        .expect("the mirror image of a line is a line")
 }
 
-/// Column and row of each bit of a set of stones.
+/// By bit of a set of stones: column and row.
 const COLUMN_AND_ROW: [(u8, u8); COLUMNS * HEIGHT] = {
     let mut table = [(0, 0); COLUMNS * HEIGHT];
     let mut bit = 0;

@@ -1,5 +1,5 @@
-//! Guard's features: 4 board planes and 3 planes of numbers, 25 cells each, in White's and Black's
-//! terms as for jarmo; and the threats of pieces on a board.
+//! Features of guard: 4 board planes and 3 planes of numbers, 25 cells each. As in jarmo, planes belong to
+//! White and Black, not to the mover. Threats are those of `board`.
 
 use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
 use crate::game::Player;
@@ -14,7 +14,7 @@ const NUMBER_PLANES: usize = 3;
 
 const WHITE_MOVES: usize = BOARD_PLANES * CIRCLES;
 const MOVED: usize = WHITE_MOVES + 1;
-const PASSED: usize = MOVED + 1; // the turn before was a pass alone; the cell after it: two were
+const PASSED: usize = MOVED + 1; // two cells: 1 or 2 turns in a row were only a pass
 const CAPTURED: usize = PASSED + 2;
 const PLACEMENTS: usize = CAPTURED + 2 * PIECES as usize;
 const PLIES_LEFT: usize = PLACEMENTS + 2 * PIECES as usize;

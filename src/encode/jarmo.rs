@@ -1,7 +1,6 @@
-//! Jarmo's features: 8 board planes and 2 planes of numbers, 25 cells each; and the threats of
-//! pieces on a board.
+//! Features of jarmo: 8 board planes and 2 planes of numbers, 25 cells each. Threats are those of `board`.
 //!
-//! The board has no symmetry, so nothing is turned for Black: planes are White's and Black's, and a
+//! The board has no symmetry, so it is not rotated for Black: planes belong to White and Black, and a
 //! feature says who is to move.
 
 use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
@@ -17,7 +16,7 @@ const NUMBER_PLANES: usize = 2;
 
 const WHITE_MOVES: usize = BOARD_PLANES * CIRCLES;
 const STREAK: usize = WHITE_MOVES + 1;
-const STREAK_CELLS: usize = SHUTTLE_LIMIT as usize + 1; // the last cell: a pass
+const STREAK_CELLS: usize = SHUTTLE_LIMIT as usize + 1; // the last cell encodes a pass
 const CAPTURED: usize = STREAK + 2 * STREAK_CELLS;
 const PLIES_LEFT: usize = CAPTURED + 2 * ARCHERS as usize;
 const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;

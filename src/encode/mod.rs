@@ -1,12 +1,11 @@
-//! Position → input features. Versioned, and knows nothing of tensors.
+//! Turns positions into input features for networks. Versioned; independent of tensors.
 //!
-//! Every feature is 0 or 1, and few are 1: a first layer can add up one row per set feature. The
-//! features of a position lie in `planes x cells`, plane by plane. The first
-//! [`Encode::board_planes`] planes say something about each cell; in the others a number stands as
-//! one set cell.
+//! Every feature is 0 or 1, and few are 1, so a first layer can add one row of weights per set feature.
+//! The features of a position have shape `[planes, cells]`. The first [`Encode::board_planes`] planes
+//! describe the cells; in the other planes one set cell encodes a number.
 //!
-//! Networks see more than the environment shows: behind the features come the
-//! [threats](Encode::threats), which follow from them and save a small network from working them out.
+//! The inputs of a network are the features followed by the [threats](Encode::threats). Threats follow from
+//! the features; giving them saves a small network from having to learn them.
 
 mod connect_four;
 mod guard;
@@ -16,37 +15,36 @@ mod board;
 
 use crate::game::Game;
 
-/// Goes up whenever any game's inputs change their meaning. A network belongs to one version.
+/// Increased whenever the inputs of a game change their meaning. A network reads only its own version.
 pub const ENCODER_VERSION: u32 = 2;
 
-/// A game whose positions can be written as features.
+/// A game whose positions can be encoded as features.
 ///
-/// The features hold everything that the rules need: two positions with the same features have the
-/// same legal actions and stay alike under every action. Two things are left out: more plies before
-/// the cut-off than [`MOST_PLIES_LEFT`] look as if just that many were left, and of tammi's earlier
-/// positions only the number of repetitions is told.
+/// The features contain everything that the rules need: two positions with the same features have the
+/// same legal actions, and still have the same features after any action. There are two exceptions: the
+/// plies left before the cut-off are capped at [`MAX_PLIES_LEFT`], and of tammi's earlier positions only
+/// the number of repetitions is encoded.
 pub trait Encode: Game {
-    /// All planes.
+    /// The number of planes of features.
     fn planes(&self) -> usize;
 
-    /// The planes that say something about each cell; they come first.
+    /// The number of planes that describe the cells; they come first.
     fn board_planes(&self) -> usize;
 
-    /// Cells of a plane as rows and columns.
+    /// The shape of a plane: rows and columns.
     fn grid(&self) -> (usize, usize);
 
     /// Calls `set` with the index of every feature that is 1.
     fn features(&self, position: &Self::Position, set: impl FnMut(usize));
 
-    /// Planes of threats.
+    /// The number of planes of threats.
     fn threat_planes(&self) -> usize;
 
-    /// Calls `set` with the index, from 0 on, of every threat that is 1: what is attacked, what can
-    /// be captured, where a line is nearly full.
+    /// Calls `set` with the index, starting at 0, of every threat that is 1: cells under attack, possible
+    /// captures, lines that are nearly full.
     fn threats(&self, position: &Self::Position, set: impl FnMut(usize));
 
-    /// Calls `set` with the index of everything that is 1 in what a network sees: the features, and
-    /// behind them the threats.
+    /// Calls `set` with the index of every network input that is 1: the features, then the threats.
     #[inline]
     fn inputs(&self, position: &Self::Position, mut set: impl FnMut(usize)) {
         self.features(position, &mut set);
@@ -54,31 +52,31 @@ pub trait Encode: Game {
         self.threats(position, |index| set(first + index));
     }
 
-    /// How many numbers a network sees: features and threats.
+    /// The number of network inputs: features and threats.
     fn input_count(&self) -> usize {
         self.feature_count() + self.threat_planes() * self.cells()
     }
 
-    /// The same game seen in a mirror, where the rules do not tell the two apart.
+    /// The mirror symmetry of the game, if it has one.
     fn mirror(&self) -> Option<Mirror> {
         None
     }
 
-    /// Cells of a plane.
+    /// The number of cells of a plane.
     fn cells(&self) -> usize {
         let (rows, columns) = self.grid();
         rows * columns
     }
 
-    /// Numbers per position: `planes x cells`.
+    /// The number of features: `planes x cells`.
     fn feature_count(&self) -> usize {
         self.planes() * self.cells()
     }
 
-    /// Writes the features of a position.
+    /// Writes the features of a position as numbers.
     ///
     /// # Panics
-    /// Panics unless `out` is `[planes x cells]` long.
+    /// Panics unless `out` has `planes x cells` numbers.
     #[inline]
     fn observe(&self, position: &Self::Position, out: &mut [f32]) {
         assert_eq!(out.len(), self.feature_count(), "one number per feature");
@@ -87,16 +85,16 @@ pub trait Encode: Game {
     }
 }
 
-/// Where everything is in a mirror. Looking twice shows what was there.
+/// A mirror symmetry, as permutations that are their own inverses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mirror {
-    /// Where each input goes.
+    /// By input: its mirror image.
     pub inputs: Vec<u16>,
-    /// Where each action goes.
+    /// By action: its mirror image.
     pub actions: Vec<u16>,
 }
 
-/// Sets the bits of `cells` in a plane.
+/// Sets the features of the cells in `cells`, in the plane that starts at `plane_start`.
 #[inline]
 fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
     let mut left = cells;
@@ -106,17 +104,17 @@ fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
     }
 }
 
-/// The most plies before the cut-off that features tell apart.
-pub const MOST_PLIES_LEFT: u32 = 16 * COARSE_STEPS as u32 - 1;
+/// The maximum number of plies left before the cut-off that the features distinguish.
+pub const MAX_PLIES_LEFT: u32 = 16 * COARSE_STEPS as u32 - 1;
 
-/// Steps of 16 plies before the cut-off.
+/// The number of steps of 16 plies that are distinguished.
 const COARSE_STEPS: usize = 13;
 
-/// Cells that [`set_plies_left`] needs.
+/// The number of cells that [`set_plies_left`] uses.
 const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
 
-/// Writes the plies before the cut-off as two numbers, the whole steps of 16 and the rest. Without a
-/// limit no feature is set.
+/// Encodes the plies left before the cut-off as two numbers: quotient and remainder by 16. Sets nothing
+/// without a limit.
 #[inline]
 fn set_plies_left<G: Game>(
     game: &G,
@@ -125,13 +123,13 @@ fn set_plies_left<G: Game>(
     set: &mut impl FnMut(usize),
 ) {
     if let Some(left) = game.plies_left(position) {
-        let left = left.min(MOST_PLIES_LEFT) as usize;
+        let left = left.min(MAX_PLIES_LEFT) as usize;
         set(start + left / 16);
         set(start + COARSE_STEPS + left % 16);
     }
 }
 
-/// Sets the cell of a count from 1 to however many cells follow `start`; none for 0.
+/// Encodes a count: 1 sets the cell at `start`, 2 the next one, and so on; 0 sets none.
 #[inline]
 fn set_count(start: usize, count: u32, set: &mut impl FnMut(usize)) {
     if count > 0 {

@@ -1,10 +1,12 @@
-//! Tammi's features: 6 board planes and 2 planes of numbers, 64 cells each, as the mover sees the
-//! board. Actions are in the mover's terms too, so colours need no feature. The threats are what he
-//! can do, and what the opponent could do if it were his turn, each in his own terms.
+//! Features of tammi: 6 board planes and 2 planes of numbers, 64 cells each, in the mover's view.
+//!
+//! Actions are in the mover's view too, so no feature says which player is to move. The threats are the
+//! mover's actions, and those the opponent would have if it were the opponent's turn, each in the view of
+//! its player.
 
 use super::{Encode, PLIES_LEFT_CELLS, set_count, set_plies_left};
 use crate::game::{Game, Mask};
-use crate::games::tammi::{MOST_QUIET_LIMIT, SIDE, Square};
+use crate::games::tammi::{MAX_QUIET_LIMIT, SIDE, Square};
 use crate::games::{Tammi, TammiPosition};
 
 /// Men and kings of the mover and the opponent, the capturing piece, jumped pieces.
@@ -13,9 +15,9 @@ const BOARD_PLANES: usize = 6;
 const NUMBER_PLANES: usize = 2;
 const CELLS: usize = SIDE * SIDE;
 
-const REPEATS: usize = BOARD_PLANES * CELLS; // 1 or 2 earlier occurrences
+const REPEATS: usize = BOARD_PLANES * CELLS; // two cells: 1 or 2 earlier occurrences
 const QUIET_LEFT: usize = REPEATS + 2;
-const PLIES_LEFT: usize = QUIET_LEFT + MOST_QUIET_LIMIT as usize;
+const PLIES_LEFT: usize = QUIET_LEFT + MAX_QUIET_LIMIT as usize;
 const END: usize = PLIES_LEFT + PLIES_LEFT_CELLS;
 const _: () = assert!(END <= (BOARD_PLANES + NUMBER_PLANES) * CELLS);
 

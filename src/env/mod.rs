@@ -1,4 +1,4 @@
-//! Thousands of games in lockstep: observe, mask, step, restart. The environment owns no policy.
+//! Steps thousands of games in lockstep: observe, mask, step, restart. Actions come from the caller.
 //!
 //! ```
 //! use jarmo::env::VecEnv;
@@ -27,65 +27,64 @@ use rayon::prelude::*;
 pub use opening::{Opening, positions};
 pub use saved::{EnvError, EnvState, SavedGame};
 use shard::Slot;
-pub use shard::{Ended, History, Keep, Shard, Transition};
+pub use shard::{FinishedGame, History, Keep, Shard, Transition};
 pub use stats::GameStats;
 
 use crate::encode::Encode;
 use crate::game::{Action, Game, Player};
 use crate::random::{Stream, slot_stream};
 
-/// Below this many games a thread's share is not worth handing over.
-const FEWEST_PER_THREAD: usize = 128;
+/// A shard has at least this many games. With fewer, handing it to a thread costs more than it saves.
+const MIN_PER_THREAD: usize = 128;
 
-/// Many games of the same rules, each in a slot of its own, that advance together.
+/// Many games of the same rules that advance together, each in its own slot.
 ///
-/// What is random in a game follows from seed, slot and step, so the same seed gives the same games
-/// whatever the number of threads. The games are sharded over the threads of the rayon pool that the
-/// environment is made in. Where each thread has an evaluator or agents of its own, it steps a
-/// [`Shard`] of its own.
+/// All random numbers are derived from seed, slot and step, so the same seed gives the same games on any
+/// number of threads. The games are sharded over the threads of the current rayon pool. If each thread has
+/// its own evaluator or agents, let each thread step its own [`Shard`] instead.
 pub struct VecEnv<G: Game> {
     game: G,
     seed: u64,
     games: usize,
-    share: usize, // games of every shard but the last, which may have fewer
+    share: usize, // games per shard; the last shard may have fewer
     shards: Vec<Shard<G>>,
-    openings: Box<Openings<G::Position>>,
+    openings: Box<OpeningFn<G::Position>>,
 }
 
-/// How the games of an environment begin. A slot without an answer is idle from then on.
-type Openings<P> = dyn Fn(NewGame) -> Option<Opening<P>> + Send + Sync;
+/// The opening of a new game; `None` leaves the slot idle.
+type OpeningFn<P> = dyn Fn(NewGame) -> Option<Opening<P>> + Send + Sync;
 
-/// A game that is about to begin.
+/// A game that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct NewGame {
-    /// Its slot.
+    /// The slot of the game.
     pub slot: usize,
-    /// Steps of the environment before it.
+    /// Steps of the environment before the game.
     pub step: u64,
     seed: u64,
 }
 
 impl NewGame {
-    /// The randomness of its opening.
+    /// The random stream for the opening.
     pub fn stream(&self) -> Stream {
-        // `sample` draws from the seed itself.
+        // The seed is inverted because `sample` uses the seed itself.
         slot_stream(!self.seed, self.slot as u64, self.step)
     }
 }
 
 impl<G: Game> VecEnv<G> {
-    /// `games` games at their start. Where one ends, another begins.
+    /// `games` games at the start position. When a game ends, another one starts in its slot.
     ///
     /// # Panics
-    /// Panics if there are none.
+    /// Panics if `games` is 0.
     pub fn new(game: G, games: usize, seed: u64) -> VecEnv<G> {
         let start = game.start();
         let openings = move |_| Some(Opening::at(start));
         VecEnv::with_openings(game, games, seed, Keep::default(), openings)
     }
 
-    /// `games` slots. `openings` says how each game begins, at first and wherever one has ended, or
-    /// leaves the slot idle.
+    /// `games` slots. `openings` gives the opening of each game, at first and after each end; `None` leaves
+    /// the slot idle.
     ///
     /// ```
     /// use jarmo::env::{Keep, Opening, VecEnv};
@@ -107,7 +106,7 @@ impl<G: Game> VecEnv<G> {
     /// ```
     ///
     /// # Panics
-    /// Panics if there are no slots.
+    /// Panics if `games` is 0.
     pub fn with_openings(
         game: G,
         games: usize,
@@ -117,7 +116,7 @@ impl<G: Game> VecEnv<G> {
     ) -> VecEnv<G> {
         assert!(games > 0, "an environment needs at least one game");
         let threads = rayon::current_num_threads();
-        let share = games.div_ceil(threads).max(FEWEST_PER_THREAD).min(games);
+        let share = games.div_ceil(threads).max(MIN_PER_THREAD).min(games);
         let open = |slot| {
             let step = 0;
             openings(NewGame { slot, step, seed })
@@ -144,65 +143,64 @@ impl<G: Game> VecEnv<G> {
         self.games
     }
 
-    /// How many threads can work on it at once.
+    /// The number of shards, each stepped by one thread at a time.
     pub fn shards(&self) -> usize {
         self.shards.len()
     }
 
-    /// Bytes of memory a game takes beside the caller's buffers.
+    /// Bytes of memory per game, without the caller's buffers.
     pub const fn slot_bytes() -> usize {
-        let finished = size_of::<u32>(); // its place in the list
+        let finished = size_of::<u32>(); // its entry in the list
         size_of::<Slot<G>>() + size_of::<Option<G::Position>>() + finished
     }
 
-    /// The position of a game, never a finished one. In an idle slot it is the last one of the game that
-    /// was played there.
+    /// The position of a game, which is never over. In an idle slot: the final position of the last game.
     pub fn position(&self, slot: usize) -> &G::Position {
         &self.slot(slot).position
     }
 
-    /// Whether no game is under way in a slot. The environment steps on without it.
+    /// Whether a slot has no game. Steps skip idle slots.
     pub fn is_idle(&self, slot: usize) -> bool {
         self.shard(slot).is_idle(slot % self.share)
     }
 
-    /// Starts another game in a slot. What the last step did there stays readable.
+    /// Starts another game in a slot. The transition of the last step is kept.
     ///
     /// # Panics
-    /// Panics if the game would begin at its end.
+    /// Panics if the game is over after the opening.
     pub fn start(&mut self, slot: usize, opening: Opening<G::Position>) {
         self.shards[slot / self.share].start(slot % self.share, opening);
     }
 
-    /// How the game of a slot came to its position.
+    /// The start position and actions of the game in a slot.
     ///
     /// # Panics
-    /// Panics unless histories are kept.
+    /// Panics unless [`Keep::history`] is set.
     pub fn history(&self, slot: usize) -> &History<G::Position> {
         self.shard(slot).history(slot % self.share)
     }
 
-    /// Who decides next in a game. The same player may act twice in a row.
+    /// The player to move in a game. The same player may act twice in a row.
     pub fn to_move(&self, slot: usize) -> Player {
         self.game.to_move(self.position(slot))
     }
 
-    /// The legal actions of a game: none exactly in an idle slot.
+    /// The legal actions of a game: empty exactly in idle slots.
     pub fn legal(&self, slot: usize) -> &G::Mask {
         &self.slot(slot).legal
     }
 
-    /// What the last step did in a slot.
+    /// The result of the last step in a slot.
     pub fn transition(&self, slot: usize) -> Transition {
         self.slot(slot).transition
     }
 
-    /// Writes what the last step did in every game.
+    /// Writes the result of the last step in every slot.
     ///
     /// # Panics
-    /// Panics unless `out` has one transition a game.
+    /// Panics unless `out` has one transition per game.
     pub fn transitions(&self, out: &mut [Transition]) {
-        assert_eq!(out.len(), self.games, "one transition a game");
+        assert_eq!(out.len(), self.games, "one transition per game");
         let slots = self.shards.iter().flat_map(|shard| &shard.slots);
         for (slot, out) in slots.zip(out) {
             *out = slot.transition;
@@ -220,7 +218,7 @@ impl<G: Game> VecEnv<G> {
         })
     }
 
-    /// The last position of the game that ended latest in this slot, if any has.
+    /// The final position of the last game that ended in this slot, if any.
     pub fn final_position(&self, slot: usize) -> Option<&G::Position> {
         self.shard(slot).finals[slot % self.share].as_ref()
     }
@@ -228,9 +226,9 @@ impl<G: Game> VecEnv<G> {
     /// Writes the legal actions of every game.
     ///
     /// # Panics
-    /// Panics unless `out` has one mask a game.
+    /// Panics unless `out` has one mask per game.
     pub fn masks(&self, out: &mut [G::Mask]) {
-        assert_eq!(out.len(), self.games, "one mask a game");
+        assert_eq!(out.len(), self.games, "one mask per game");
         match &self.shards[..] {
             [shard] => shard.masks(out),
             shards => shards
@@ -240,13 +238,13 @@ impl<G: Game> VecEnv<G> {
         }
     }
 
-    /// Chooses a legal action for every game, each as likely as any other: the same ones until the next
-    /// step. Idle slots get the first action.
+    /// Chooses a legal action for every game, uniformly at random. Repeated calls choose the same actions
+    /// until the next step. Idle slots get action 0.
     ///
     /// # Panics
-    /// Panics unless `out` has one action a game.
+    /// Panics unless `out` has one action per game.
     pub fn sample(&self, out: &mut [Action]) {
-        assert_eq!(out.len(), self.games, "one action a game");
+        assert_eq!(out.len(), self.games, "one action per game");
         let seed = self.seed;
         match &self.shards[..] {
             [shard] => shard.sample(seed, out),
@@ -257,13 +255,13 @@ impl<G: Game> VecEnv<G> {
         }
     }
 
-    /// Plays one action in every game; where a game ends another begins, or the slot becomes idle. What
-    /// stands for idle slots among the actions is ignored.
+    /// Plays one action in every game. When a game ends, another one starts or the slot becomes idle.
+    /// Actions for idle slots are ignored.
     ///
     /// # Panics
-    /// Panics unless there is one legal action a game.
+    /// Panics unless there is one legal action per game.
     pub fn step(&mut self, actions: &[Action]) {
-        assert_eq!(actions.len(), self.games, "one action a game");
+        assert_eq!(actions.len(), self.games, "one action per game");
         let (seed, openings) = (self.seed, &self.openings);
         let step = |shard: &mut Shard<G>, actions: &[Action]| {
             let (first, step) = (shard.number(0) as usize, shard.steps() + 1);
@@ -281,7 +279,7 @@ impl<G: Game> VecEnv<G> {
         }
     }
 
-    /// The counts since they were taken before.
+    /// Returns the counts since the last call.
     pub fn take_stats(&mut self) -> GameStats {
         let mut all = GameStats::default();
         for shard in &mut self.shards {
@@ -290,10 +288,10 @@ impl<G: Game> VecEnv<G> {
         all
     }
 
-    /// The games under way.
+    /// The unfinished games.
     ///
     /// # Panics
-    /// Panics unless histories are kept.
+    /// Panics unless [`Keep::history`] is set.
     pub fn save(&self) -> EnvState {
         EnvState {
             steps: self.shards[0].steps(),
@@ -301,13 +299,13 @@ impl<G: Game> VecEnv<G> {
         }
     }
 
-    /// Puts saved games in the place of those under way. With the same seed and openings they go on as
-    /// they would have.
+    /// Replaces the games by saved ones. With the same seed and openings they continue exactly as if they
+    /// had not been interrupted.
     ///
     /// # Panics
-    /// Panics unless there is one saved game for each slot.
+    /// Panics unless there is one entry per slot.
     pub fn restore(&mut self, state: &EnvState) -> Result<(), EnvError> {
-        assert_eq!(state.games.len(), self.games, "one saved game a slot");
+        assert_eq!(state.games.len(), self.games, "one saved game per slot");
         let games = state.games.chunks(self.share);
         for (shard, games) in self.shards.iter_mut().zip(games) {
             shard.restore(state.steps, games)?;
@@ -326,7 +324,7 @@ impl<G: Game> VecEnv<G> {
 }
 
 impl<G: Encode> VecEnv<G> {
-    /// Writes the features of every game, `[games, planes x cells]` one after another.
+    /// Writes the features of every game: `[games, planes x cells]`, row by row.
     ///
     /// # Panics
     /// Panics unless `out` has that many numbers.
@@ -335,7 +333,7 @@ impl<G: Encode> VecEnv<G> {
         assert_eq!(
             out.len(),
             self.games * width,
-            "one number a feature and game"
+            "one number per feature and game"
         );
         match &self.shards[..] {
             [shard] => shard.observe(out),
@@ -349,11 +347,11 @@ impl<G: Encode> VecEnv<G> {
     /// Writes the features of every game into an array of shape `[games, planes, cells]`.
     ///
     /// # Panics
-    /// Panics unless `out` has that shape and lies in standard order without gaps.
+    /// Panics unless `out` has that shape and is contiguous in standard layout.
     pub fn observe(&self, mut out: ArrayViewMut3<'_, f32>) {
         let shape = [self.games, self.game.planes(), self.game.cells()];
         assert_eq!(out.shape(), shape, "games, planes, cells");
-        let numbers = out.as_slice_mut().expect("a standard layout without gaps");
+        let numbers = out.as_slice_mut().expect("a contiguous standard layout");
         self.observe_flat(numbers);
     }
 }

@@ -1,4 +1,4 @@
-//! How a game begins, and the positions that its actions lead through.
+//! Openings, and the positions of a sequence of actions.
 
 use rand::Rng;
 
@@ -17,7 +17,7 @@ pub struct Opening<P> {
 }
 
 impl<P: Copy> Opening<P> {
-    /// A game that starts from this position, without any action. Allocates nothing.
+    /// Starts from this position without any action. Does not allocate.
     pub fn at(position: P) -> Opening<P> {
         Opening {
             start: position,
@@ -26,7 +26,7 @@ impl<P: Copy> Opening<P> {
         }
     }
 
-    /// A game that starts from this position with these actions. Fails if one of them is illegal.
+    /// Starts from this position with these actions. Fails if one of them is illegal.
     pub fn after<G: Game<Position = P>>(
         game: &G,
         start: P,
@@ -43,7 +43,7 @@ impl<P: Copy> Opening<P> {
         })
     }
 
-    /// A game that starts with so many random actions, or with fewer if the next one would end it.
+    /// Starts with `plies` random actions, or with fewer if the next one would end the game.
     pub fn random<G: Game<Position = P>>(game: &G, plies: u32, stream: &mut Stream) -> Opening<P> {
         let mut opening = Opening::at(game.start());
         for _ in 0..plies {
@@ -68,8 +68,7 @@ impl<P: Copy> Opening<P> {
     }
 }
 
-/// The positions that these legal actions lead through, from `start` to the last: one more than
-/// actions.
+/// The positions from `start` through these legal actions: one more than there are actions.
 pub fn positions<G: Game>(game: &G, start: G::Position, actions: &[Action]) -> Vec<G::Position> {
     let mut position = start;
     let mut positions = Vec::with_capacity(actions.len() + 1);

@@ -1,33 +1,32 @@
-//! Games under way as plain data, so that they can go on after the program was stopped.
+//! Unfinished games as plain data, so that they can continue after a restart of the program.
 
 use serde::{Deserialize, Serialize};
 
 use super::Opening;
 use crate::game::{Action, Game};
 
-/// The games of an environment.
+/// The unfinished games of an environment.
 ///
-/// All that is random in an environment follows from seed, slot and step, so this is enough to go on
-/// from.
+/// Random numbers are derived from seed, slot and step, so nothing else needs to be saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvState {
     /// Steps so far.
     pub steps: u64,
-    /// The game of each slot; none where it is idle.
+    /// The game of each slot; `None` for idle slots.
     pub games: Vec<Option<SavedGame>>,
 }
 
-/// One game under way.
+/// One unfinished game.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedGame {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    start: Option<String>, // position text, where it is not that of the game
+    start: Option<String>, // position text; `None` for the start position of the game
     actions: Vec<u16>, // from the start
 }
 
-/// Saved games that cannot go on here, and why.
+/// A saved game that cannot continue under these rules, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a saved game: {0}")]
+#[error("saved game: {0}")]
 pub struct EnvError(String);
 
 impl SavedGame {
@@ -38,7 +37,7 @@ impl SavedGame {
         }
     }
 
-    /// The game so far, if it follows the rules and is not over.
+    /// The game so far. Fails if it breaks the rules or is over.
     pub(super) fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
         let start = match &self.start {
             None => game.start(),
@@ -51,7 +50,7 @@ impl SavedGame {
         let opening = opening.map_err(|error| EnvError(error.to_string()))?;
         match game.outcome(&opening.position) {
             None => Ok(opening),
-            Some(_) => Err(EnvError("it is over".to_owned())),
+            Some(_) => Err(EnvError("the game is already over".to_owned())),
         }
     }
 }

@@ -7,80 +7,79 @@ use crate::encode::Encode;
 use crate::game::{Action, Game, Mask, Outcome, Player};
 use crate::random::{Draws, below};
 
-/// What a step did in one game.
+/// The result of a step in one slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transition {
-    /// The game ended with this step; the slot holds a new one or is idle.
+    /// The game ended with this step. The slot now has a new game or is idle.
     pub done: bool,
-    /// It ended because it was cut off.
+    /// The game was cut off.
     pub truncated: bool,
-    /// The result for White and for Black: -1, 0 or +1 where the game ended, else 0.
+    /// Results of White and Black, -1, 0 or +1; 0 if the game has not ended.
     pub rewards: [i8; 2],
-    /// Points of White minus points of Black where the game ended, else 0.
+    /// Points of White minus points of Black; 0 if the game has not ended.
     pub score_difference: i8,
 }
 
-/// What is kept of games beside their positions. Each costs some time in every step.
+/// What an environment records besides positions. Each costs some time in every step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// How every game came to its position.
+    /// The start position and actions of every unfinished game.
     pub history: bool,
-    /// What the game itself counts, see [`Game::events`].
+    /// The counts of the game's events, see [`Game::events`].
     pub events: bool,
 }
 
-/// How a game came to its position.
+/// The start position and actions of a game.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History<P> {
-    /// The position it started from.
+    /// The start position.
     pub start: P,
-    /// All actions, those of the opening among them.
+    /// All actions, including those of the opening.
     pub actions: Vec<Action>,
 }
 
 /// A game that has just ended.
 #[derive(Debug)]
-pub struct Ended<'a, G: Game> {
-    /// Where it was played.
+pub struct FinishedGame<'a, G: Game> {
+    /// Its slot.
     pub slot: usize,
-    /// Its last position.
+    /// The final position.
     pub position: &'a G::Position,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How it came there, where that is kept.
+    /// The history, if recorded.
     pub history: Option<&'a History<G::Position>>,
 }
 
-/// One game. The slot is idle where no action is legal.
+/// One slot. It is idle exactly if no action is legal.
 pub(super) struct Slot<G: Game> {
     pub(super) position: G::Position,
     pub(super) legal: G::Mask, // of `position`
     pub(super) transition: Transition,
 }
 
-/// Some games, each in a slot of its own, that advance together on one thread. Slots are counted from
-/// the shard's first.
+/// Games that advance together on one thread, each in its own slot. Slot indices start at 0 in each shard.
 ///
-/// A slot whose game ended gets the next one at once, or is idle: then it has no legal action and takes
-/// no part in a step, until it is given a game by [`Shard::start`].
+/// When a game ends, its slot gets the next one at once or becomes idle. An idle slot has no legal actions
+/// and is skipped by steps until [`Shard::start`] gives it a game.
 pub struct Shard<G: Game> {
     game: G,
-    first: usize, // number of the first slot, over all shards
+    first: usize, // index of the first slot in the whole environment
     pub(super) slots: Vec<Slot<G>>,
-    pub(super) finals: Vec<Option<G::Position>>, // [slots], apart from what every step needs
-    pub(super) finished: Vec<u32>,               // slots whose game ended in the last step
-    histories: Vec<History<G::Position>>,        // one a slot, or none at all
+    pub(super) finals: Vec<Option<G::Position>>, // [slots]; kept apart because not every step needs them
+    pub(super) finished: Vec<u32>,               // slots whose games ended in the last step
+    histories: Vec<History<G::Position>>,        // [slots], or empty if not recorded
     keep: Keep,
     stats: GameStats,
     steps: u64,
 }
 
 impl<G: Game> Shard<G> {
-    /// The slots of these numbers, counted over all shards. `open` is asked by number how each game
-    /// begins; a slot without an answer is idle.
+    /// Makes the slots with these numbers, which count over all shards. `open` gives the opening of the game
+    /// with a number; `None` leaves the slot idle.
     ///
     /// # Panics
-    /// Panics if a game would begin at its end.
+    /// Panics if a game is over after its opening.
     pub fn new(
         game: &G,
         numbers: Range<usize>,
@@ -127,7 +126,7 @@ impl<G: Game> Shard<G> {
         self.slots.len()
     }
 
-    /// Whether there are none.
+    /// Whether the shard has no slots.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -142,38 +141,38 @@ impl<G: Game> Shard<G> {
         self.steps
     }
 
-    /// The position of a game. In an idle slot it is the last one of the game that was played there.
+    /// The position of a game. In an idle slot: the final position of the last game.
     pub fn position(&self, slot: usize) -> &G::Position {
         &self.slots[slot].position
     }
 
-    /// The legal actions of a game: none exactly in an idle slot.
+    /// The legal actions of a game: empty exactly in idle slots.
     pub fn legal(&self, slot: usize) -> &G::Mask {
         &self.slots[slot].legal
     }
 
-    /// Whether no game is under way in a slot.
+    /// Whether a slot has no game.
     pub fn is_idle(&self, slot: usize) -> bool {
         self.slots[slot].legal.is_empty()
     }
 
-    /// How the game of a slot came to its position.
+    /// The start position and actions of the game in a slot.
     ///
     /// # Panics
-    /// Panics unless histories are kept.
+    /// Panics unless [`Keep::history`] is set.
     pub fn history(&self, slot: usize) -> &History<G::Position> {
         &self.histories[slot]
     }
 
-    /// Starts another game in a slot. What the last step did there stays readable.
+    /// Starts another game in a slot. The transition of the last step is kept.
     ///
     /// # Panics
-    /// Panics if the game would begin at its end.
+    /// Panics if the game is over after the opening.
     pub fn start(&mut self, index: usize, opening: Opening<G::Position>) {
         let slot = &mut self.slots[index];
         slot.position = opening.position;
         slot.legal = self.game.legal(&opening.position);
-        assert!(!slot.legal.is_empty(), "a game cannot start at its end");
+        assert!(!slot.legal.is_empty(), "the game is over after its opening");
         if self.keep.history {
             self.histories[index] = History {
                 start: opening.start,
@@ -182,8 +181,8 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Chooses a legal action for every game, each as likely as any other, from the seed, the slot and
-    /// the steps so far. Idle slots get the first action.
+    /// Chooses a legal action for every game, uniformly at random from seed, slot and step. Idle slots get
+    /// action 0.
     pub fn sample(&self, seed: u64, out: &mut [Action]) {
         let draws = Draws::new(seed, self.steps);
         for ((slot, out), number) in self.slots.iter().zip(out).zip(self.number(0)..) {
@@ -194,22 +193,22 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Plays one action in every game. `next` is told of each that ends, in the order of slots, and
-    /// says how the next one there begins; without an answer the slot becomes idle. What stands for idle
-    /// slots among the actions is ignored.
+    /// Plays one action in every game. Calls `next` for each game that ends, in the order of slots; it
+    /// returns the opening of the next game in that slot, or `None` to leave the slot idle. Actions for idle
+    /// slots are ignored.
     ///
     /// # Panics
-    /// Panics unless there is one legal action a game.
+    /// Panics unless there is one legal action per game.
     pub fn step(
         &mut self,
         actions: &[Action],
-        mut next: impl FnMut(Ended<'_, G>) -> Option<Opening<G::Position>>,
+        mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
-        assert_eq!(actions.len(), self.slots.len(), "one action a slot");
+        assert_eq!(actions.len(), self.slots.len(), "one action per slot");
         self.finished.clear();
         self.steps += 1;
         if self.keep != Keep::default() {
-            self.note(actions);
+            self.record(actions);
         }
         for (index, &action) in actions.iter().enumerate() {
             let slot = &mut self.slots[index];
@@ -226,8 +225,8 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Keeps what is to be kept of these actions, before they are played.
-    fn note(&mut self, actions: &[Action]) {
+    /// Records events and history. Called before the actions are played.
+    fn record(&mut self, actions: &[Action]) {
         for (index, (slot, &action)) in self.slots.iter().zip(actions).enumerate() {
             if !slot.legal.contains(action) {
                 continue; // an idle slot
@@ -245,7 +244,7 @@ impl<G: Game> Shard<G> {
     fn finish(
         &mut self,
         index: usize,
-        next: &mut impl FnMut(Ended<'_, G>) -> Option<Opening<G::Position>>,
+        next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
         let slot = &mut self.slots[index];
         let outcome = self.game.outcome(&slot.position);
@@ -259,7 +258,7 @@ impl<G: Game> Shard<G> {
         self.finals[index] = Some(slot.position);
         self.finished.push(index as u32);
         self.stats.count(&outcome, self.game.ply(&slot.position));
-        let opening = next(Ended {
+        let opening = next(FinishedGame {
             slot: index,
             position: &slot.position,
             outcome,
@@ -270,15 +269,15 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// The counts since they were taken before.
+    /// Returns the counts since the last call.
     pub fn take_stats(&mut self) -> GameStats {
         std::mem::take(&mut self.stats)
     }
 
-    /// The games under way, slot by slot.
+    /// The unfinished games, slot by slot.
     ///
     /// # Panics
-    /// Panics unless histories are kept.
+    /// Panics unless [`Keep::history`] is set.
     pub fn save(&self) -> impl Iterator<Item = Option<SavedGame>> + '_ {
         let saved = |slot| {
             let History { start, actions } = &self.histories[slot];
@@ -287,13 +286,12 @@ impl<G: Game> Shard<G> {
         (0..self.len()).map(move |slot| (!self.is_idle(slot)).then(|| saved(slot)))
     }
 
-    /// Puts saved games, one a slot, in the place of those under way, after so many steps. If one cannot
-    /// go on here, all stays as it was.
+    /// Replaces the games by saved ones and sets the number of steps. On an error nothing changes.
     ///
     /// # Panics
-    /// Panics unless there is one for each slot.
+    /// Panics unless there is one entry per slot.
     pub fn restore(&mut self, steps: u64, games: &[Option<SavedGame>]) -> Result<(), EnvError> {
-        assert_eq!(games.len(), self.len(), "one saved game a slot");
+        assert_eq!(games.len(), self.len(), "one saved game per slot");
         let opening = |game: &Option<SavedGame>| {
             let saved = game.as_ref();
             saved.map(|saved| saved.opening(&self.game)).transpose()

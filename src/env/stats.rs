@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::game::{Outcome, Player};
 
-/// The most counts that a game may ask for.
-const MOST_EVENTS: usize = 4;
+/// The maximum number of events that a game counts.
+const MAX_EVENTS: usize = 4;
 
 /// Counts over finished games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameStats {
-    /// Games.
+    /// Finished games.
     pub games: u64,
     /// Games that White won.
     pub white: u64,
@@ -18,15 +18,15 @@ pub struct GameStats {
     pub black: u64,
     /// Games cut off by the limit on their length.
     pub truncated: u64,
-    /// Actions in all games together.
+    /// Actions in all finished games.
     pub plies: u64,
-    /// What the game itself counts, in the order of [`Game::events`](crate::game::Game::events), as it
-    /// happens: in games that are not over, too.
-    pub events: [u64; MOST_EVENTS],
+    /// The game's events, in the order of [`Game::events`](crate::game::Game::events). Unfinished games
+    /// count, too.
+    pub events: [u64; MAX_EVENTS],
 }
 
 impl GameStats {
-    /// Adds the counts of other games.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &GameStats) {
         self.games += other.games;
         self.white += other.white;
@@ -38,7 +38,7 @@ impl GameStats {
         }
     }
 
-    /// Counts one game of this length.
+    /// Counts a finished game of this length.
     pub(super) fn count(&mut self, outcome: &Outcome, plies: u32) {
         self.games += 1;
         self.white += u64::from(outcome.winner == Some(Player::White));

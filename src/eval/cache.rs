@@ -1,4 +1,4 @@
-//! A memory in front of another evaluator.
+//! A cache in front of another evaluator.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -8,33 +8,32 @@ use foldhash::fast::FixedState;
 use super::{Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Positions that share a set; the one not asked for the longest makes room.
+/// Positions per set; the least recently used one is replaced.
 const WAYS: usize = 4;
 
-/// Remembers what another evaluator said, so that no position is judged twice while it is remembered.
+/// Caches the results of another evaluator, keyed by position (`Eq` and `Hash`).
 ///
-/// Two positions are the same exactly if `Eq` says so. The other evaluator must not depend on its
-/// seeds, or the first answer stands for all.
+/// The other evaluator should not depend on its seeds, because the first result is reused for all seeds.
 pub struct Cache<G: Game, E> {
     inner: E,
-    actions: usize, // per row of `logits`, 0 without a policy
+    actions: usize, // width of a row of `logits`; 0 without a policy
     sets: Vec<Set>,
     entries: Vec<Option<(G::Position, Evaluation)>>, // WAYS per set
     logits: Vec<f32>,                                // [entries, actions]
-    clock: u32,                                      // batches so far, from 1 on
+    clock: u32,                                      // number of the current batch, starting at 1
     hits: u64,
     misses: u64,
     missing: Missing<G>,
 }
 
-/// What tells whether a position may be in a set, close together.
+/// The metadata of one set, kept together in memory.
 #[derive(Clone, Copy, Default)]
 struct Set {
-    tags: [u32; WAYS], // the upper half of the position's hash
-    used: [u32; WAYS], // when it was asked for last; 0: nothing is there
+    tags: [u32; WAYS], // upper half of the position's hash
+    used: [u32; WAYS], // clock of the last use; 0 for an empty entry
 }
 
-/// The positions of a batch that have to be judged, each once.
+/// The distinct positions of a batch that are not in the cache.
 struct Missing<G: Game> {
     first_at: HashMap<G::Position, usize, FixedState>,
     positions: Vec<G::Position>,
@@ -42,12 +41,11 @@ struct Missing<G: Game> {
     seeds: Vec<u64>,
     logits: Vec<f32>,
     evaluations: Vec<Evaluation>,
-    rows: Vec<(usize, usize)>, // row of the batch, row here
+    rows: Vec<(usize, usize)>, // (row of the batch, index here)
 }
 
 impl<G: Game, E: Evaluator<G>> Cache<G, E> {
-    /// A cache of at least `capacity` positions, rounded up to a power of two. All memory is claimed
-    /// here.
+    /// A cache of at least `capacity` positions, rounded up to a power of two. Allocates all memory here.
     pub fn new(game: &G, inner: E, capacity: usize) -> Cache<G, E> {
         let entries = capacity.next_power_of_two().max(WAYS);
         let actions = if inner.has_policy() {
@@ -76,17 +74,17 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         }
     }
 
-    /// The number of positions answered from memory, and of those passed on.
+    /// The number of positions answered from the cache, and of those passed on.
     pub fn hits_and_misses(&self) -> (u64, u64) {
         (self.hits, self.misses)
     }
 
-    /// Forgets everything: for when the other evaluator has changed.
+    /// Empties the cache. Necessary when the other evaluator changes.
     pub fn clear(&mut self) {
         self.sets.fill(Set::default());
     }
 
-    /// The evaluator behind. Changing what it says calls for [`Cache::clear`].
+    /// The other evaluator. Call [`Cache::clear`] after changing its results.
     pub fn inner_mut(&mut self) -> &mut E {
         &mut self.inner
     }
@@ -95,7 +93,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         hash as usize & (self.sets.len() - 1)
     }
 
-    /// Where the position is, marked as asked for now.
+    /// The entry of a position, if it is cached; marks it as used.
     fn find(&mut self, position: &G::Position, hash: u64) -> Option<usize> {
         let set = self.set_of(hash);
         for way in 0..WAYS {
@@ -112,8 +110,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         None
     }
 
-    /// The place for a position that is not there, marked as its own: an empty one, else the one
-    /// unused the longest.
+    /// Reserves an entry for a position that is not cached: an empty one, else the least recently used.
     fn make_room(&mut self, hash: u64) -> usize {
         let (set, clock) = (self.set_of(hash), self.clock);
         let Set { tags, used } = &mut self.sets[set];
@@ -121,7 +118,7 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
             0 => u32::MAX,
             used => clock.wrapping_sub(used),
         };
-        let way = (0..WAYS).max_by_key(unused_for).expect("a set has places");
+        let way = (0..WAYS).max_by_key(unused_for).expect("a set has entries");
         (tags[way], used[way]) = (tag(hash), clock);
         set * WAYS + way
     }
@@ -167,7 +164,7 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         if count == 0 {
             return;
         }
-        self.missing.judge(&mut self.inner, width);
+        self.missing.evaluate(&mut self.inner, width);
         for &(row, from) in &self.missing.rows {
             evaluations[row] = self.missing.evaluations[from];
             logits[row * width..][..width]
@@ -203,7 +200,7 @@ impl<G: Game> Missing<G> {
         self.rows.push((row, here));
     }
 
-    fn judge<E: Evaluator<G>>(&mut self, inner: &mut E, width: usize) {
+    fn evaluate<E: Evaluator<G>>(&mut self, inner: &mut E, width: usize) {
         let count = self.positions.len();
         self.logits.resize(count * width, 0.0);
         self.evaluations

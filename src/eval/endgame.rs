@@ -1,4 +1,4 @@
-//! Exact tables in front of another evaluator.
+//! Endgame tables in front of another evaluator.
 
 use std::sync::Arc;
 
@@ -6,8 +6,9 @@ use super::{Evaluation, Evaluator, Value};
 use crate::game::{Game, Proven};
 use crate::tables::Endgames;
 
-/// Answers the positions that the tables know, for certain, and passes the others on. Certain is what
-/// the tables are about: `docs/tables.md` says what they leave out.
+/// Evaluates the positions that are in the tables as proven and passes the others on.
+///
+/// The tables ignore some of the rules, see `docs/tables.md`; results are proven in that sense.
 pub struct WithEndgames<G: Game, E> {
     game: G,
     tables: Arc<dyn Endgames<G>>,
@@ -16,10 +17,10 @@ pub struct WithEndgames<G: Game, E> {
     parts: Parts<G>,
 }
 
-/// What the tables know of a batch, and the positions that they do not know.
+/// Buffers for one batch: results from the tables, and the positions that are not in the tables.
 struct Parts<G: Game> {
-    known: Vec<Option<Proven>>, // of the whole batch
-    rows: Vec<usize>,
+    known: Vec<Option<Proven>>, // [batch]
+    rows: Vec<usize>,           // of the batch, one for each position below
     positions: Vec<G::Position>,
     seeds: Vec<u64>,
     logits: Vec<f32>,
@@ -45,12 +46,12 @@ impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
         }
     }
 
-    /// The number of positions that the tables answered.
+    /// The number of positions found in the tables.
     pub fn hits(&self) -> u64 {
         self.hits
     }
 
-    /// The evaluator behind.
+    /// The other evaluator.
     pub fn inner_mut(&mut self) -> &mut E {
         &mut self.inner
     }
@@ -76,14 +77,14 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         let Parts {
             known,
             rows,
-            positions: asked,
-            seeds: asked_seeds,
-            logits: answered,
-            evaluations: judged,
+            positions: unknown,
+            seeds: unknown_seeds,
+            logits: inner_logits,
+            evaluations: inner_evaluations,
         } = &mut self.parts;
         rows.clear();
-        asked.clear();
-        asked_seeds.clear();
+        unknown.clear();
+        unknown_seeds.clear();
         self.tables.known_all(&self.game, positions, known);
         for (row, (position, known)) in positions.iter().zip(known.iter()).enumerate() {
             match *known {
@@ -96,8 +97,8 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
                 }
                 None => {
                     rows.push(row);
-                    asked.push(*position);
-                    asked_seeds.push(seeds[row]);
+                    unknown.push(*position);
+                    unknown_seeds.push(seeds[row]);
                 }
             }
         }
@@ -105,12 +106,13 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         if rows.is_empty() {
             return;
         }
-        answered.resize(rows.len() * width, 0.0);
-        judged.resize(rows.len(), Evaluation::of(Value::EVEN));
-        self.inner.evaluate(asked, asked_seeds, answered, judged);
+        inner_logits.resize(rows.len() * width, 0.0);
+        inner_evaluations.resize(rows.len(), Evaluation::of(Value::EVEN));
+        self.inner
+            .evaluate(unknown, unknown_seeds, inner_logits, inner_evaluations);
         for (from, &row) in rows.iter().enumerate() {
-            evaluations[row] = judged[from];
-            logits[row * width..][..width].copy_from_slice(&answered[from * width..][..width]);
+            evaluations[row] = inner_evaluations[from];
+            logits[row * width..][..width].copy_from_slice(&inner_logits[from * width..][..width]);
         }
     }
 }

@@ -1,19 +1,19 @@
-//! The seam between search and whatever judges positions.
+//! The interface between search and evaluators.
 
 use super::Value;
 use crate::game::{Game, Proven};
 
-/// What an evaluator says of one position, for the player to move there.
+/// The evaluation of one position, from the point of view of the player to move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluation {
-    /// What the position is worth.
+    /// The value of the position.
     pub value: Value,
-    /// The result, from an evaluator that knows it for certain.
+    /// The proven result, if the evaluator knows it.
     pub proven: Option<Proven>,
 }
 
 impl Evaluation {
-    /// A judgement without certainty.
+    /// An evaluation without a proven result.
     pub const fn of(value: Value) -> Evaluation {
         Evaluation {
             value,
@@ -22,29 +22,29 @@ impl Evaluation {
     }
 }
 
-/// Judges positions, a batch at a time.
+/// Evaluates positions in batches.
 ///
-/// The answer for a position depends on the position and its seed alone, never on its neighbours in
-/// the batch. No position of a batch is over.
+/// The result for a position depends only on the position and its seed, never on the rest of the batch.
+/// Batches contain no finished games.
 pub trait Evaluator<G: Game>: Send {
-    /// Whether it has an opinion on actions. Without one, every legal action counts as equally
-    /// likely and the `logits` of [`Evaluator::evaluate`] are an empty slice.
+    /// Whether the evaluator gives a policy. Without one, all legal actions get the same prior and the
+    /// `logits` of [`Evaluator::evaluate`] are an empty slice.
     fn has_policy(&self) -> bool {
         true
     }
 
-    /// How many positions it would like to get at once. Callers may bring fewer, or more.
+    /// The preferred batch size. Batches may be smaller or larger.
     fn batch(&self) -> usize {
         1
     }
 
-    /// Judges each position.
+    /// Evaluates each position.
     ///
-    /// - `positions`, `seeds` and `evaluations` are equally long; `logits` is
+    /// - `positions`, `seeds` and `evaluations` have equal lengths; `logits` has shape
     ///   `[positions, game.actions()]`, row by row.
-    /// - `seeds`: a random number for each position; all the randomness there is.
-    /// - `logits` take any finite numbers; those of illegal actions are never read, so nothing
-    ///   needs to be masked.
+    /// - `seeds` has a random number for each position, the only source of randomness.
+    /// - `logits` may be any finite numbers. Those of illegal actions are ignored, so masking is
+    ///   unnecessary.
     fn evaluate(
         &mut self,
         positions: &[G::Position],

@@ -1,4 +1,4 @@
-//! Positions → (policy, value), a batch at a time.
+//! Evaluators: from batches of positions to policies and values.
 
 mod cache;
 mod endgame;

@@ -1,9 +1,9 @@
-//! What an evaluator's opinion on actions comes to without search.
+//! The choice of an action by policy alone, without search.
 
 use crate::game::{Action, Mask};
 
-/// The legal action with the highest logit, the first of equals. `logits` has a number for every
-/// action of the game; those of illegal actions are not read.
+/// The legal action with the highest logit; ties go to the first action. `logits` has a number for every
+/// action of the game; those of illegal actions are ignored.
 ///
 /// # Panics
 /// Panics if no action is legal.

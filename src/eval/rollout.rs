@@ -1,29 +1,29 @@
-//! The evaluator that plays random games.
+//! An evaluator that plays random games.
 
 use super::{Evaluation, Evaluator, Value};
 use crate::game::{Game, Mask, Player, Verdict};
 use crate::random::any_of;
 
-/// Actions after which a random game that nothing else cuts off counts as drawn.
-const MOST_ACTIONS: u32 = 1000;
+/// A random game counts as drawn after this many actions.
+const MAX_ACTIONS: u32 = 1000;
 
-/// Judges a position by how one random game from it ends.
+/// Evaluates a position by the result of one random game from it.
 #[derive(Clone, Debug)]
 pub struct Rollout<G> {
     game: G,
 }
 
 impl<G: Game> Rollout<G> {
-    /// Random games of this game.
+    /// An evaluator for this game.
     pub fn new(game: G) -> Rollout<G> {
         Rollout { game }
     }
 
-    /// Plays one random game, and says how it ended for `player`.
+    /// Plays one random game and returns its result for `player`.
     #[inline]
     fn play_out(&self, mut position: G::Position, seed: u64, player: Player) -> Value {
-        let mut bits = Bits(seed);
-        for _ in 0..MOST_ACTIONS {
+        let mut random = WyRand(seed);
+        for _ in 0..MAX_ACTIONS {
             let legal = self.game.legal(&position);
             if legal.is_empty() {
                 let outcome = self.game.outcome(&position);
@@ -31,7 +31,7 @@ impl<G: Game> Rollout<G> {
                 let score = outcome.score_difference(player);
                 return Value::certain(outcome.verdict(player), score.into());
             }
-            let action = any_of(&legal, bits.next());
+            let action = any_of(&legal, random.next());
             self.game.play(&mut position, action);
         }
         Value::certain(Verdict::Draw, 0.0)
@@ -57,10 +57,10 @@ impl<G: Game> Evaluator<G> for Rollout<G> {
     }
 }
 
-/// Random bits for one game, from nothing but a seed: a counter, mixed by one wide multiplication.
-struct Bits(u64);
+/// The wyrand generator: a counter mixed by one wide multiplication. Needs no setup per game.
+struct WyRand(u64);
 
-impl Bits {
+impl WyRand {
     #[inline]
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0xa076_1d64_78bd_642f);

@@ -1,25 +1,25 @@
-//! The evaluator that says what a function says: for tests.
+//! An evaluator that calls a function, for tests.
 
 use super::{Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Judges every position by a function that fills its row of logits and answers.
+/// Evaluates every position with a function, which also fills the row of logits.
 pub struct ScriptedEvaluator<F> {
     actions: usize,
     batch: usize,
-    judge: F,
+    function: F,
 }
 
 impl<F> ScriptedEvaluator<F> {
-    /// An evaluator that likes batches of this size and asks `judge(position, logits)`.
-    pub fn new<G: Game>(game: &G, batch: usize, judge: F) -> ScriptedEvaluator<F>
+    /// An evaluator that prefers batches of this size and calls `function(position, logits)`.
+    pub fn new<G: Game>(game: &G, batch: usize, function: F) -> ScriptedEvaluator<F>
     where
         F: FnMut(&G::Position, &mut [f32]) -> Evaluation,
     {
         ScriptedEvaluator {
             actions: game.actions(),
             batch,
-            judge,
+            function,
         }
     }
 }
@@ -42,7 +42,7 @@ where
     ) {
         let rows = logits.chunks_exact_mut(self.actions);
         for ((position, row), out) in positions.iter().zip(rows).zip(evaluations) {
-            *out = (self.judge)(position, row);
+            *out = (self.function)(position, row);
         }
     }
 }

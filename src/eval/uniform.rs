@@ -1,9 +1,9 @@
-//! The evaluator that knows nothing.
+//! An evaluator without any knowledge.
 
 use super::{Evaluation, Evaluator, Value};
 use crate::game::Game;
 
-/// Judges every position as even and every action as equally likely: what search does on its own.
+/// Evaluates every position as even and every action as equally likely. A baseline for search alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Uniform;
 

@@ -1,9 +1,9 @@
-//! What a position is worth to the player to move.
+//! The value of a position.
 
 use crate::game::{Proven, Verdict};
 
-/// What a position is worth to the player to move: how likely each result is, and the score
-/// difference to expect.
+/// The value of a position for the player to move: probabilities of the results and the expected score
+/// difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// Probability that the player to move wins.
@@ -17,7 +17,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Nothing is known: either side wins as often as the other.
+    /// The value of a position about which nothing is known: both sides win equally often.
     pub const EVEN: Value = Value {
         win: 0.5,
         draw: 0.0,
@@ -36,7 +36,7 @@ impl Value {
         }
     }
 
-    /// The value of a result that is known without its score; a winner is at least a point ahead.
+    /// The value of a proven result. Its score is unknown; 1 point is the least that a winner leads by.
     pub fn proven(proven: Proven) -> Value {
         Value::certain(proven.verdict, proven.verdict.sign().into())
     }
@@ -53,7 +53,7 @@ impl Value {
         [self.win, self.draw, self.loss]
     }
 
-    /// The same position seen by the opponent. The one place where a viewpoint changes.
+    /// The same value from the opponent's point of view. Values change viewpoint nowhere else.
     #[inline]
     #[must_use]
     pub fn flip(&self) -> Value {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::Hash;
 
-/// The index of something a player can do; what a human writes for it is a move.
+/// The index of one decision of a player. Its text form is called a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Action(pub u16);
 
@@ -15,15 +15,15 @@ impl Action {
     }
 }
 
-/// A set of actions, as a row of bits.
+/// A set of actions, as a bit set.
 pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static {
-    /// How many different actions fit.
+    /// The number of actions a set can hold; indices are below it.
     const CAPACITY: usize;
 
     /// Adds an action.
     fn insert(&mut self, action: Action);
 
-    /// Takes an action out.
+    /// Removes an action.
     fn remove(&mut self, action: Action);
 
     /// Whether the action is in the set.
@@ -35,13 +35,13 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
     /// The action with exactly `rank` smaller ones in the set.
     ///
     /// # Panics
-    /// May panic, or answer nonsense, unless `rank < count()`.
+    /// Panics or returns an arbitrary action unless `rank < count()`.
     fn nth(&self, rank: u32) -> Action;
 
-    /// The bits, lowest action first.
+    /// The bits as words: action `i` is bit `i % 64` of word `i / 64`.
     fn words(&self) -> &[u64];
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     #[inline]
     fn is_empty(&self) -> bool {
         self.words().iter().all(|&word| word == 0)
@@ -63,8 +63,8 @@ pub trait Mask: Copy + Default + Eq + Hash + fmt::Debug + Send + Sync + 'static 
 #[derive(Clone, Debug)]
 pub struct Actions<'a> {
     words: &'a [u64], // the word being read and those after it
-    current: u64,     // what is left of the first of them
-    base: u16,        // the action of its lowest bit
+    current: u64,     // bits of the current word not yet returned
+    base: u16,        // the action of the current word's lowest bit
 }
 
 impl Iterator for Actions<'_> {
@@ -126,7 +126,7 @@ impl<const WORDS: usize> Mask for ActionMask<WORDS> {
 
     #[inline]
     fn nth(&self, mut rank: u32) -> Action {
-        // The last word is the answer's if none before it is, so it needs no test of its own.
+        // If no earlier word contains the action, the last one does; it needs no test.
         for (index, &word) in self.0[..WORDS - 1].iter().enumerate() {
             let count = word.count_ones();
             if rank < count {
@@ -143,7 +143,7 @@ impl<const WORDS: usize> Mask for ActionMask<WORDS> {
     }
 }
 
-/// `SELECT_IN_BYTE[rank][byte]`: the place of the bit of `byte` with `rank` set bits below it.
+/// `SELECT_IN_BYTE[rank][byte]`: the index of the bit of `byte` with `rank` set bits below it.
 static SELECT_IN_BYTE: [[u8; 256]; 8] = select_in_byte();
 
 const fn select_in_byte() -> [[u8; 256]; 8] {
@@ -164,8 +164,8 @@ const fn select_in_byte() -> [[u8; 256]; 8] {
     table
 }
 
-/// The place of the bit of `word` with `rank` set bits below it: sums of bits per byte, all eight at
-/// once, tell the byte; a table tells the bit in it.
+/// The index of the bit of `word` with `rank` set bits below it. Prefix sums of the bit counts of all
+/// eight bytes find the byte; a table finds the bit within it.
 #[inline]
 fn select(word: u64, rank: u32) -> u16 {
     const LOW: u64 = 0x0101_0101_0101_0101;

@@ -1,4 +1,4 @@
-//! One set of checks that every game must pass.
+//! Checks that every game must pass.
 
 use super::{Action, Game, Mask};
 
@@ -7,12 +7,15 @@ use super::{Action, Game, Mask};
 pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) -> usize) {
     assert!(
         game.actions() <= G::Mask::CAPACITY,
-        "the mask is too narrow"
+        "the mask cannot hold all actions"
     );
     for _ in 0..episodes {
         let mut position = game.start();
-        assert_eq!(game.ply(&position), 0, "a game starts at ply 0");
-        assert!(game.outcome(&position).is_none(), "the start is not over");
+        assert_eq!(game.ply(&position), 0, "a game must start at ply 0");
+        assert!(
+            game.outcome(&position).is_none(),
+            "the start position is already over"
+        );
         while game.outcome(&position).is_none() {
             check_position(game, &position);
             let legal = game.legal(&position);
@@ -20,17 +23,21 @@ pub fn check<G: Game>(game: &G, episodes: usize, choose: &mut impl FnMut(usize) 
             let before = position;
             let text = game.position_text(&before);
             game.play(&mut position, action);
-            assert_eq!(game.position_text(&before), text, "a copy is its own");
+            assert_eq!(
+                game.position_text(&before),
+                text,
+                "{text}: playing on changed a copy"
+            );
             assert_eq!(
                 game.ply(&position),
                 game.ply(&before) + 1,
-                "{text}: an action is one ply"
+                "{text}: an action must add one ply"
             );
             let mut again = before;
             game.play(&mut again, action);
             assert_eq!(
                 again, position,
-                "{text}: the same action, the same position"
+                "{text}: the same action gave another position"
             );
         }
         check_position(game, &position);
@@ -45,12 +52,12 @@ pub fn check_position<G: Game>(game: &G, position: &G::Position) {
     assert_eq!(
         legal.is_empty(),
         over,
-        "{text}: legal actions exactly while it goes on"
+        "{text}: an action must be legal exactly until the game is over"
     );
 
     let reread = game
         .parse_position(&text)
-        .unwrap_or_else(|error| panic!("{text}: does not read its own text: {error}"));
+        .unwrap_or_else(|error| panic!("{text}: its own text is refused: {error}"));
     assert_eq!(game.position_text(&reread), text, "text round trip");
     assert_eq!(
         game.to_move(&reread),
@@ -70,7 +77,10 @@ pub fn check_position<G: Game>(game: &G, position: &G::Position) {
             "{text}: action {index}"
         );
         if result.is_err() {
-            assert_eq!(next, *position, "{text}: an illegal action changes nothing");
+            assert_eq!(
+                next, *position,
+                "{text}: an illegal action changed the position"
+            );
             continue;
         }
         let written = game.action_text(position, action);
@@ -86,7 +96,7 @@ pub fn check_position<G: Game>(game: &G, position: &G::Position) {
     assert_eq!(
         texts.len() as u32,
         legal.count(),
-        "{text}: action texts differ"
+        "{text}: two actions have the same text"
     );
     assert!(!game.display(position).to_string().is_empty());
 }

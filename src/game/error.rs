@@ -1,8 +1,8 @@
-//! What can be wrong with text from the world.
+//! Errors for position and action text.
 
 use super::Reason;
 
-/// Position text that is no legal position: which field, what it holds, and what is wrong with it.
+/// Position text that is not a legal position: the field, its content, and the problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} `{found}`: {problem}")]
 pub struct PositionError {
@@ -21,27 +21,27 @@ impl PositionError {
         }
     }
 
-    /// The text has another number of fields than the game's positions.
+    /// The text has the wrong number of fields.
     pub fn field_count(text: &str, fields: &[&str]) -> PositionError {
         let found = text.split(' ').count();
         PositionError::new(
             "position",
             text,
             format!(
-                "fields: {found}, but a position has {}, with one space between them: {}",
+                "expected {} fields separated by single spaces ({}), found {found}",
                 fields.len(),
                 fields.join(", ")
             ),
         )
     }
 
-    /// The field the error is about.
+    /// The name of the field.
     pub fn field(&self) -> &'static str {
         self.field
     }
 }
 
-/// Action text that names no action, or an action that is illegal: the text and the reason.
+/// Action text that cannot be read, or that names an illegal action.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("action `{text}`: {reason}")]
 pub struct ActionError {
@@ -51,7 +51,7 @@ pub struct ActionError {
 }
 
 impl ActionError {
-    /// An error about the action written as `text`.
+    /// The action written as `text` is illegal or does not exist.
     pub fn new(text: &str, reason: Reason) -> ActionError {
         ActionError {
             text: shorten(text),
@@ -60,7 +60,7 @@ impl ActionError {
         }
     }
 
-    /// `text` does not look like an action at all; the reason says what actions look like.
+    /// `text` does not have the form of an action; the reason describes that form.
     pub fn unreadable(text: &str, reason: Reason) -> ActionError {
         ActionError {
             unreadable: true,
@@ -68,7 +68,7 @@ impl ActionError {
         }
     }
 
-    /// The same reason, about the action as the user wrote it.
+    /// The same error with the action as the user wrote it.
     pub fn with_text(self, text: &str) -> ActionError {
         ActionError {
             text: shorten(text),
@@ -76,18 +76,18 @@ impl ActionError {
         }
     }
 
-    /// The reason alone.
+    /// The reason without the text.
     pub fn reason(&self) -> &Reason {
         &self.reason
     }
 
-    /// Whether the text does not look like an action at all.
+    /// Whether the text does not have the form of an action.
     pub fn is_unreadable(&self) -> bool {
         self.unreadable
     }
 }
 
-/// Keeps a message readable whatever was put in: one line, at most 80 characters.
+/// Makes arbitrary input fit for a message: one line, escaped, at most 80 characters.
 pub(crate) fn shorten(text: &str) -> String {
     const LIMIT: usize = 80;
     let mut short: String = text

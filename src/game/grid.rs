@@ -1,13 +1,13 @@
-//! The board field of position text: rows from the top, a digit for that many empty places.
+//! The board field of position text: rows from the top, digits for runs of empty places.
 
 use super::PositionError;
 
-/// The size of a board and the letters that may stand on it.
+/// The size of a board and the letters of its pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct BoardText {
-    /// Places in a row.
+    /// Number of columns.
     pub columns: usize,
-    /// Rows, written from the top one to row 1.
+    /// Number of rows, written from the top row down to row 1.
     pub rows: usize,
     /// The letters of the game's pieces.
     pub letters: &'static str,
@@ -20,7 +20,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
     let rows: Vec<&str> = text.split('/').collect();
     if rows.len() != shape.rows {
         return Err(error(format!(
-            "{} rows, {} expected",
+            "{} rows, expected {}",
             rows.len(),
             shape.rows
         )));
@@ -36,7 +36,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
                 column += 1;
             } else {
                 return Err(error(format!(
-                    "row {} has `{}`; allowed are {} and digits for empty places",
+                    "row {} has `{}`; use {} and digits for empty places",
                     row + 1,
                     symbol.escape_debug(),
                     shape.letters
@@ -48,7 +48,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
         }
         if column != shape.columns {
             return Err(error(format!(
-                "row {} has {} {column} places, {} expected",
+                "row {} has {} {column} places, expected {}",
                 row + 1,
                 if column > shape.columns {
                     "at least"
@@ -62,7 +62,7 @@ pub fn parse_board(shape: BoardText, text: &str) -> Result<Vec<(usize, char)>, P
     Ok(pieces)
 }
 
-/// Writes a board field; `letter_at(place)` is what stands there.
+/// Writes a board field; `letter_at(place)` is the letter of the piece at that place.
 pub fn write_board(shape: BoardText, letter_at: impl Fn(usize) -> Option<char>) -> String {
     let mut text = String::with_capacity(shape.rows * (shape.columns + 1));
     for row in (0..shape.rows).rev() {

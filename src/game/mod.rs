@@ -1,5 +1,6 @@
-//! What a game is: the rules as one object, a position as a small value, and the contract between
-//! them. Nothing here does I/O, reads a clock, draws a random number or computes with floats.
+//! The contract of a game: the rules as one object, a position as a small value.
+//!
+//! Nothing here does I/O, reads a clock, draws random numbers or computes with floats.
 
 mod action;
 pub mod conformance;
@@ -29,17 +30,16 @@ const NO_SUCH_ACTION: Wording = Wording {
 
 /// The rules of one game with their settings.
 ///
-/// A `Game` is an object that knows the rules; a [`Game::Position`] is a small value that knows
-/// nothing. The identities below hold for every implementer and are run by
-/// [`conformance::check`]:
+/// The rules are methods of the `Game`; a [`Game::Position`] is plain data. These identities hold for
+/// every implementation, and [`conformance::check`] tests them:
 ///
 /// - `legal(p)` is empty exactly when `outcome(p)` is `Some`.
 /// - `play(p, a)` for `a` in `legal(p)` adds one to `ply(p)` and never panics.
 /// - `parse_position(position_text(p))` writes the same text again, and
 ///   `parse_action(p, action_text(p, a))` is `a` for every legal `a`.
-/// - The player to move may stay the same after an action; nothing may assume that it alternates.
+/// - The same player may be to move again after an action; do not assume that turns alternate.
 pub trait Game: Clone + Send + Sync + 'static {
-    /// A position: `Eq` and `Hash` say exactly when two positions are the same for search.
+    /// A position. `Eq` and `Hash` decide which positions search treats as the same.
     type Position: Copy + Eq + Hash + fmt::Debug + Send + Sync + 'static;
     /// A set of actions wide enough for this game.
     type Mask: Mask;
@@ -47,7 +47,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The name used in files and on the command line.
     fn id(&self) -> &'static str;
 
-    /// Goes up whenever the same text means another game than before.
+    /// Increased whenever the same action texts would give a different game than before.
     fn rules_version(&self) -> u32;
 
     /// The number of action indices; every action of every position is below it.
@@ -56,25 +56,25 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The position a game starts from.
     fn start(&self) -> Self::Position;
 
-    /// Who decides next. After the end it is whoever would have.
+    /// The player to move. After the end of the game: the player who would be to move.
     fn to_move(&self, position: &Self::Position) -> Player;
 
-    /// How many actions were played, as far as the position knows.
+    /// The number of actions played so far, as recorded in the position.
     fn ply(&self, position: &Self::Position) -> u32;
 
-    /// The most points by which a game can be won, or 0 in games without points.
-    fn most_points(&self) -> u8 {
+    /// The largest possible score difference, or 0 in games without points.
+    fn max_points(&self) -> u8 {
         0
     }
 
-    /// Whether it often happens that only one action is legal, as where capturing is compulsory.
-    /// Search runs through such positions then instead of having them judged.
+    /// Whether forced positions (one legal action) are common, for example because capturing is
+    /// compulsory. Search then plays through forced positions instead of evaluating them.
     fn is_often_forced(&self) -> bool {
         false
     }
 
-    /// Which board the game is played on, where there is a choice: the same text for the same
-    /// board. Empty where there is only one.
+    /// Identifies the board in games with a choice of boards: equal boards have equal texts. Empty in
+    /// other games.
     fn board_text(&self) -> String {
         String::new()
     }
@@ -82,12 +82,12 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The ply at which a game is cut off, or 0 for never.
     fn max_plies(&self) -> u32;
 
-    /// The actions until a game is cut off, or `None` if it never is.
+    /// The number of actions until the game is cut off, or `None` without a limit.
     #[inline]
     fn plies_left(&self, position: &Self::Position) -> Option<u32> {
         match self.max_plies() {
             0 => None,
-            most => Some(most.saturating_sub(self.ply(position))),
+            limit => Some(limit.saturating_sub(self.ply(position))),
         }
     }
 
@@ -100,46 +100,45 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// The same rules with another limit (0 for none).
     fn with_max_plies(self, max_plies: u32) -> Self;
 
-    /// The legal actions: the law for everything that chooses one.
+    /// The legal actions.
     fn legal(&self, position: &Self::Position) -> Self::Mask;
 
-    /// Plays a legal action. Playing an illegal one is a bug of the caller: it is caught where debug
-    /// assertions are on and leaves a nonsensical position elsewhere.
+    /// Plays a legal action. An illegal action is a bug in the caller: it panics with debug assertions
+    /// and otherwise leaves an invalid position.
     fn play(&self, position: &mut Self::Position, action: Action);
 
     /// The result, once the game is over.
     fn outcome(&self, position: &Self::Position) -> Option<Outcome>;
 
-    /// Which rule forbids this action here. Only asked about illegal actions.
+    /// The rule that forbids this action in this position. Called for illegal actions only.
     fn why_illegal(&self, position: &Self::Position, action: Action) -> Reason;
 
-    /// Position text as in the rules pages.
+    /// The position as text, in the format of `docs/games`.
     fn position_text(&self, position: &Self::Position) -> String;
 
     /// Reads position text; the error names the field.
     fn parse_position(&self, text: &str) -> Result<Self::Position, PositionError>;
 
-    /// Action text: what a human writes for this action here.
+    /// The action as text, in the notation of the game.
     fn action_text(&self, position: &Self::Position, action: Action) -> String;
 
-    /// Reads action text. The action exists in this game but may be illegal here.
+    /// Reads action text. The result is an action of this game; it may be illegal in this position.
     fn parse_action(&self, position: &Self::Position, text: &str) -> Result<Action, ActionError>;
 
-    /// What else is worth counting over many games, for those who watch them: a name for each count.
+    /// Names of the events that [`Game::count_events`] counts, such as captures.
     fn events(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Adds what this legal action does here to the counts, which are in the order of
-    /// [`Game::events`].
+    /// Adds the events of a legal action to `counts`, in the order of [`Game::events`].
     fn count_events(&self, position: &Self::Position, action: Action, counts: &mut [u64]) {
         let _ = (position, action, counts);
     }
 
-    /// Draws the position for a person.
+    /// Draws the position as text.
     fn draw(&self, position: &Self::Position, out: &mut fmt::Formatter<'_>) -> fmt::Result;
 
-    /// Plays an action if it is legal, and otherwise says which rule forbids it.
+    /// Plays an action if it is legal; the error says which rule forbids it.
     fn try_play(&self, position: &mut Self::Position, action: Action) -> Result<(), ActionError> {
         if usize::from(action.0) >= self.actions() {
             let reason = NO_SUCH_ACTION.reason().with("actions", self.actions());
@@ -164,7 +163,7 @@ pub trait Game: Clone + Send + Sync + 'static {
         Ok(action)
     }
 
-    /// A view of the position that displays as a drawn board.
+    /// Displays the position as a board in text.
     fn display<'a>(&'a self, position: &'a Self::Position) -> Drawing<'a, Self> {
         Drawing {
             game: self,
@@ -173,7 +172,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     }
 }
 
-/// A position together with its rules, to be displayed as a drawn board.
+/// A position with its rules; displays as a board in text.
 pub struct Drawing<'a, G: Game> {
     game: &'a G,
     position: &'a G::Position,

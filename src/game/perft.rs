@@ -1,9 +1,9 @@
-//! Counting action sequences: the classical proof that a move generator is right.
+//! Counts action sequences, the standard test of a move generator.
 
 use super::{Action, Game, Mask};
 
 /// The number of action sequences that complete exactly `turns` turns. A turn ends when the other
-/// player is to move or the game is over. Every turn takes a little of the stack.
+/// player is to move or the game is over. Recursive in the number of actions.
 pub fn perft<G: Game>(game: &G, position: &G::Position, turns: u32) -> u64 {
     if turns == 0 {
         return 1;
@@ -32,7 +32,7 @@ pub fn divide<G: Game>(game: &G, position: &G::Position, turns: u32) -> Vec<(Act
         .collect()
 }
 
-/// What is left to count after an action of `mover`, who was on his way to complete `turns` turns.
+/// The sequences that follow an action of `mover` when `turns` turns, including this one, remained.
 fn after<G: Game>(game: &G, next: &G::Position, mover: super::Player, turns: u32) -> u64 {
     if game.to_move(next) != mover {
         perft(game, next, turns - 1)

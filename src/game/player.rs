@@ -1,4 +1,4 @@
-//! The two players, and how a game ended for them.
+//! The two players, and the outcome of a game.
 
 use std::ops::Not;
 
@@ -16,7 +16,7 @@ pub enum Player {
 }
 
 impl Player {
-    /// Both players, White first: the order of every pair of per-player numbers.
+    /// Both players, White first. All per-player arrays have this order.
     pub const BOTH: [Player; 2] = [Player::White, Player::Black];
 
     /// 0 for White, 1 for Black.
@@ -55,12 +55,12 @@ impl Not for Player {
     }
 }
 
-/// How a finished game went for one player.
+/// The result of a game for one player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// The opponent won.
     Loss,
-    /// Nobody won.
+    /// Neither player won.
     Draw,
     /// This player won.
     Win,
@@ -76,7 +76,7 @@ impl Verdict {
         }
     }
 
-    /// The same result seen by the opponent.
+    /// The same result from the opponent's point of view.
     pub const fn flip(self) -> Verdict {
         match self {
             Verdict::Loss => Verdict::Win,
@@ -112,7 +112,7 @@ impl Outcome {
         }
     }
 
-    /// A game without points that ended for this winner, or drawn.
+    /// A finished game without points; `None` is a draw.
     pub const fn plain(winner: Option<Player>) -> Outcome {
         Outcome {
             winner,
@@ -121,7 +121,7 @@ impl Outcome {
         }
     }
 
-    /// A game cut off by the limit: a draw, whatever the points.
+    /// A game cut off by the limit on its length: a draw regardless of points.
     pub const fn truncated(score: Option<[u8; 2]>) -> Outcome {
         Outcome {
             winner: None,
@@ -130,7 +130,7 @@ impl Outcome {
         }
     }
 
-    /// How it went for `player`.
+    /// The result for `player`.
     #[inline]
     pub fn verdict(&self, player: Player) -> Verdict {
         match self.winner {

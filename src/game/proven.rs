@@ -1,22 +1,22 @@
-//! Results that are certain under best play, and which of them a player prefers.
+//! Proven results and the order in which a player prefers them.
 
 use std::fmt;
 
 use super::Verdict;
 
-/// A result that is certain under best play, for one player, and the plies until it: a winner ends the game
-/// as soon as possible, a loser as late as possible.
+/// A result that is certain under best play, from one player's point of view, and the plies until the end.
+/// The winner ends the game as soon as possible, the loser as late as possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Proven {
     /// The result.
     pub verdict: Verdict,
-    /// The plies until the end of the game, where they are known. A draw has none before the game is over:
-    /// it may go on for ever.
+    /// The plies until the end of the game, if known. A draw has none before the game is over, because play
+    /// may never end.
     pub plies: Option<u32>,
 }
 
 impl Proven {
-    /// A draw of a game that goes on.
+    /// A draw in a game that is not over.
     pub const DRAW: Proven = Proven {
         verdict: Verdict::Draw,
         plies: None,
@@ -52,7 +52,7 @@ impl Proven {
         matches!(self.plies, Some(0))
     }
 
-    /// The same seen by the opponent.
+    /// The same result from the opponent's point of view.
     #[inline]
     #[must_use]
     pub const fn flip(self) -> Proven {
@@ -62,7 +62,7 @@ impl Proven {
         }
     }
 
-    /// What this is for the same player one ply earlier.
+    /// The same result one ply earlier, from the same player's point of view.
     #[inline]
     #[must_use]
     pub fn before(self) -> Proven {
@@ -75,8 +75,8 @@ impl Proven {
         }
     }
 
-    /// Higher for what a player prefers: quick wins, slow wins, draws (0), slow losses, quick losses. An
-    /// unknown number of plies counts as a high one.
+    /// Sort key, higher is better: quick wins, slow wins, draws (0), slow losses, quick losses. An unknown
+    /// number of plies counts as a very large one.
     #[inline]
     pub fn preference(self) -> i32 {
         const FAR: u32 = 1 << 30;
@@ -127,16 +127,13 @@ mod tests {
             Proven::loss(2),
         ];
         assert!(best_first.is_sorted_by_key(|proven| -proven.preference()));
-        let merits = best_first.map(Proven::preference);
-        assert!(
-            merits.windows(2).all(|pair| pair[0] > pair[1]),
-            "{merits:?}"
-        );
+        let keys = best_first.map(Proven::preference);
+        assert!(keys.windows(2).all(|pair| pair[0] > pair[1]), "{keys:?}");
         assert_eq!(Proven::over(Verdict::Draw).preference(), 0);
     }
 
     #[test]
-    fn a_result_is_one_ply_further_away_one_ply_earlier() {
+    fn a_result_seen_one_ply_earlier_is_one_ply_further_away() {
         assert_eq!(Proven::loss(2).flip().before(), Proven::win(3));
         assert_eq!(Proven::win(3).flip().before(), Proven::loss(4));
         assert_eq!(Proven::over(Verdict::Draw).before(), Proven::DRAW);

@@ -1,15 +1,15 @@
-//! Why an action is illegal, as a value that every language can word.
+//! Why an action is illegal, as a value that can be worded in every language.
 
 use std::fmt;
 
 use super::Player;
 
-/// A reason without its facts.
+/// The key and English text of a reason, before its facts are filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// What tables of other languages know it by.
+    /// The key in the language tables.
     pub key: &'static str,
-    /// The English sentence, with the names of facts in braces.
+    /// The English text, with placeholders for facts: `{place}`.
     pub english: &'static str,
 }
 
@@ -23,42 +23,42 @@ impl Wording {
     }
 }
 
-/// Why an action is illegal or cannot be read. It displays in English.
+/// Why an action is illegal or cannot be read. Displays in English.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     wording: Wording,
     facts: Vec<(&'static str, Fact)>,
 }
 
-/// What a reason is about.
+/// A value for a placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Fact {
     Player(Player),
-    /// A circle, a move, a number: the same in every language.
+    /// A circle, a move or a number: written the same in every language.
     Text(String),
 }
 
 impl Reason {
-    /// The reason is about this player.
+    /// Fills in `{player}`.
     #[must_use]
     pub fn player(mut self, player: Player) -> Reason {
         self.facts.push(("player", Fact::Player(player)));
         self
     }
 
-    /// With a fact that is written the same in every language.
+    /// Fills in `{name}` with a value that is written the same in every language.
     #[must_use]
     pub fn with(mut self, name: &'static str, fact: impl fmt::Display) -> Reason {
         self.facts.push((name, Fact::Text(fact.to_string())));
         self
     }
 
-    /// What tables of languages know it by.
+    /// The key in the language tables.
     pub fn key(&self) -> &'static str {
         self.wording.key
     }
 
-    /// The reason in another wording, with the facts in place of their names.
+    /// The reason in the words of `pattern`, with the placeholders filled in.
     pub fn worded<'a>(&self, pattern: &str, player_name: impl Fn(Player) -> &'a str) -> String {
         let mut text = pattern.to_owned();
         for (name, fact) in &self.facts {
@@ -71,7 +71,7 @@ impl Reason {
         text
     }
 
-    /// The reason in English, with these names of the players.
+    /// The reason in English, with the given player names.
     pub fn in_english<'a>(&self, player_name: impl Fn(Player) -> &'a str) -> String {
         self.worded(self.wording.english, player_name)
     }

@@ -1,5 +1,4 @@
-//! Connect four: seven columns, six rows, four in a line win. The yardstick game, since other
-//! systems have it too.
+//! Connect four: seven columns, six rows, four in a line win. Used to compare with other systems.
 
 use std::fmt;
 
@@ -10,19 +9,19 @@ use crate::game::{
 };
 use crate::games::reasons::{COLUMN_FULL, COLUMN_SHAPE, GAME_OVER};
 
-/// Columns of the board.
+/// Number of columns.
 pub const COLUMNS: usize = 7;
 
-/// Rows of the board.
+/// Number of rows.
 pub const ROWS: usize = 6;
 
-/// Bits of a column: its rows and an empty one on top, which keeps lines from running over.
+/// Bits per column: its rows, and an empty bit on top so that lines do not wrap into the next column.
 pub(crate) const HEIGHT: usize = ROWS + 1;
 
 /// The lowest circle of every column.
 pub(crate) const BOTTOM: u64 = 0x0000_0408_1020_4081;
 
-/// Every circle.
+/// All circles.
 pub(crate) const CIRCLES: u64 = BOTTOM * ((1 << ROWS) - 1);
 
 /// The highest circle of every column.
@@ -46,7 +45,7 @@ pub struct ConnectFour {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectFourPosition {
     stones: [u64; 2],
-    to_move: Player, // as the stones tell too, but without counting them
+    to_move: Player, // follows from the stones; stored to avoid counting them
 }
 
 impl ConnectFourPosition {
@@ -56,7 +55,7 @@ impl ConnectFourPosition {
         self.stones[player.index()]
     }
 
-    /// Who is to move: White whenever both have as many stones.
+    /// The player to move: White when both have equally many stones.
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
@@ -76,7 +75,7 @@ impl ConnectFourPosition {
         self.occupied() & TOP == TOP
     }
 
-    /// Who stands in this circle.
+    /// The owner of the stone in this circle.
     pub fn at(&self, column: usize, row: usize) -> Option<Player> {
         let bit = HEIGHT * column + row;
         Player::BOTH
@@ -86,7 +85,7 @@ impl ConnectFourPosition {
 }
 
 impl ConnectFour {
-    /// The rules, cut off after `max_plies` actions (0 for never; a game has at most 42).
+    /// The rules; games are cut off after `max_plies` actions (0 for never; a game has at most 42).
     pub fn new(max_plies: u32) -> ConnectFour {
         ConnectFour { max_plies }
     }
@@ -105,7 +104,7 @@ fn has_four(stones: u64) -> bool {
 /// The empty circles that complete four for these stones.
 #[inline]
 pub(crate) fn winning(stones: u64, occupied: u64) -> u64 {
-    // A column is completed from below only.
+    // Vertically, only the circle above three stones can complete four.
     let mut found = (stones << 1) & (stones << 2) & (stones << 3);
     for step in [HEIGHT - 1, HEIGHT, HEIGHT + 1] {
         let pair_above = (stones << step) & (stones << (2 * step));
@@ -168,13 +167,13 @@ impl Game for ConnectFour {
 
     #[inline]
     fn legal(&self, position: &ConnectFourPosition) -> ActionMask<1> {
-        // Only the player who just moved can have made four.
+        // Only the player who just moved can have four in a line.
         let opponent = position.stones(!position.to_move());
         if has_four(opponent) | self.is_cut_off(position) {
             return ActionMask::default();
         }
-        // One bit every seven for a column with room; the product moves bit 7i to bit 42 + i, and no
-        // two of its terms meet.
+        // Bit 7i is set if column i has room. The product moves bit 7i to bit 42 + i; its terms do not
+        // overlap.
         let room = (!position.occupied() & TOP) >> (ROWS - 1);
         const GATHER: u64 = {
             let mut factor = 0;
@@ -192,7 +191,7 @@ impl Game for ConnectFour {
     fn play(&self, position: &mut ConnectFourPosition, action: Action) {
         debug_assert!(self.legal(position).contains(action), "illegal action");
         let bottom = 1 << (HEIGHT * action.index());
-        // Adding to the lowest circle carries into the lowest empty one.
+        // Adding the bottom bit carries into the lowest empty circle.
         let place = (position.occupied() + bottom) & column_bits(action.index());
         position.stones[position.to_move.index()] |= place & !position.occupied();
         position.to_move = !position.to_move;
@@ -241,10 +240,10 @@ impl Game for ConnectFour {
         for column in 0..COLUMNS {
             let stones = occupied & column_bits(column);
             let bottom = 1 << (HEIGHT * column);
-            // A column without gaps is all ones from its bottom: adding one there leaves none of them.
+            // Without gaps the stones are a run of ones from the bottom; adding the bottom bit clears them all.
             if (stones + bottom) & stones != 0 || (stones != 0 && stones & bottom == 0) {
                 return board_error(format!(
-                    "a stone hangs in the air in column {}",
+                    "column {} has a stone above an empty circle",
                     column_name(column)
                 ));
             }
@@ -252,7 +251,7 @@ impl Game for ConnectFour {
         let counts = position.stones.map(u64::count_ones);
         if counts[0] != counts[1] && counts[0] != counts[1] + 1 {
             return board_error(format!(
-                "{} stones of White and {} of Black; White moves first and they alternate",
+                "{} white and {} black stones; the players alternate and White moves first",
                 counts[0], counts[1]
             ));
         }
@@ -260,7 +259,7 @@ impl Game for ConnectFour {
             position.to_move = Player::Black;
         }
         if has_four(position.stones(position.to_move())) {
-            return board_error("the player to move has four in a line already".to_owned());
+            return board_error("the player to move already has four in a line".to_owned());
         }
         if parse_player(to_move)? != position.to_move() {
             return Err(PositionError::new(

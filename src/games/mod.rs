@@ -1,4 +1,4 @@
-//! The games: jarmo, guard, tammi, connect four, and a scripted tree for tests.
+//! The games: jarmo, guard, tammi, connect four, and scripted games for tests.
 
 pub mod connect_four;
 pub mod guard;
@@ -19,7 +19,7 @@ use crate::game::{Player, Reason};
 use board::{Circle, Circles};
 use reasons::{AT_GOAL, NO_PIECE, OWN_PIECE};
 
-/// Why a piece on the board may not go along an existing line, as far as jarmo and guard agree.
+/// Why a move along an existing line is illegal, for the reasons that jarmo and guard share.
 fn board_move_problem(mover: Player, own: Circles, from: Circle, to: Circle) -> Option<Reason> {
     if !own.contains(from) {
         Some(NO_PIECE.reason().player(mover).with("place", from))

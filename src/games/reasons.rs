@@ -1,5 +1,5 @@
-//! The English wording of every reason why an action is illegal. `play` has tables of the other languages,
-//! by the same keys.
+//! English texts for the reasons why an action is illegal. `play` has tables for other languages with the
+//! same keys.
 
 use crate::game::Wording;
 
@@ -7,7 +7,7 @@ macro_rules! wordings {
     ($($name:ident = $key:literal, $english:literal;)*) => {
         $(pub(crate) const $name: Wording = Wording { key: $key, english: $english };)*
 
-        /// All wordings of the games in this crate.
+        /// The wordings of all games in this crate.
         pub const ALL: &[Wording] = &[$($name),*];
     };
 }
@@ -19,34 +19,34 @@ wordings! {
     // Jarmo and guard.
     NO_PIECE = "no_piece", "{player} has no piece on {place}";
     AT_GOAL = "at_goal", "the piece on {place} has reached its goal row and never moves again";
-    OWN_PIECE = "own_piece", "{place} holds a piece of {player}'s own";
+    OWN_PIECE = "own_piece", "{player} already has a piece on {place}";
     NO_LINE = "no_line", "no line leads from {from} to {to}";
     NOTHING_TO_CAPTURE = "nothing_to_capture", "there is nothing to capture on {place}; write {move}";
-    SHUTTLE = "shuttle", "no endless shuttle: {player} has gone to and fro between {from} and {to} twice, so another move must come first";
-    NONE_CAPTURED = "none_captured", "no archer of {player} is captured";
-    NO_ARCHER_CAPTURED = "no_archer_captured", "no archer of {player} is captured (guards stay captured)";
+    SHUTTLE = "shuttle", "no endless shuttling: {player} has moved back and forth between {from} and {to} twice and must play another move first";
+    NONE_CAPTURED = "none_captured", "{player} has no captured archer";
+    NO_ARCHER_CAPTURED = "no_archer_captured", "{player} has no captured archer (captured guards do not return)";
     NO_MARKED_ARCHER = "no_marked_archer", "{player} has no marked archer on the goal row";
     NO_PLACEMENT = "no_placement", "{player} has no placement in hand";
     NOT_EMPTY = "not_empty", "{place} is not empty";
     HOME_ROW_ONLY = "home_row_only", "{player} brings archers back on row {row} only";
     PASS_LAST = "pass_last", "a pass is legal only when nothing else is";
     PASS_AFTER_MOVE = "pass_after_move", "a pass is legal only after the move of a turn, or when nothing else is";
-    MOVE_MADE = "move_made", "the move of this turn is made; bring back an archer or pass";
-    NO_CIRCLE = "no_circle", "`{text}` is no circle (A1 to E5)";
-    WEB_SHAPE = "board_shape", "expected a move A1-C2, a capture A1xC2, @A1 or pass";
+    MOVE_MADE = "move_made", "the move of this turn has been played; bring back an archer or pass";
+    NO_CIRCLE = "no_circle", "`{text}` is not a circle (A1 to E5)";
+    BOARD_SHAPE = "board_shape", "expected a move A1-C2, a capture A1xC2, @A1 or pass";
 
     // Tammi.
-    OTHER_CAPTURES = "other_captures", "the capture under way must go on with the piece on {place}";
-    CAPTURE_UNDER_WAY = "capture_under_way", "the capture under way must go on";
+    OTHER_CAPTURES = "other_captures", "the piece on {place} must continue its capture";
+    CAPTURE_UNDER_WAY = "capture_under_way", "the capture in progress must continue";
     MAN_BACKWARDS = "man_backwards", "a man neither moves nor captures backwards";
-    JUMPED_TWICE = "jumped_twice", "no piece is jumped twice, and a jumped piece blocks until the capture is over";
-    BLOCKED = "blocked", "the way from {from} to {to} is blocked";
-    MAN_FAR = "man_far", "a man goes one step, or jumps over one enemy piece";
+    JUMPED_TWICE = "jumped_twice", "a piece cannot be jumped twice, and jumped pieces stay on the board until the capture is over";
+    BLOCKED = "blocked", "the path from {from} to {to} is blocked";
+    MAN_FAR = "man_far", "a man moves one step or jumps over one enemy piece";
     MUST_CAPTURE = "must_capture", "a capture is possible, and capturing is compulsory";
-    KING_CAPTURES = "king_captures", "a king can capture, and must before any man";
+    KING_CAPTURES = "king_captures", "a king can capture, and kings must capture before men";
     TAMMI_SHAPE = "tammi_shape", "expected a move c3-d4 or a jump c3xe5";
     TAMMI_SQUARES = "tammi_squares", "expected two dark squares, as in c3-d4";
-    NO_DIAGONAL = "no_diagonal", "{from} and {to} are on no common diagonal";
+    NO_DIAGONAL = "no_diagonal", "{from} and {to} are not on the same diagonal";
     JUMP = "jump", "this is a jump; write {move}";
     NO_ENEMY_BETWEEN = "no_enemy_between", "there is no enemy piece between {from} and {to}";
 

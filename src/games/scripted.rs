@@ -1,4 +1,4 @@
-//! A game given as a tree: for tests of everything that walks trees.
+//! A game given as an explicit tree, for tests.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use crate::game::{
 };
 use crate::games::reasons::GAME_OVER;
 
-/// The most branches of a node.
-pub const MOST_BRANCHES: usize = 8;
+/// The maximum number of branches of a node.
+pub const MAX_BRANCHES: usize = 8;
 
 const NO_BRANCH: Wording = Wording {
     key: "no_branch",
-    english: "there are {branches} branches",
+    english: "this node has {branches} branches",
 };
 const NO_NUMBER: Wording = Wording {
     key: "no_number",
-    english: "expected a number below {most}",
+    english: "expected a number below {limit}",
 };
 
 const FIELDS: [&str; 2] = ["node", "ply"];
@@ -26,37 +26,37 @@ const FIELDS: [&str; 2] = ["node", "ply"];
 /// A node of a scripted game.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// This player chooses among the branches; the mover may stay the same from node to node.
+    /// This player chooses a branch. Consecutive nodes may have the same player.
     Choice(Player, Vec<Node>),
     /// The game is over.
     End(Outcome),
 }
 
 impl Node {
-    /// White chooses.
+    /// A choice of White.
     pub fn white(branches: impl Into<Vec<Node>>) -> Node {
         Node::Choice(Player::White, branches.into())
     }
 
-    /// Black chooses.
+    /// A choice of Black.
     pub fn black(branches: impl Into<Vec<Node>>) -> Node {
         Node::Choice(Player::Black, branches.into())
     }
 
-    /// The game ends with these points.
+    /// The end of the game, with these points.
     pub fn end(white: u8, black: u8) -> Node {
         Node::End(Outcome::by_score([white, black]))
     }
 }
 
-/// A game whose tree is written down: action `i` leads to branch `i`.
+/// A game given as a tree: action `i` leads to branch `i`.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     nodes: Arc<[Flat]>,
     max_plies: u32,
 }
 
-/// A place in the tree.
+/// A node of the tree, and the ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ScriptedPosition {
     node: u32,
@@ -74,7 +74,7 @@ impl Scripted {
     /// The game played on this tree.
     ///
     /// # Panics
-    /// Panics if a choice has no branch or more than [`MOST_BRANCHES`].
+    /// Panics if a choice has no branch or more than [`MAX_BRANCHES`].
     pub fn new(root: &Node) -> Scripted {
         let mut nodes = Vec::new();
         flatten(root, Player::White, &mut nodes);
@@ -89,7 +89,8 @@ impl Scripted {
     }
 }
 
-/// Appends the subtree to `nodes` and returns the index of its root. An end keeps its parent's mover.
+/// Appends the subtree to `nodes` and returns the index of its root. At an end the opponent of the
+/// parent's player is to move.
 fn flatten(node: &Node, parent: Player, nodes: &mut Vec<Flat>) -> u32 {
     let index = nodes.len();
     match node {
@@ -100,8 +101,8 @@ fn flatten(node: &Node, parent: Player, nodes: &mut Vec<Flat>) -> u32 {
         }),
         Node::Choice(to_move, branches) => {
             assert!(
-                (1..=MOST_BRANCHES).contains(&branches.len()),
-                "a choice has 1 to {MOST_BRANCHES} branches"
+                (1..=MAX_BRANCHES).contains(&branches.len()),
+                "a choice has 1 to {MAX_BRANCHES} branches"
             );
             nodes.push(Flat {
                 to_move: *to_move,
@@ -130,7 +131,7 @@ impl Game for Scripted {
     }
 
     fn actions(&self) -> usize {
-        MOST_BRANCHES
+        MAX_BRANCHES
     }
 
     fn start(&self) -> ScriptedPosition {
@@ -206,10 +207,10 @@ impl Game for Scripted {
     fn parse_action(&self, _: &ScriptedPosition, text: &str) -> Result<Action, ActionError> {
         text.parse()
             .ok()
-            .filter(|&index| usize::from(index) < MOST_BRANCHES)
+            .filter(|&index| usize::from(index) < MAX_BRANCHES)
             .map(Action)
             .ok_or_else(|| {
-                ActionError::unreadable(text, NO_NUMBER.reason().with("most", MOST_BRANCHES))
+                ActionError::unreadable(text, NO_NUMBER.reason().with("limit", MAX_BRANCHES))
             })
     }
 

@@ -1,8 +1,8 @@
-//! Fields that the position texts of several games share.
+//! Parsing of the fields that position texts of several games share.
 
 use crate::game::{Player, PositionError};
 
-/// Splits position text into exactly the named fields.
+/// Splits position text into the named fields.
 pub(super) fn fields<'a, const N: usize>(
     text: &'a str,
     names: &[&str; N],
@@ -22,7 +22,7 @@ pub(super) fn parse_player(text: &str) -> Result<Player, PositionError> {
     }
 }
 
-/// Reads a number without sign or leading zeros, far below the largest that could be counted.
+/// Reads a number without sign or leading zeros. The limit leaves room to count on without overflow.
 pub(super) fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionError> {
     const LIMIT: u32 = 1_000_000_000;
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());

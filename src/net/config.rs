@@ -61,7 +61,7 @@ impl NetShape {
         NetShape {
             features: game.input_count(),
             actions: game.actions(),
-            points: usize::from(game.most_points()),
+            points: usize::from(game.max_points()),
         }
     }
 

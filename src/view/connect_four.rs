@@ -1,4 +1,4 @@
-//! Connect four: holes that stones fall into.
+//! Connect four: holes in an upright frame.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
 use crate::game::Action;

@@ -1,5 +1,5 @@
-//! How a game looks on a table: the cells of its board, the lines between them, the pieces on them,
-//! and what an action does there: all that a screen needs to know about a game but its looks.
+//! What a user interface needs to show a game: cells, lines, pieces, and the effect of an action.
+//! Colours and shapes are up to the interface.
 
 mod connect_four;
 mod tammi;
@@ -14,16 +14,16 @@ pub trait GameView: Game {
     /// The board, which is the same in every position.
     fn layout(&self) -> Layout;
 
-    /// The pieces on the board, lowest cell first.
+    /// The pieces on the board, in the order of cells.
     fn pieces(&self, position: &Self::Position) -> Vec<Piece>;
 
-    /// What a legal action does on the board.
+    /// The effect of a legal action on the board.
     fn gesture(&self, position: &Self::Position, action: Action) -> Gesture;
 
-    /// Numbers of each player that belong beside the board.
+    /// Numbers for each player to show beside the board.
     fn tallies(&self, position: &Self::Position) -> Vec<Tally>;
 
-    /// What else is worth saying about the position.
+    /// Remarks about the position.
     fn notes(&self, position: &Self::Position) -> Vec<Note>;
 }
 
@@ -35,27 +35,27 @@ pub enum Style {
     Board,
     /// Dark squares of a chequered board.
     Squares,
-    /// Holes in a wall that stones fall into.
+    /// Holes in an upright frame that stones fall into.
     Slots,
 }
 
-/// A board.
+/// The layout of a board.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layout {
-    /// How it is drawn.
+    /// How the board is drawn.
     pub style: Style,
-    /// Columns of its grid, A on the left.
+    /// Number of columns, A on the left.
     pub columns: usize,
-    /// Rows of its grid, White's at the bottom.
+    /// Number of rows, White's side at the bottom.
     pub rows: usize,
     /// The places pieces can stand on.
     pub cells: Vec<Cell>,
-    /// Pairs of cells that a line connects.
+    /// Pairs of cells connected by a line.
     pub lines: Vec<(usize, usize)>,
 }
 
 impl Layout {
-    /// The cell at a place of the grid.
+    /// The cell at this column and row.
     pub fn cell_at(&self, column: usize, row: usize) -> Option<usize> {
         self.cells
             .iter()
@@ -66,55 +66,55 @@ impl Layout {
 /// A place that a piece can stand on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cell {
-    /// What people call it.
+    /// The name of the cell, such as `C2`.
     pub name: String,
-    /// Its column, 0 on the left.
+    /// The column, 0 on the left.
     pub column: usize,
-    /// Its row, 0 at White's side.
+    /// The row, 0 at White's side.
     pub row: usize,
 }
 
 /// A piece on the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
-    /// Where it stands.
+    /// The cell it stands on.
     pub cell: usize,
-    /// Whose it is.
+    /// The owner.
     pub player: Player,
     /// A marked archer, a guard, or a king.
     pub strong: bool,
-    /// Captured already, and still there until the capture under way is over.
+    /// Already jumped; it leaves the board at the end of the capture.
     pub leaving: bool,
 }
 
-/// What an action does on the board: a step has a source and a target, a placement a target alone,
+/// The effect of an action on the board. A move has a source and a target, a placement only a target,
 /// a pass neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Gesture {
     /// The cell a piece leaves.
     pub from: Option<usize>,
-    /// The cell a piece comes to.
+    /// The cell where a piece arrives.
     pub to: Option<usize>,
-    /// The cell on which a piece is captured.
+    /// The cell of the captured piece.
     pub captured: Option<usize>,
 }
 
-/// A number of each player, White's first, under the key of its name in the tables of texts.
+/// A number for each player, with the key of its label in the language tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// What is counted.
+    /// The key of the label.
     pub key: &'static str,
-    /// How much of it White and Black have.
+    /// The numbers of White and Black.
     pub values: [u32; 2],
 }
 
-/// Something to say about a position, under its key in the tables of texts.
+/// A remark about a position, with the key of its text in the language tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// What is said.
+    /// The key of the text.
     pub key: &'static str,
-    /// Whom it is about, if one player alone.
+    /// The player it is about, if it is about only one.
     pub player: Option<Player>,
-    /// What stands for `{what}` in the text.
+    /// The value for `{what}` in the text.
     pub what: String,
 }

@@ -45,7 +45,7 @@ impl GameView for Tammi {
         let enemy = !position.to_move();
         let pieces = position.men(enemy) | position.kings(enemy);
         let distance = from.row().abs_diff(to.row());
-        // A point between two others on a line, in steps from the first.
+        // The coordinate `step` steps from `a` towards `b`.
         let between = |a: usize, b: usize, step| if a < b { a + step } else { a - step };
         let captured = (1..distance)
             .filter_map(|step| {

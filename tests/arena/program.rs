@@ -157,7 +157,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
             "no run is among the agents; name one as run:DIR",
         ),
         ("random greedy --every 0", 2, "--every"),
-        ("random greedy --game chess", 2, "no game is called `chess`"),
+        ("random greedy --game chess", 2, "unknown game `chess`"),
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
         (
@@ -391,7 +391,7 @@ fn the_games_are_kept_and_the_probe_reads_them() {
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
         .code(1)
-        .stderr(contains("there already").and(contains("--resume")));
+        .stderr(contains("already exists").and(contains("--resume")));
     assert_eq!(fs::read_to_string(&games).unwrap(), text);
 }
 

@@ -141,7 +141,7 @@ fn openings_come_from_records_and_from_lists_of_moves() {
         ("A1-A2", "line 1: move 1: "),
         (
             "A1-C2\n{\"game\":\"tammi\",\"moves\":[]}",
-            "line 2: a game of tammi, not of jarmo",
+            "line 2: the record is a game of tammi, not of jarmo",
         ),
         ("A1-C2\n{broken", "line 2: expected a game record"),
         (

@@ -57,10 +57,7 @@ fn trace_goes_on_after_a_line_that_fails() {
         ("[]", "line 2: expected"),
         (r#"{"moves":[]}"#, "missing field `game`"),
         (r#"{"game":"jarmo"}"#, "missing field `moves`"),
-        (
-            r#"{"game":"chess","moves":[]}"#,
-            "no game is called `chess`",
-        ),
+        (r#"{"game":"chess","moves":[]}"#, "unknown game `chess`"),
         (
             r#"{"game":"jarmo","moves":[],"max_plies":-1}"#,
             "invalid value",
@@ -213,11 +210,11 @@ fn wrong_options_are_named_with_the_remedy() {
     let cases: [(&[&str], &str); 12] = [
         (
             &["perft", "--game", "chess", "--depth", "1"],
-            "there are jarmo, guard, tammi, connect_four",
+            "choose one of jarmo, guard, tammi, connect_four",
         ),
         (
             &["perft", "--depth", "1", "--position", "x"],
-            "--position: position `x`: fields: 1",
+            "--position: position `x`: expected",
         ),
         (
             &["rules", "show", "--moves", "A1-A1"],
@@ -229,11 +226,11 @@ fn wrong_options_are_named_with_the_remedy() {
         ),
         (
             &["perft", "--game", "tammi", "--depth", "1", "--board", "x"],
-            "tammi has no board to set",
+            "tammi has no board",
         ),
         (
             &["perft", "--depth", "1", "--quiet-limit", "9"],
-            "jarmo has no quiet limit to set",
+            "jarmo has no quiet limit",
         ),
         (
             &[
@@ -273,7 +270,7 @@ fn a_web_file_with_an_error_is_refused_with_its_name() {
         .assert()
         .code(2)
         .stderr(contains(
-            "board.toml: line 2 `A1-B3` is there already as line 1 `A1-B3`",
+            "board.toml: line 2 `A1-B3` repeats line 1 `A1-B3`",
         ));
     std::fs::write(path, standard).unwrap();
     jarmo(&["perft", "--depth", "3", "--board", path])

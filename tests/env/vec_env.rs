@@ -309,15 +309,15 @@ fn saved_games_that_break_the_rules_are_refused() {
         (json!({"actions": [7]}), "has only 7 actions"),
         (
             json!({"actions": [0, 1, 0, 1, 0, 1, 0]}),
-            "a saved game: it is over",
+            "saved game: the game is already over",
         ),
-        (json!({"start": "7/7", "actions": []}), "a saved game: "),
+        (json!({"start": "7/7", "actions": []}), "saved game: "),
     ] {
         let state = json!({"steps": 9, "games": [{"actions": []}, slot]});
         let state = serde_json::from_value(state).unwrap();
         let error = env.restore(&state).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
-        assert_eq!(env.save(), saved, "all stays as it was");
+        assert_eq!(env.save(), saved, "a failed restore changes nothing");
     }
 }
 

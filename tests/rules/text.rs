@@ -26,10 +26,14 @@ fn jarmo_positions_are_refused_by_field() {
     check_refusals(
         &Jarmo::standard(),
         &[
-            ("", "position", "fields: 1, but a position has 5"),
-            ("bbbbb/5/5/5/wwwww w - - 0 0", "position", "fields: 6"),
-            ("bbbbb/5/5/5/wwwww  w - - 0", "position", "fields: 6"),
-            ("bbbbb/5/5/wwwww w - - 0", "board", "4 rows, 5 expected"),
+            (
+                "",
+                "position",
+                "expected 5 fields separated by single spaces",
+            ),
+            ("bbbbb/5/5/5/wwwww w - - 0 0", "position", "found 6"),
+            ("bbbbb/5/5/5/wwwww  w - - 0", "position", "found 6"),
+            ("bbbbb/5/5/wwwww w - - 0", "board", "4 rows, expected 5"),
             (
                 "bbbbb/5/5/5/wwww w - - 0",
                 "board",
@@ -114,11 +118,7 @@ fn guard_positions_are_refused_by_field() {
     check_refusals(
         &Guard::standard(),
         &[
-            (
-                "bbbbb/5/5/5/wwwww w start 0,0 0,0 0",
-                "position",
-                "fields: 6",
-            ),
+            ("bbbbb/5/5/5/wwwww w start 0,0 0,0 0", "position", "found 6"),
             (
                 "bbbbb/5/5/5/wwwww w begin 0,0 0,0 0 0",
                 "start/moved",
@@ -142,17 +142,17 @@ fn guard_positions_are_refused_by_field() {
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 1,0 0 0",
                 "placements in hand",
-                "captured: 0",
+                "at most 0 placements",
             ),
             (
                 "5/5/3W1/2b2/5 w start 4,0 1,0 0 0",
                 "placements in hand",
-                "captured: 0",
+                "at most 0 placements",
             ),
             (
                 "bbbbb/5/5/5/wwwww w moved 0,0 0,0 0 1",
                 "start/moved",
-                "ended with its move",
+                "ended with the move",
             ),
             (
                 "2W2/5/2b2/2w2/1w3 w moved 1,0 1,0 1 9",
@@ -162,7 +162,7 @@ fn guard_positions_are_refused_by_field() {
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 0,0 3 0",
                 "passes",
-                "ends at 2",
+                "at most 2",
             ),
             ("5/w1b2/5/5/wwwww w start 0,0 0,0 0 0", "board", "6 pieces"),
         ],
@@ -176,11 +176,7 @@ fn tammi_positions_are_refused_by_field() {
         &[
             ("8/8/8/8/8/8/8/1w6 w - 0 0", "board", "b1 is a light square"),
             ("5w2/8/8/8/8/8/8/8 w - 0 0", "board", "it would be a king"),
-            (
-                "8/8/8/8/8/8/8/b7 w - 0 0",
-                "board",
-                "a1 stands on its far row",
-            ),
+            ("8/8/8/8/8/8/8/b7 w - 0 0", "board", "a1 is on its far row"),
             (
                 "8/8/8/8/8/8/8/w7 w - 61 0",
                 "plies without capture",
@@ -193,23 +189,27 @@ fn tammi_positions_are_refused_by_field() {
             ),
             (
                 "8/8/5b2/4w3/3b4/8/8/w7 w e5xd4,d4 3 1",
-                "capture under way",
+                "capture in progress",
                 "named twice",
             ),
-            ("8/8/8/8/8/8/8/w7 w e5 0 0", "capture under way", "e5xd4,f6"),
+            (
+                "8/8/8/8/8/8/8/w7 w e5 0 0",
+                "capture in progress",
+                "e5xd4,f6",
+            ),
             (
                 "8/8/8/8/8/8/8/w7 w a1xb2 0 0",
-                "capture under way",
+                "capture in progress",
                 "black has no piece on b2",
             ),
             (
                 "8/8/8/8/8/8/1b6/w7 w c3xb2 0 0",
-                "capture under way",
+                "capture in progress",
                 "white has no piece on c3",
             ),
             (
                 "8/8/8/8/8/2b5/1b6/w7 w a1xb2 0 0",
-                "capture under way",
+                "capture in progress",
                 "would be over",
             ),
             (
@@ -227,15 +227,15 @@ fn connect_four_positions_are_refused_by_field() {
         &ConnectFour::new(0),
         &[
             ("7/7/7/7/7 w 0", "board", "5 rows"),
-            ("7/7/7/7/w6/7 b 1", "board", "hangs in the air in column A"),
-            (
-                "7/7/7/7/7/ww5 w 2",
-                "board",
-                "2 stones of White and 0 of Black",
-            ),
+            ("7/7/7/7/w6/7 b 1", "board", "column A has a stone above"),
+            ("7/7/7/7/7/ww5 w 2", "board", "2 white and 0 black stones"),
             ("7/7/7/7/7/w6 w 1", "to move", "it is `b`"),
             ("7/7/7/7/7/w6 b 2", "ply", "there are 1 stones"),
-            ("7/7/7/7/bbb4/wwwwb2 w 8", "board", "four in a line already"),
+            (
+                "7/7/7/7/bbb4/wwwwb2 w 8",
+                "board",
+                "already has four in a line",
+            ),
         ],
     );
 }
@@ -255,7 +255,7 @@ fn moves_are_read_leniently_where_the_rules_say_so() {
     for (text, part) in [
         ("A1-C1", "no line leads from A1 to C1"),
         ("A1-F9", "expected a move"),
-        ("@F1", "no circle"),
+        ("@F1", "not a circle"),
         ("@A5", "row 1 only"),
         ("", "expected a move"),
         ("A1–C2", "expected a move"),
@@ -266,7 +266,7 @@ fn moves_are_read_leniently_where_the_rules_say_so() {
 }
 
 #[test]
-fn a_web_with_errors_is_refused_with_the_line() {
+fn a_board_with_errors_is_refused_with_the_line() {
     let standard = include_str!("../../src/games/board/standard.toml");
     let with = |old: &str, new: &str| {
         assert!(standard.contains(old));
@@ -278,14 +278,14 @@ fn a_web_with_errors_is_refused_with_the_line() {
         (
             "\"A1-B3\"",
             "\"A1-F3\"",
-            "line 1 `A1-F3`: `F3` is no circle",
+            "line 1 `A1-F3`: `F3` is not a circle",
         ),
         ("\"A1-B3\"", "\"A1-A1\"", "two different circles"),
         ("\"A1-B3\"", "\"A1B3\"", "expected two circles"),
         (
             "\"A1-C2\"",
             "\"B3-A1\"",
-            "line 2 `B3-A1` is there already as line 1 `A1-B3`",
+            "line 2 `B3-A1` repeats line 1 `A1-B3`",
         ),
         ("name", "title", "title"),
         ("\"A1-B3\",", "\"A1-B3\"; ", "not a board file"),

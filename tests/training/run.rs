@@ -553,5 +553,5 @@ fn train_resume_and_export_on_the_command_line() {
     program(&["train", "--set", "game.name=chess"])
         .assert()
         .code(2)
-        .stderr(contains("no game is called `chess`"));
+        .stderr(contains("unknown game `chess`"));
 }

@@ -176,7 +176,7 @@ fn reasons_keep_their_facts() {
             let facts = ["Weiß", "A1", "C2"];
             assert!(facts.iter().all(|fact| told.contains(fact)), "{told}");
             let told = Language::En.texts().reason(error.reason());
-            assert!(told.contains("White has gone to and fro"), "{told}");
+            assert!(told.contains("White has moved back and forth"), "{told}");
             return;
         }
     }

@@ -153,7 +153,7 @@ fn wrong_options_are_named_with_the_remedy() {
         (
             &["--game", "chess"],
             2,
-            "there are jarmo, guard, tammi, connect_four",
+            "choose one of jarmo, guard, tammi, connect_four",
         ),
         (&["--opponent", "nobody"], 2, "a player is `human`, a level"),
         (&["--lang", "fr"], 2, "there are en, de, it, fi, eo"),

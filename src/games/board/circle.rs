@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 use crate::game::Player;
 
-/// Circles in a row, and rows.
+/// Number of rows, and of circles in a row.
 pub const SIDE: usize = 5;
 
-/// Circles on the board.
+/// Number of circles.
 pub const CIRCLES: usize = SIDE * SIDE;
 
 /// One of the 25 circles, row by row: A1 is 0, B1 is 1, E5 is 24.
@@ -17,29 +17,29 @@ pub const CIRCLES: usize = SIDE * SIDE;
 pub struct Circle(u8);
 
 impl Circle {
-    /// The circle with this number.
+    /// The circle with this index.
     ///
     /// # Panics
-    /// Panics if there is no such circle.
+    /// Panics unless `index < 25`.
     #[inline]
     pub const fn at(index: usize) -> Circle {
         assert!(index < CIRCLES, "there are 25 circles");
         Circle(index as u8)
     }
 
-    /// The number of the circle, below 25.
+    /// The index of the circle, below 25.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// 0 for A to 4 for E.
+    /// The column: 0 for A to 4 for E.
     #[inline]
     pub const fn column(self) -> usize {
         self.index() % SIDE
     }
 
-    /// 0 for row 1 to 4 for row 5.
+    /// The row: 0 for row 1 to 4 for row 5.
     #[inline]
     pub const fn row(self) -> usize {
         self.index() / SIDE
@@ -65,9 +65,9 @@ impl fmt::Display for Circle {
     }
 }
 
-/// A name that no circle has.
+/// The text is not the name of a circle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no circle (A1 to E5)")]
+#[error("not a circle (A1 to E5)")]
 pub struct NoSuchCircle;
 
 impl FromStr for Circle {
@@ -99,7 +99,7 @@ impl Circles {
     /// All 25 circles.
     pub const ALL: Circles = Circles((1 << CIRCLES) - 1);
 
-    /// The row number of a player's home row.
+    /// The row index of a player's home row.
     #[inline]
     pub(crate) const fn home_row_of(player: Player) -> usize {
         match player {
@@ -108,13 +108,13 @@ impl Circles {
         }
     }
 
-    /// The row a player starts on.
+    /// A player's home row, where the pieces start.
     #[inline]
     pub const fn home(player: Player) -> Circles {
         Circles(0b11111 << (SIDE * Circles::home_row_of(player)))
     }
 
-    /// The row a player wants to reach: the opponent's home row.
+    /// A player's goal row: the opponent's home row.
     #[inline]
     pub const fn goal(player: Player) -> Circles {
         Circles::home(match player {
@@ -135,19 +135,19 @@ impl Circles {
         self.0 >> circle.0 & 1 == 1
     }
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many circles are in the set.
+    /// The number of circles in the set.
     #[inline]
     pub const fn count(self) -> u32 {
         self.0.count_ones()
     }
 
-    /// The set without all but its lowest circle: in a row, column A first.
+    /// The set of the lowest circle alone; within a row, column A is lowest.
     #[inline]
     pub const fn lowest(self) -> Circles {
         Circles(self.0 & self.0.wrapping_neg())
@@ -215,7 +215,7 @@ impl BitXorAssign for Circles {
 impl Not for Circles {
     type Output = Circles;
 
-    /// The circles that are not in the set.
+    /// The circles not in the set.
     #[inline]
     fn not(self) -> Circles {
         Circles(!self.0 & Circles::ALL.0)

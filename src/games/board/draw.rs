@@ -1,4 +1,4 @@
-//! The board as text: braille lines between circles.
+//! Draws the board as text, with lines in braille dots.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ const ROW_STEP: usize = 4;
 const WIDTH: usize = COLUMN_STEP * (SIDE - 1) + 3; // a circle is three cells wide
 const HEIGHT: usize = ROW_STEP * (SIDE - 1) + 1;
 
-/// Bit of each dot of a braille cell, by row and column.
+/// `BRAILLE_DOTS[row][column]`: the bit of a dot in a braille character.
 pub const BRAILLE_DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Draws the board with `letter_at` in its circles, row 5 on top.
+/// Draws the board, row 5 on top, with the letters from `letter_at` in the circles.
 pub(crate) fn draw_circles(
     board: &Board,
     letter_at: impl Fn(Circle) -> Option<char>,
@@ -55,14 +55,14 @@ pub(crate) fn draw_circles(
     writeln!(out)
 }
 
-/// The dot in the middle of a circle.
+/// The dot at the centre of a circle, as `(x, y)`.
 fn centre(circle: Circle) -> (i32, i32) {
     let column = COLUMN_STEP * circle.column() + 1;
     let row = ROW_STEP * (SIDE - 1 - circle.row());
     ((2 * column) as i32, (4 * row + 1) as i32)
 }
 
-/// Bresenham's line in dots.
+/// Draws a line with Bresenham's algorithm.
 fn draw_line(dots: &mut [[u8; WIDTH]; HEIGHT], from: (i32, i32), to: (i32, i32)) {
     let (width, height) = ((to.0 - from.0).abs(), -(to.1 - from.1).abs());
     let (step_x, step_y) = ((to.0 - from.0).signum(), (to.1 - from.1).signum());

@@ -1,8 +1,8 @@
-//! The web of lines that jarmo and guard are played on, and the tables made from it.
+//! The board of jarmo and guard: circles, lines between them, and tables for move generation.
 //!
-//! The board is data: the standard one is built in, another one comes from a file. What a player can
-//! do is an index into one fixed list: every directed line sorted by source and target, then the
-//! five circles of the mover's home row (where captured archers come back), then the pass.
+//! The board is data: the standard one is built in, others come from files. Actions have fixed
+//! indices: first every directed line, sorted by source and target; then the five circles of the
+//! mover's home row, where captured archers come back; then the pass.
 
 mod circle;
 mod draw;
@@ -20,19 +20,19 @@ pub use parse::BoardError;
 
 use crate::game::{Action, ActionMask, BoardText, Player};
 
-/// The set of actions of a game on a board.
+/// The set of actions of jarmo or guard.
 pub type BoardMask = ActionMask<2>;
 
-/// The most lines a board may have: with the five redeploys and the pass, its actions fill 128 bits.
+/// The maximum number of lines: with five redeploys and the pass, the actions fill 128 bits.
 pub const MAX_LINES: usize = 61;
 
-/// The standard board, as in the rules pages.
+/// The standard board of the rules.
 const STANDARD: &str = include_str!("standard.toml");
 
-/// No action of this board.
+/// Marks a pair of circles without a line.
 const NONE: u8 = u8::MAX;
 
-/// A web of lines between the 25 circles, with tables for move generation.
+/// The lines between the 25 circles, with tables for move generation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Board {
     name: String,
@@ -46,12 +46,12 @@ pub struct Board {
 }
 
 impl Board {
-    /// The board of the published rules: 39 lines.
+    /// The standard board of the rules, with 39 lines.
     pub fn standard() -> Board {
         Board::from_toml(STANDARD).expect("the built-in board is well-formed")
     }
 
-    /// Makes the tables for checked lines.
+    /// Builds the tables. The lines must be valid.
     fn new(name: String, mut lines: Vec<(Circle, Circle)>) -> Board {
         lines.sort_unstable();
         let mut moves: Vec<(Circle, Circle)> =
@@ -86,23 +86,23 @@ impl Board {
         board
     }
 
-    /// What the file calls it.
+    /// The name given in the board file.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its lines, each once, sorted, the lower circle first.
+    /// The lines, sorted, each once with the lower circle first.
     pub fn lines(&self) -> &[(Circle, Circle)] {
         &self.lines
     }
 
-    /// The lines as text, `A1-B3 A1-C2 …`: the same for two boards with the same lines.
+    /// The lines as text, `A1-B3 A1-C2 …`. Boards with equal lines have equal texts.
     pub fn text(&self) -> String {
         let lines = self.lines.iter().map(|(from, to)| format!("{from}-{to}"));
         lines.collect::<Vec<_>>().join(" ")
     }
 
-    /// The circles one line away.
+    /// The circles connected to this one by a line.
     #[inline]
     pub fn neighbours(&self, circle: Circle) -> Circles {
         self.neighbours[circle.index()]
@@ -114,7 +114,7 @@ impl Board {
         self.moves.len() + DEPLOY_PLACES + 1
     }
 
-    /// The moves of the pieces at `movable` that do not end on a circle of `own`.
+    /// The moves of the pieces on `movable` that do not end on a circle of `own`.
     #[inline]
     pub(crate) fn moves(&self, movable: Circles, own: Circles) -> BoardMask {
         let mut words = [0; 2];
@@ -132,7 +132,7 @@ impl Board {
         ActionMask([words[0] & !blocked[0], words[1] & !blocked[1]])
     }
 
-    /// The actions that bring a piece back to the circles of `player`'s home row in `places`.
+    /// The actions that bring a piece of `player` back to a circle in `places`, on the home row.
     #[inline]
     pub(crate) fn deploys(&self, player: Player, places: Circles) -> BoardMask {
         let columns = places.row(Circles::home_row_of(player)) as u128;
@@ -153,8 +153,8 @@ impl fmt::Debug for Board {
     }
 }
 
-/// The board field of jarmo and guard: lower case for plain archers, upper case for the others.
-pub(crate) const WEB_BOARD: BoardText = BoardText {
+/// The board field of jarmo and guard: lower case for archers, upper case for marked archers or guards.
+pub(crate) const BOARD_FIELD: BoardText = BoardText {
     columns: SIDE,
     rows: SIDE,
     letters: "wbWB",
@@ -173,7 +173,7 @@ pub(crate) fn piece_letter(pieces: [Circles; 2], upper: Circles, circle: Circle)
     })
 }
 
-/// Pieces of each player, and those of them written in upper case, from `(place, letter)` pairs.
+/// The pieces of each player, and the set of those in upper case, from `(place, letter)` pairs.
 pub(crate) fn collect_pieces(placed: &[(usize, char)]) -> ([Circles; 2], Circles) {
     let mut pieces = [Circles::NONE; 2];
     let mut upper = Circles::NONE;

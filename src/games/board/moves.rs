@@ -1,20 +1,20 @@
-//! Between action indices, what they mean on the board, and what a human writes for them.
+//! Converts between action indices, moves on the board, and action text.
 
 use super::{Board, Circle, Circles, NONE, SIDE};
 use crate::game::{Action, ActionError, Player, Reason};
-use crate::games::reasons::{HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE, WEB_SHAPE};
+use crate::games::reasons::{BOARD_SHAPE, HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE};
 
-/// Circles on which a captured archer can come back.
+/// The number of circles where a captured archer can come back.
 pub const DEPLOY_PLACES: usize = SIDE;
 
-/// What an action of jarmo or guard means.
+/// An action of jarmo or guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoardAction {
-    /// Along a line.
+    /// A piece moves along a line.
     Move {
         /// The circle the piece leaves.
         from: Circle,
-        /// The circle it goes to.
+        /// The circle it moves to.
         to: Circle,
     },
     /// A captured archer comes back in this column of the mover's home row (0 is A).
@@ -22,15 +22,15 @@ pub enum BoardAction {
         /// The column.
         column: usize,
     },
-    /// Nothing is done.
+    /// A pass.
     Pass,
 }
 
 impl Board {
-    /// What an action means.
+    /// The meaning of an action index.
     ///
     /// # Panics
-    /// Panics if the board has no such action.
+    /// Panics unless the index is below [`Board::actions`].
     #[inline]
     pub fn decode(&self, action: Action) -> BoardAction {
         let index = action.index();
@@ -46,7 +46,7 @@ impl Board {
         }
     }
 
-    /// The index of a move, if a line leads from one circle to the other.
+    /// The index of a move, if a line connects the circles.
     pub fn move_action(&self, from: Circle, to: Circle) -> Option<Action> {
         match self.index[from.index()][to.index()] {
             NONE => None,
@@ -54,13 +54,13 @@ impl Board {
         }
     }
 
-    /// The index of bringing an archer back in this column (0 is A) of the mover's home row.
+    /// The index of the redeploy to this column (0 is A) of the mover's home row.
     pub fn deploy_action(&self, column: usize) -> Action {
         assert!(column < DEPLOY_PLACES, "there are five columns");
         Action((self.moves.len() + column) as u16)
     }
 
-    /// The same line the other way.
+    /// The move along the same line in the opposite direction.
     #[inline]
     pub(crate) fn reverse(&self, action: Action) -> Action {
         Action(u16::from(self.reverse[action.index()]))
@@ -98,7 +98,7 @@ impl Board {
             return Ok(self.deploy_action(circle.column()));
         }
         let Some((from, sign, to)) = split_move(text) else {
-            return Err(ActionError::unreadable(text, WEB_SHAPE.reason()));
+            return Err(ActionError::unreadable(text, BOARD_SHAPE.reason()));
         };
         let Some(action) = self.move_action(from, to) else {
             return error(NO_LINE.reason().with("from", from).with("to", to));
@@ -111,7 +111,7 @@ impl Board {
     }
 }
 
-/// Splits `A1-C2` or `A1xC2` into its circles and the sign between them, in lower case.
+/// Splits `A1-C2` or `A1xC2` into its circles and the sign between them (`-` or `x`).
 pub(crate) fn split_move(text: &str) -> Option<(Circle, char, Circle)> {
     if text.len() != 5 || !text.is_ascii() {
         return None;

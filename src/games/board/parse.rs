@@ -1,4 +1,4 @@
-//! Reading a board from a file, and refusing one that no game could be played on.
+//! Reads a board file and checks that it is playable.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Board, Circle, Circles, MAX_LINES};
 use crate::game::{Player, shorten};
 
-/// What is wrong with a board file.
+/// A board file that cannot be used, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BoardError(String);
@@ -42,7 +42,7 @@ impl Board {
             })?;
             if let Some(first) = lines.iter().position(|&other| other == line) {
                 return Err(BoardError(format!(
-                    "line {} `{}` is there already as line {} `{}`; lines run both ways",
+                    "line {} `{}` repeats line {} `{}`; lines have no direction",
                     index + 1,
                     shorten(text),
                     first + 1,
@@ -62,7 +62,7 @@ impl Board {
         Ok(board)
     }
 
-    /// Every circle has a line, and from every circle of a home row the goal row can be reached.
+    /// Checks that every circle has a line, and that every home circle is connected to the goal row.
     fn check_playable(&self) -> Result<(), BoardError> {
         if let Some(lonely) = Circle::all().find(|&circle| self.neighbours(circle).is_empty()) {
             return Err(BoardError(format!("circle {lonely} has no line")));
@@ -99,7 +99,7 @@ impl Board {
 fn parse_line(text: &str) -> Result<(Circle, Circle), String> {
     let (from, to) = text
         .split_once('-')
-        .ok_or("expected two circles with `-` between them, as in `A1-B3`")?;
+        .ok_or("expected two circles joined by `-`, such as `A1-B3`")?;
     let circle = |name: &str| {
         name.parse::<Circle>()
             .map_err(|error| format!("`{}` is {error}", shorten(name)))

@@ -1,5 +1,5 @@
-//! Guard: jarmo with bodyguards. A capturing archer becomes a guard, and each guard that gets
-//! through lets a captured archer come back, as a free placement.
+//! Guard: jarmo with bodyguards. An archer that captures becomes a guard, and each guard that reaches the
+//! goal row earns a placement, which brings back a captured archer.
 
 mod text;
 
@@ -12,13 +12,13 @@ use crate::games::reasons::{
     GAME_OVER, MOVE_MADE, NO_ARCHER_CAPTURED, NO_PLACEMENT, NOT_EMPTY, PASS_AFTER_MOVE,
 };
 
-/// Pieces of a player at the start, and the most he can have.
+/// Pieces of a player at the start, which is also the maximum.
 pub const PIECES: u32 = 5;
 
-/// The limit on the length of a game unless another one is asked for.
+/// The default limit on the length of a game, in plies.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// Turns in a row that consist of a pass alone and end the game.
+/// The game ends after this many consecutive turns that are only a pass.
 const PASSES_TO_END: u8 = 2;
 
 /// The rules of guard on one board.
@@ -36,55 +36,55 @@ pub struct GuardPosition {
     ply: u32,
     captured_archers: [u8; 2],
     placements: [u8; 2],
-    passes: u8, // turns in a row, up to now, that consist of a pass alone
+    passes: u8, // latest consecutive turns that were only a pass
     moved: bool,
     to_move: Player,
 }
 
 impl GuardPosition {
-    /// The circles on which the player's pieces stand.
+    /// The circles of the player's pieces.
     #[inline]
     pub fn pieces(&self, player: Player) -> Circles {
         self.pieces[player.index()]
     }
 
-    /// The circles on which guards stand, of both players.
+    /// The circles of guards, of both players.
     #[inline]
     pub fn guards(&self) -> Circles {
         self.guards
     }
 
-    /// The player's captured archers, which can come back.
+    /// The number of the player's captured archers, which can come back.
     #[inline]
     pub fn captured_archers(&self, player: Player) -> u32 {
         self.captured_archers[player.index()].into()
     }
 
-    /// How many archers the player may bring back, now or later.
+    /// The player's placements in hand: how many archers may be brought back.
     #[inline]
     pub fn placements(&self, player: Player) -> u32 {
         self.placements[player.index()].into()
     }
 
-    /// Whether the player to move has made the move of this turn.
+    /// Whether the player to move has already moved in this turn.
     #[inline]
     pub fn moved(&self) -> bool {
         self.moved
     }
 
-    /// Turns in a row, up to now, that consisted of a pass alone.
+    /// The number of latest consecutive turns that were only a pass.
     #[inline]
     pub fn passes(&self) -> u32 {
         self.passes.into()
     }
 
-    /// Who decides next.
+    /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
     }
 
-    /// Two points for a piece on the goal row, one for any other.
+    /// The points of White and Black: two for a piece on the goal row, one for any other.
     pub fn score(&self) -> [u8; 2] {
         Player::BOTH.map(|player| {
             let own = self.pieces(player);
@@ -92,22 +92,20 @@ impl GuardPosition {
         })
     }
 
-    /// The guards a player has left to promote archers to. Every piece of his that is an archer, on
-    /// the board or captured, has its guard there.
+    /// The guards in the player's reserve: one for each of the player's archers, on the board or captured.
     pub fn reserve(&self, player: Player) -> u32 {
         let archers = self.pieces(player) & !self.guards;
         archers.count() + self.captured_archers(player)
     }
 
-    /// The placements a player can have earned: one for each guard that stands on the goal row, or
-    /// did before it was captured.
-    fn most_placements(&self, player: Player) -> u32 {
+    /// The maximum number of placements in hand: one for each guard on the goal row or captured.
+    fn max_placements(&self, player: Player) -> u32 {
         let own = self.pieces(player);
         let arrived = own & self.guards & Circles::goal(player);
         arrived.count() + (PIECES - own.count() - self.captured_archers(player))
     }
 
-    /// The circles on which the player to move can put a captured archer.
+    /// The circles where the player to move can place a captured archer.
     #[inline]
     fn places(&self) -> Circles {
         let me = self.to_move.index();
@@ -118,8 +116,8 @@ impl GuardPosition {
         }
     }
 
-    /// Whether the game has ended by its own rules. They look at the board when a turn has ended; a
-    /// placement at the start of a turn cannot make the test true.
+    /// Whether the game has ended, limits aside. The rules test this between turns; a placement at the start
+    /// of a turn cannot make the test true.
     #[inline]
     fn ended(&self) -> bool {
         let white = self.pieces[0] & !Circles::goal(Player::White);
@@ -135,7 +133,7 @@ impl GuardPosition {
 }
 
 impl Guard {
-    /// The rules on this board, cut off after `max_plies` actions (0 for never).
+    /// The rules on this board; games are cut off after `max_plies` actions (0 for never).
     pub fn new(board: Board, max_plies: u32) -> Guard {
         Guard {
             board: Arc::new(board),
@@ -143,7 +141,7 @@ impl Guard {
         }
     }
 
-    /// The published board and the default limit.
+    /// The standard board and the default limit.
     pub fn standard() -> Guard {
         Guard::new(Board::standard(), DEFAULT_MAX_PLIES)
     }
@@ -153,7 +151,7 @@ impl Guard {
         &self.board
     }
 
-    /// The moves along lines of the player to move.
+    /// The moves along lines for the player to move.
     #[inline]
     fn moves(&self, position: &GuardPosition) -> BoardMask {
         let mover = position.to_move;
@@ -168,7 +166,7 @@ impl Guard {
         let captures = !(position.pieces[opponent] & to).is_empty();
         let captures_guard = !(position.guards & to).is_empty();
         position.captured_archers[opponent] += u8::from(captures & !captures_guard);
-        // G2: an archer that captures is a guard before it arrives. His reserve holds one for him.
+        // G2: an archer that captures becomes a guard before it arrives. The reserve always has one.
         let guard = captures | !(position.guards & from).is_empty();
         position.pieces[me] ^= from | to;
         position.pieces[opponent] = position.pieces[opponent] & !to;
@@ -193,7 +191,8 @@ impl Guard {
             if position.moved {
                 position.end_turn();
             } else {
-                // Who can neither place nor move any more may end this turn, and it was no pass alone.
+                // Without a placement or a move left, only the pass remains; it does not count as a turn that
+                // is only a pass.
                 position.moved = self.moves(position).is_empty();
             }
         }
@@ -240,7 +239,7 @@ impl Game for Guard {
         position.ply
     }
 
-    fn most_points(&self) -> u8 {
+    fn max_points(&self) -> u8 {
         2 * PIECES as u8
     }
 

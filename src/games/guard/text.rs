@@ -1,8 +1,8 @@
-//! Guard's position text: board, to move, start or moved, captured archers, placements, passes, ply.
+//! Position text of guard: board, to move, start or moved, captured archers, placements, passes, ply.
 
 use super::{Guard, GuardPosition, PASSES_TO_END, PIECES};
 use crate::game::{Mask, Player, PositionError, parse_board, write_board};
-use crate::games::board::{Circle, WEB_BOARD, collect_pieces, piece_letter};
+use crate::games::board::{BOARD_FIELD, Circle, collect_pieces, piece_letter};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 7] = [
@@ -16,7 +16,7 @@ const FIELDS: [&str; 7] = [
 ];
 
 pub(super) fn write(position: &GuardPosition) -> String {
-    let board = write_board(WEB_BOARD, |place| {
+    let board = write_board(BOARD_FIELD, |place| {
         piece_letter(position.pieces, position.guards, Circle::at(place))
     });
     let [captured_white, captured_black] = position.captured_archers;
@@ -32,7 +32,7 @@ pub(super) fn write(position: &GuardPosition) -> String {
 
 pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionError> {
     let [board, to_move, phase, captured, placements, passes, ply] = fields(text, &FIELDS)?;
-    let (pieces, guards) = collect_pieces(&parse_board(WEB_BOARD, board)?);
+    let (pieces, guards) = collect_pieces(&parse_board(BOARD_FIELD, board)?);
     let position = GuardPosition {
         pieces,
         guards,
@@ -51,46 +51,48 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
             .try_into()
             .ok()
             .filter(|&passes| passes <= PASSES_TO_END)
-            .ok_or_else(|| PositionError::new("passes", passes, "the game ends at 2"))?,
+            .ok_or_else(|| {
+                PositionError::new("passes", passes, "expected at most 2, where the game ends")
+            })?,
         ply: parse_number("ply", ply)?,
     };
     for player in Player::BOTH {
         let on_board = position.pieces(player).count();
         let name = player.name();
         if on_board > PIECES {
-            let problem = format!("{name} has {on_board} pieces, at most {PIECES} are possible");
+            let problem = format!("{name} has {on_board} pieces, but can have at most {PIECES}");
             return Err(PositionError::new("board", board, problem));
         }
         if on_board + position.captured_archers(player) > PIECES {
             let problem = format!(
-                "{name} has {on_board} pieces on the board, so at most {} captured; with more the \
-                 guard reserve would be below zero",
+                "{name} has {on_board} pieces on the board and so at most {} captured archers; with \
+                 more the guard reserve would be below zero",
                 PIECES - on_board
             );
             return Err(PositionError::new(FIELDS[3], captured, problem));
         }
-        let most = position.most_placements(player);
-        if position.placements(player) > most {
+        let max = position.max_placements(player);
+        if position.placements(player) > max {
             let problem = format!(
-                "guards of {name} on the goal row or captured: {most}; only they can have earned one"
+                "{name} has at most {max} placements, one for each guard on the goal row or captured"
             );
             return Err(PositionError::new(FIELDS[4], placements, problem));
         }
     }
     if position.moved {
         if position.passes > 0 {
-            let problem = "a turn with a move in it is no pass, so 0 is expected after `moved`";
+            let problem = "expected 0 after `moved`, because a turn with a move is not a pass";
             return Err(PositionError::new("passes", passes, problem));
         }
         if position.places().is_empty() && !game.moves(&position).is_empty() {
-            let problem = "nothing can be placed, so the turn ended with its move";
+            let problem = "no archer can be placed, so the turn ended with the move";
             return Err(PositionError::new(FIELDS[2], phase, problem));
         }
     }
     Ok(position)
 }
 
-/// Reads `w,b`: a number for each player.
+/// Reads the numbers of White and Black, such as `1,0`.
 fn parse_pair(field: &'static str, text: &str) -> Result<[u8; 2], PositionError> {
     let number = |text: &str| {
         text.parse::<u8>()
@@ -100,7 +102,7 @@ fn parse_pair(field: &'static str, text: &str) -> Result<[u8; 2], PositionError>
     text.split_once(',')
         .and_then(|(white, black)| Some([number(white)?, number(black)?]))
         .ok_or_else(|| {
-            let problem = format!("expected two numbers from 0 to {PIECES}, as in `1,0`");
+            let problem = format!("expected two numbers from 0 to {PIECES}, such as `1,0`");
             PositionError::new(field, text, problem)
         })
 }

@@ -1,4 +1,4 @@
-//! Jarmo: archers that capture, mark, and come back; five a side on a web of lines.
+//! Jarmo: five archers a side capture, get marked, and come back, on a board of circles and lines.
 
 mod text;
 
@@ -11,16 +11,16 @@ use crate::games::reasons::{
     GAME_OVER, NO_MARKED_ARCHER, NONE_CAPTURED, NOT_EMPTY, PASS_LAST, SHUTTLE,
 };
 
-/// Archers of a player at the start, and the most he can have.
+/// Archers of a player at the start, which is also the maximum.
 pub const ARCHERS: u32 = 5;
 
-/// The most archers and marks together: those of the start, and no action adds to them.
+/// The maximum of archers plus marks: the force at the start, which never grows.
 pub const MOST_FORCE: u32 = 2 * ARCHERS;
 
-/// How often a move may follow its own reverse: the fifth of X-Y, Y-X, X-Y, Y-X, X-Y is banned.
+/// The maximum length of a streak: the fifth move of X-Y, Y-X, X-Y, Y-X, X-Y is illegal.
 pub const SHUTTLE_LIMIT: u8 = 4;
 
-/// The limit on the length of a game unless another one is asked for.
+/// The default limit on the length of a game, in plies.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
 /// The rules of jarmo on one board.
@@ -30,7 +30,7 @@ pub struct Jarmo {
     max_plies: u32,
 }
 
-/// A jarmo position: who stands where, who is to move, both shuttles, and the ply.
+/// A jarmo position: pieces, player to move, both shuttles, and the ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JarmoPosition {
     archers: [Circles; 2],
@@ -40,8 +40,8 @@ pub struct JarmoPosition {
     to_move: Player,
 }
 
-/// What a player's next move is held against: his last action and how many of his latest actions in
-/// a row, that one included, each undid the one before.
+/// A player's last action and streak, which the shuttle rule needs. The streak is the number of latest
+/// moves, the last one included, of which each undid the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shuttle {
     last: u8,   // the action of the last move, or one of the two below
@@ -49,37 +49,37 @@ pub struct Shuttle {
 }
 
 impl Shuttle {
-    /// No action yet, or a redeploy.
+    /// The player has not acted yet, or the last action was a redeploy.
     pub const NONE: Shuttle = Shuttle {
         last: u8::MAX,
         streak: 0,
     };
 
-    /// A pass.
+    /// The last action was a pass.
     pub const PASS: Shuttle = Shuttle {
         last: u8::MAX - 1,
         streak: 0,
     };
 
-    /// A move, the `streak`-th (1 to [`SHUTTLE_LIMIT`]) in a row of which each undid the one before.
+    /// The last action was this move, with this streak (1 to [`SHUTTLE_LIMIT`]).
     #[inline]
     pub fn of_move(action: Action, streak: u8) -> Shuttle {
-        debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "no such streak");
+        debug_assert!((1..=SHUTTLE_LIMIT).contains(&streak), "a streak is 1 to 4");
         Shuttle {
             last: action.0 as u8,
             streak,
         }
     }
 
-    /// The last action if it was a move, and the length of its streak.
+    /// The last action if it was a move, and its streak.
     pub fn last_move(self) -> Option<(Action, u8)> {
         (self.streak > 0).then_some((Action(u16::from(self.last)), self.streak))
     }
 }
 
 impl JarmoPosition {
-    /// A position outside any game, before its first action: no shuttle, ply 0. The caller vouches
-    /// that it is legal; [`Game::parse_position`] checks.
+    /// A position without history: no shuttles, ply 0. It must be legal, which is not checked here, unlike
+    /// in [`Game::parse_position`].
     #[inline]
     pub fn new(archers: [Circles; 2], marked: Circles, to_move: Player) -> JarmoPosition {
         JarmoPosition {
@@ -91,31 +91,31 @@ impl JarmoPosition {
         }
     }
 
-    /// The circles on which the player's archers stand.
+    /// The circles of the player's archers.
     #[inline]
     pub fn archers(&self, player: Player) -> Circles {
         self.archers[player.index()]
     }
 
-    /// The circles on which marked archers stand, of both players.
+    /// The circles of marked archers, of both players.
     #[inline]
     pub fn marked(&self) -> Circles {
         self.marked
     }
 
-    /// How many of the player's archers are captured.
+    /// The number of the player's captured archers.
     #[inline]
     pub fn captured(&self, player: Player) -> u32 {
         ARCHERS - self.archers(player).count()
     }
 
-    /// What the player's next move is held against.
+    /// The player's last action and streak.
     #[inline]
     pub fn shuttle(&self, player: Player) -> Shuttle {
         self.shuttles[player.index()]
     }
 
-    /// The same position with another past of this player.
+    /// The same position with another shuttle of this player.
     #[inline]
     #[must_use]
     pub fn with_shuttle(mut self, player: Player, shuttle: Shuttle) -> JarmoPosition {
@@ -123,19 +123,19 @@ impl JarmoPosition {
         self
     }
 
-    /// Who is to move.
+    /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
     }
 
-    /// Archers plus marks on the board: it never grows, and is 10 at the start.
+    /// Archers plus marks on the board: 10 at the start, and it never grows.
     #[inline]
     pub fn force(&self) -> u32 {
         (self.archers[0] | self.archers[1]).count() + self.marked.count()
     }
 
-    /// Two points for an archer on the goal row, one for any other.
+    /// The points of White and Black: two for an archer on the goal row, one for any other.
     #[inline]
     pub fn score(&self) -> [u8; 2] {
         Player::BOTH.map(|player| {
@@ -144,10 +144,10 @@ impl JarmoPosition {
         })
     }
 
-    /// Whether a player has no archer outside his goal row.
+    /// Whether at least one player has no archer outside the goal row.
     #[inline]
     pub fn all_home(&self) -> bool {
-        // Neither test is predictable, so both are made.
+        // Both tests are unpredictable, so `|` avoids a branch.
         let white = self.archers[0] & !Circles::goal(Player::White);
         let black = self.archers[1] & !Circles::goal(Player::Black);
         white.is_empty() | black.is_empty()
@@ -158,12 +158,12 @@ impl JarmoPosition {
         self.shuttles == [Shuttle::PASS; 2]
     }
 
-    /// The empty circles of the home row, if the player to move may redeploy to them.
+    /// The circles to which the player to move may redeploy.
     #[inline]
     fn redeploy_places(&self) -> Circles {
         let own = self.archers(self.to_move);
-        let right = !(own & self.marked & Circles::goal(self.to_move)).is_empty();
-        if right & (own.count() < ARCHERS) {
+        let allowed = !(own & self.marked & Circles::goal(self.to_move)).is_empty();
+        if allowed & (own.count() < ARCHERS) {
             Circles::home(self.to_move) & !(self.archers[0] | self.archers[1])
         } else {
             Circles::NONE
@@ -172,7 +172,7 @@ impl JarmoPosition {
 }
 
 impl Jarmo {
-    /// The rules on this board, cut off after `max_plies` actions (0 for never).
+    /// The rules on this board; games are cut off after `max_plies` actions (0 for never).
     pub fn new(board: Board, max_plies: u32) -> Jarmo {
         Jarmo {
             board: Arc::new(board),
@@ -180,7 +180,7 @@ impl Jarmo {
         }
     }
 
-    /// The published board and the default limit.
+    /// The standard board and the default limit.
     pub fn standard() -> Jarmo {
         Jarmo::new(Board::standard(), DEFAULT_MAX_PLIES)
     }
@@ -228,7 +228,7 @@ impl Game for Jarmo {
         position.ply
     }
 
-    fn most_points(&self) -> u8 {
+    fn max_points(&self) -> u8 {
         2 * ARCHERS as u8
     }
 

@@ -1,8 +1,8 @@
-//! Jarmo's position text: board, to move, White's shuttle, Black's shuttle, ply.
+//! Position text of jarmo: board, to move, White's shuttle, Black's shuttle, ply.
 
 use super::{ARCHERS, Jarmo, JarmoPosition, MOST_FORCE, SHUTTLE_LIMIT, Shuttle};
 use crate::game::{Player, PositionError, parse_board, write_board};
-use crate::games::board::{Circle, Circles, WEB_BOARD, collect_pieces, piece_letter, split_move};
+use crate::games::board::{BOARD_FIELD, Circle, Circles, collect_pieces, piece_letter, split_move};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 5] = [
@@ -14,7 +14,7 @@ const FIELDS: [&str; 5] = [
 ];
 
 pub(super) fn write(game: &Jarmo, position: &JarmoPosition) -> String {
-    let board = write_board(WEB_BOARD, |place| {
+    let board = write_board(BOARD_FIELD, |place| {
         piece_letter(position.archers, position.marked, Circle::at(place))
     });
     let [white, black] = position.shuttles.map(|shuttle| shuttle_text(game, shuttle));
@@ -27,7 +27,7 @@ pub(super) fn write(game: &Jarmo, position: &JarmoPosition) -> String {
 
 pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionError> {
     let [board, to_move, white, black, ply] = fields(text, &FIELDS)?;
-    let (archers, marked) = collect_pieces(&parse_board(WEB_BOARD, board)?);
+    let (archers, marked) = collect_pieces(&parse_board(BOARD_FIELD, board)?);
     let position = JarmoPosition {
         archers,
         marked,
@@ -45,7 +45,7 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
                 "board",
                 board,
                 format!(
-                    "{} has {count} archers, at most {ARCHERS} are possible",
+                    "{} has {count} archers, but can have at most {ARCHERS}",
                     player.name()
                 ),
             ));
@@ -56,8 +56,8 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
             "board",
             board,
             format!(
-                "{} archers and {} marks: together at most {MOST_FORCE}, since every mark costs an \
-                 archer and brings back at most one",
+                "{} archers and {} marks, but together there are at most {MOST_FORCE}, because every \
+                 mark costs an archer and brings back at most one",
                 position.force() - position.marked.count(),
                 position.marked.count()
             ),
@@ -93,13 +93,15 @@ fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, Po
         (sign == '-').then_some((from, to, streak))
     });
     let Some((from, to, streak)) = parts else {
-        return error("expected `-`, `pass`, or a move and its count, as in `A1-C2*3`".to_owned());
+        return error(
+            "expected `-`, `pass`, or a move and its streak, such as `A1-C2*3`".to_owned(),
+        );
     };
     let Some(action) = game.board().move_action(from, to) else {
         return error(format!("no line leads from {from} to {to}"));
     };
     if !(1..=u32::from(SHUTTLE_LIMIT)).contains(&streak) {
-        return error(format!("the count is 1 to {SHUTTLE_LIMIT}"));
+        return error(format!("the streak is 1 to {SHUTTLE_LIMIT}"));
     }
     let goal = Circles::goal(player);
     if goal.contains(from) || (streak > 1 && goal.contains(to)) {

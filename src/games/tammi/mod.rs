@@ -1,7 +1,7 @@
 //! Tammi: Finnish and Czech draughts, with flying kings that must capture first.
 //!
-//! A position is kept as its player to move sees it, turned at every change of turn, so that there is
-//! one direction called forward. Actions are in the mover's terms too; text is always White's view.
+//! Positions and actions are stored from the point of view of the player to move, so forward is always
+//! the same direction; the board is rotated at every change of turn. Text always uses White's view.
 
 mod history;
 mod moves;
@@ -14,28 +14,28 @@ use crate::game::{
     Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError, Reason,
 };
 use crate::games::reasons::GAME_OVER;
-use history::History;
-pub use history::MOST_QUIET_LIMIT;
+use history::KingMoves;
+pub use history::MAX_QUIET_LIMIT;
 use squares::{ACTIONS, DIAGONALS, FAR_ROW};
 pub use squares::{NoSuchSquare, SIDE, SQUARES, Square};
 
 /// The set of actions of tammi.
 pub type TammiMask = ActionMask<5>;
 
-/// Pieces of a player at the start, and the most he can have.
+/// Pieces of a player at the start, which is also the maximum.
 pub const PIECES: u32 = 12;
 
-/// Plies without a capture after which the game is drawn, unless another limit is asked for.
+/// The default limit on plies without a capture.
 pub const DEFAULT_QUIET_LIMIT: u32 = 30;
 
-/// The limit on the length of a game unless another one is asked for.
+/// The default limit on the length of a game, in plies.
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
-/// Earlier occurrences of a position that make the next one a draw: the third time ends the game.
+/// The game is drawn when the position has occurred this often before: at the third occurrence.
 const REPEATS_TO_DRAW: u8 = 2;
 
-/// No capture is under way.
-const NOBODY: u8 = SQUARES as u8;
+/// The value of `jumper` when no capture is in progress.
+const NO_SQUARE: u8 = SQUARES as u8;
 
 /// The rules of tammi.
 #[derive(Clone, Debug)]
@@ -44,67 +44,67 @@ pub struct Tammi {
     max_plies: u32,
 }
 
-/// A tammi position, as the player to move sees it.
+/// A tammi position, from the point of view of the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TammiPosition {
     own: u32,
     enemy: u32,
     kings: u32,  // of both players
-    jumped: u32, // enemy pieces that leave the board when the capture under way is over
+    jumped: u32, // enemy pieces that leave the board when the capture in progress is over
     ply: u32,
-    jumper: u8, // the square of the piece that is capturing, or NOBODY
+    jumper: u8, // the square of the capturing piece, or NO_SQUARE
     quiet: u8,  // plies without a capture
     repeats: u8,
     to_move: Player,
-    history: History,
+    history: KingMoves,
 }
 
 impl TammiPosition {
-    /// The player's men, as White sees the board; bit `4 * row + column / 2`.
+    /// The player's men in White's view; bit `4 * row + column / 2`.
     pub fn men(&self, player: Player) -> u32 {
         self.white_view(self.pieces_of(player) & !self.kings)
     }
 
-    /// The player's kings, as White sees the board.
+    /// The player's kings in White's view.
     pub fn kings(&self, player: Player) -> u32 {
         self.white_view(self.pieces_of(player) & self.kings)
     }
 
-    /// The piece that is capturing and the pieces it has jumped, as White sees the board.
+    /// The capturing piece and the set of pieces it has jumped, in White's view.
     pub fn capture(&self) -> Option<(Square, u32)> {
         let jumper = self.jumper()?.seen_by(self.to_move);
         Some((jumper, self.white_view(self.jumped)))
     }
 
-    /// Own pieces, enemy pieces, kings of both, and jumped pieces, as the player to move sees them.
+    /// Own pieces, enemy pieces, kings of both, and jumped pieces, in the mover's view.
     #[inline]
     pub(crate) fn mover_view(&self) -> [u32; 4] {
         [self.own, self.enemy, self.kings, self.jumped]
     }
 
-    /// The enemy piece that an action jumps over, as the player to move sees it; none for a quiet move.
+    /// The enemy piece that an action jumps over, in the mover's view; empty for a quiet move.
     #[inline]
     pub(crate) fn jumped_by(&self, action: Action) -> u32 {
         DIAGONALS.between[action.index()] & self.enemy & !self.jumped
     }
 
-    /// The piece that is capturing, as the player to move sees it.
+    /// The capturing piece, in the mover's view.
     #[inline]
     pub(crate) fn jumper(&self) -> Option<Square> {
-        (self.jumper != NOBODY).then_some(Square(self.jumper))
+        (self.jumper != NO_SQUARE).then_some(Square(self.jumper))
     }
 
-    /// Plies without a capture so far.
+    /// Plies since the last capture.
     pub fn quiet_plies(&self) -> u32 {
         self.quiet.into()
     }
 
-    /// How often this position, pieces and side to move, occurred before.
+    /// How often this position (pieces and player to move) has occurred before.
     pub fn repeats(&self) -> u32 {
         self.repeats.into()
     }
 
-    /// Who decides next.
+    /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {
         self.to_move
@@ -127,8 +127,8 @@ impl TammiPosition {
         }
     }
 
-    /// What the mover's pieces can do, and what the opponent's could do if it were his turn, each as
-    /// its owner sees it. Within a capture the opponent's are those against the board as it stands.
+    /// The actions of the player to move, and those the opponent would have if it were the opponent's
+    /// turn, each in the view of its player. During a capture jumped pieces still count for the opponent.
     #[inline]
     pub(crate) fn possible_moves(&self) -> [TammiMask; 2] {
         let opponent = TammiPosition {
@@ -136,13 +136,13 @@ impl TammiPosition {
             enemy: self.own.reverse_bits(),
             kings: self.kings.reverse_bits(),
             jumped: 0,
-            jumper: NOBODY,
+            jumper: NO_SQUARE,
             ..*self
         };
         [self, &opponent].map(moves::legal)
     }
 
-    /// Hands the turn over: the board as the other player sees it.
+    /// Ends the turn: rotates the board to the other player's view.
     #[inline]
     fn end_turn(&mut self) {
         (self.own, self.enemy) = (self.enemy.reverse_bits(), self.own.reverse_bits());
@@ -152,15 +152,15 @@ impl TammiPosition {
 }
 
 impl Tammi {
-    /// The rules: drawn after `quiet_limit` plies without a capture, cut off after `max_plies` actions
-    /// (0 for never).
+    /// The rules. A game is drawn after `quiet_limit` plies without a capture, and cut off after `max_plies`
+    /// actions (0 for never).
     ///
     /// # Panics
-    /// Panics unless `quiet_limit` is 1 to [`MOST_QUIET_LIMIT`].
+    /// Panics unless `quiet_limit` is 1 to [`MAX_QUIET_LIMIT`].
     pub fn new(quiet_limit: u32, max_plies: u32) -> Tammi {
         assert!(
-            (1..=MOST_QUIET_LIMIT).contains(&quiet_limit),
-            "the quiet limit is 1 to {MOST_QUIET_LIMIT}"
+            (1..=MAX_QUIET_LIMIT).contains(&quiet_limit),
+            "the quiet limit is 1 to {MAX_QUIET_LIMIT}"
         );
         Tammi {
             quiet_limit,
@@ -168,7 +168,7 @@ impl Tammi {
         }
     }
 
-    /// The published rules and the default limits.
+    /// The rules with the default limits.
     pub fn standard() -> Tammi {
         Tammi::new(DEFAULT_QUIET_LIMIT, DEFAULT_MAX_PLIES)
     }
@@ -178,7 +178,7 @@ impl Tammi {
         self.quiet_limit
     }
 
-    /// Where an action starts and ends, as White sees the board.
+    /// The source and target of an action, in White's view.
     pub fn ends(&self, position: &TammiPosition, action: Action) -> (Square, Square) {
         let (from, to) = DIAGONALS.ends[action.index()];
         (from.seen_by(position.to_move), to.seen_by(position.to_move))
@@ -214,11 +214,11 @@ impl Game for Tammi {
             kings: 0,
             jumped: 0,
             ply: 0,
-            jumper: NOBODY,
+            jumper: NO_SQUARE,
             quiet: 0,
             repeats: 0,
             to_move: Player::White,
-            history: History::EMPTY,
+            history: KingMoves::EMPTY,
         }
     }
 
@@ -261,7 +261,7 @@ impl Game for Tammi {
         position.ply += 1;
         if captured != 0 {
             position.jumped |= captured;
-            // No earlier position can come again after a capture.
+            // A capture is irreversible: earlier positions cannot recur.
             position.history.clear();
             position.repeats = 0;
             if moves::can_capture(position, to, king) {
@@ -271,16 +271,16 @@ impl Game for Tammi {
             position.enemy &= !position.jumped;
             position.kings &= !position.jumped;
             position.jumped = 0;
-            position.jumper = NOBODY;
+            position.jumper = NO_SQUARE;
             position.quiet = 0;
         } else {
-            position.quiet += 1; // at most the limit: the game is over then
+            position.quiet += 1; // at most the limit, where the game ends
         }
         position.kings |= position.own & to.bit() & FAR_ROW;
         if king && captured == 0 {
             position.repeats = position.history.push(from, to);
         } else {
-            // Nor after a man's move.
+            // A man's move is irreversible too.
             position.history.clear();
             position.repeats = 0;
         }

@@ -1,4 +1,4 @@
-//! What the player to move can do: jumps of the capturing piece, else captures, else quiet moves.
+//! Move generation: jumps of the capturing piece, else captures, else quiet moves.
 
 use super::squares::{DIAGONALS, DIRECTIONS, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
@@ -8,7 +8,7 @@ use crate::games::reasons::{
     NO_PIECE, NOT_EMPTY, OTHER_CAPTURES,
 };
 
-/// The legal actions as far as the pieces decide it.
+/// The legal actions, without the rules that draw or cut off the game.
 pub(super) fn legal(position: &TammiPosition) -> TammiMask {
     let mut legal = TammiMask::default();
     if let Some(jumper) = position.jumper() {
@@ -27,7 +27,7 @@ pub(super) fn legal(position: &TammiPosition) -> TammiMask {
         captures |= add_captures(position, king, true, &mut legal);
     }
     if captures {
-        return legal; // T3: a king that can capture comes before any man
+        return legal; // T3: if a king can capture, a king must
     }
     for man in squares(men & near_enemies(position)) {
         captures |= add_captures(position, man, false, &mut legal);
@@ -53,12 +53,12 @@ pub(super) fn legal(position: &TammiPosition) -> TammiMask {
     legal
 }
 
-/// Whether the piece on `from` can capture, besides what is jumped already.
+/// Whether the piece on `from` can capture a piece that it has not jumped yet.
 pub(super) fn can_capture(position: &TammiPosition, from: Square, king: bool) -> bool {
     add_captures(position, from, king, &mut TammiMask::default())
 }
 
-/// Why a move along a diagonal, over the squares `between`, is no legal action.
+/// Why a move along a diagonal, over the squares `between`, is illegal.
 pub(super) fn why_illegal(
     position: &TammiPosition,
     from: Square,
@@ -96,13 +96,13 @@ pub(super) fn why_illegal(
     }
 }
 
-/// Own squares with an enemy piece diagonally in front, and some that only look so across the edge.
+/// A superset of the squares with an enemy piece diagonally in front; shifts may wrap at the edge.
 #[inline]
 fn near_enemies(position: &TammiPosition) -> u32 {
     position.enemy >> 3 | position.enemy >> 4 | position.enemy >> 5
 }
 
-/// Adds the jumps of one piece, and says whether there are any.
+/// Adds the jumps of one piece; returns whether there are any.
 #[inline]
 fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut TammiMask) -> bool {
     let occupied = position.own | position.enemy;
@@ -128,7 +128,7 @@ fn add_captures(position: &TammiPosition, from: Square, king: bool, legal: &mut 
     any
 }
 
-/// How many squares beyond `from` are empty.
+/// The number of empty squares beyond `from`, up to the first piece.
 #[inline]
 fn free_run(from: Square, direction: usize, occupied: u32) -> u32 {
     match DIAGONALS.nearest(from, direction, occupied) {
@@ -142,13 +142,13 @@ fn first_action(from: Square, direction: usize) -> u32 {
     DIAGONALS.first_action[from.index()][direction].into()
 }
 
-/// Adds `count` actions in a row, at most seven.
+/// Adds `count` consecutive actions, at most seven.
 #[inline]
 fn add_run(first: u32, count: u32, legal: &mut TammiMask) {
     let run = ((1_u128 << count) - 1) << (first % 64);
     let word = (first / 64) as usize;
     legal.0[word] |= run as u64;
-    // A run at the very end of the last word cannot go beyond it.
+    // There is no next word only for the last actions, whose runs fit in their word.
     if let Some(next) = legal.0.get_mut(word + 1) {
         *next |= (run >> 64) as u64;
     }

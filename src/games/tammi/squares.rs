@@ -1,20 +1,20 @@
 //! The 32 dark squares and the diagonals between them.
 //!
-//! Squares are numbered row by row from the side of the player to move: he moves towards higher
-//! numbers. The board looks the same from both sides, so square `s` of one is `31 - s` of the other.
+//! Squares are numbered row by row from the side of the player to move, who moves towards higher
+//! numbers. Rotating the board maps square `s` to `31 - s`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::game::Player;
 
-/// Dark squares.
+/// Number of dark squares.
 pub const SQUARES: usize = 32;
 
-/// Squares in a row of the board, dark and light.
+/// Number of squares in a row, dark and light.
 pub const SIDE: usize = 8;
 
-/// The row a man is promoted on, seen by its owner.
+/// The row where a man becomes a king, in its owner's view.
 pub(super) const FAR_ROW: u32 = 0xf000_0000;
 
 /// The four diagonal directions; the first two lead forward.
@@ -23,10 +23,10 @@ pub(super) const DIRECTIONS: usize = 4;
 /// Directions in which a man moves and captures.
 pub(super) const FORWARD: usize = 2;
 
-/// Steps of the directions, as columns and rows.
+/// One step in each direction, as columns and rows.
 const STEPS: [(i8, i8); DIRECTIONS] = [(1, 1), (-1, 1), (1, -1), (-1, -1)];
 
-/// One action for every square another one can be reached from along a diagonal.
+/// One action for every ordered pair of squares on the same diagonal.
 pub(super) const ACTIONS: usize = 280;
 
 /// One of the 32 dark squares.
@@ -34,17 +34,17 @@ pub(super) const ACTIONS: usize = 280;
 pub struct Square(pub(super) u8);
 
 impl Square {
-    /// The square with this number.
+    /// The square with this index.
     ///
     /// # Panics
-    /// Panics if there is no such square.
+    /// Panics unless `index < 32`.
     #[inline]
     pub const fn at(index: usize) -> Square {
         assert!(index < SQUARES, "there are 32 dark squares");
         Square(index as u8)
     }
 
-    /// The number of the square, below 32.
+    /// The index of the square, below 32.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -77,13 +77,13 @@ impl Square {
         }
     }
 
-    /// The same square seen by the other player.
+    /// The same square in the other player's view.
     #[inline]
     pub const fn turn(self) -> Square {
         Square(SQUARES as u8 - 1 - self.0)
     }
 
-    /// Between White's view, which text and pictures use, and `player`'s.
+    /// Converts between White's view, which text and drawings use, and `player`'s view.
     #[inline]
     pub const fn seen_by(self, player: Player) -> Square {
         match player {
@@ -100,9 +100,9 @@ impl fmt::Display for Square {
     }
 }
 
-/// A name that no dark square has.
+/// The text is not the name of a dark square.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no dark square")]
+#[error("not a dark square")]
 pub struct NoSuchSquare;
 
 impl FromStr for Square {
@@ -132,10 +132,10 @@ pub(super) fn squares(mut set: u32) -> impl Iterator<Item = Square> {
 
 /// The diagonals, and the actions along them.
 ///
-/// The actions from a square in one direction are neighbours, the nearest target first, so that the
-/// free run of a king is one run of bits.
+/// The actions from a square in one direction are consecutive, nearest target first, so the moves of a
+/// king in one direction are one run of bits.
 pub(super) struct Diagonals {
-    /// By square and direction: the squares that follow.
+    /// By square and direction: the squares beyond it.
     pub(super) ray: [[u32; DIRECTIONS]; SQUARES],
     /// By square and direction: the action to the nearest square.
     pub(super) first_action: [[u16; DIRECTIONS]; SQUARES],
@@ -180,7 +180,7 @@ impl Diagonals {
         made
     }
 
-    /// The nearest square of `set` along a ray that starts beyond `from`.
+    /// The nearest square of `set` beyond `from`.
     #[inline]
     pub(super) fn nearest(&self, from: Square, direction: usize, set: u32) -> Option<Square> {
         let met = self.ray[from.index()][direction] & set;
@@ -193,7 +193,7 @@ impl Diagonals {
         }
     }
 
-    /// The action between two squares of a diagonal.
+    /// The action from one square to another, if they are on the same diagonal.
     pub(super) fn action(&self, from: Square, to: Square) -> Option<usize> {
         let direction = (0..DIRECTIONS).find(|&d| self.ray[from.index()][d] & to.bit() != 0)?;
         let distance = from.row().abs_diff(to.row());

@@ -1,7 +1,9 @@
-//! Tammi's position and action text.
+//! Position and action text of tammi.
 
 use super::squares::{DIAGONALS, FAR_ROW, squares};
-use super::{History, NOBODY, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves};
+use super::{
+    KingMoves, NO_SQUARE, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves,
+};
 use crate::game::{
     Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, write_board,
 };
@@ -11,7 +13,7 @@ use crate::games::text::{fields, parse_number, parse_player};
 const FIELDS: [&str; 5] = [
     "board",
     "to move",
-    "capture under way",
+    "capture in progress",
     "plies without capture",
     "ply",
 ];
@@ -22,7 +24,7 @@ const BOARD: BoardText = BoardText {
     letters: "wbWB",
 };
 
-/// The letter of the piece on a square of White's view.
+/// The letter of the piece on a square, in White's view.
 pub(super) fn letter(position: &TammiPosition, square: Square) -> Option<char> {
     let player = Player::BOTH
         .into_iter()
@@ -63,11 +65,11 @@ pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionE
         kings,
         jumped: 0,
         ply: parse_number("ply", ply)?,
-        jumper: NOBODY,
+        jumper: NO_SQUARE,
         quiet: parse_quiet(game, capture, quiet)?,
         repeats: 0,
         to_move: Player::White,
-        history: History::EMPTY,
+        history: KingMoves::EMPTY,
     };
     if to_move == Player::Black {
         position.end_turn();
@@ -78,19 +80,22 @@ pub(super) fn parse(game: &Tammi, text: &str) -> Result<TammiPosition, PositionE
     Ok(position)
 }
 
-/// Plies without a capture: at most the limit, and below it while a capture is under way, since the
-/// game went on before it.
+/// Plies without a capture: at most the limit, and below it during a capture, because otherwise the game
+/// would have ended before it.
 fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionError> {
     let quiet = parse_number(FIELDS[3], text)?;
     let most = game.quiet_limit - u32::from(capture != "-");
     if quiet > most {
-        let problem = format!("at most {most}: the limit here is {}", game.quiet_limit);
+        let problem = format!(
+            "expected at most {most}, because the limit is {}",
+            game.quiet_limit
+        );
         return Err(PositionError::new(FIELDS[3], text, problem));
     }
     Ok(quiet as u8)
 }
 
-/// White's and Black's pieces, and the kings of both, in White's view.
+/// The pieces of White and Black and the kings of both, in White's view.
 fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
     let error = |problem: String| Err(PositionError::new("board", board, problem));
     let mut pieces = [0; 2];
@@ -110,7 +115,7 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
         let own = pieces[player.index()];
         if own.count_ones() > PIECES {
             return error(format!(
-                "{} has {} pieces, at most {PIECES} are possible",
+                "{} has {} pieces, but can have at most {PIECES}",
                 player.name(),
                 own.count_ones()
             ));
@@ -121,21 +126,22 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
         };
         if let Some(square) = squares(own & !kings & far_row).next() {
             return error(format!(
-                "the man on {square} stands on its far row; it would be a king"
+                "the man on {square} is on its far row, where it would be a king"
             ));
         }
     }
     Ok((pieces, kings))
 }
 
-/// Reads `e5xd4,f6` into a position that is already seen by its player to move.
+/// Reads `e5xd4,f6` into a position that is already in the mover's view.
 fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), PositionError> {
     let error = |problem: String| Err(PositionError::new(FIELDS[2], text, problem));
     let mover = position.to_move;
     let read = |name: &str| name.parse::<Square>().map(|square| square.seen_by(mover));
     let Some((jumper, jumped)) = text.split_once('x') else {
         return error(
-            "expected `-`, or the capturing piece and those it jumped: `e5xd4,f6`".into(),
+            "expected `-`, or the capturing piece and the pieces it jumped, such as `e5xd4,f6`"
+                .into(),
         );
     };
     let Ok(jumper_square) = read(jumper) else {
@@ -160,7 +166,7 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
     let king = position.kings & jumper_square.bit() != 0;
     if !moves::can_capture(position, jumper_square, king) {
         return error(format!(
-            "{jumper} cannot go on capturing, so the capture would be over"
+            "{jumper} cannot continue capturing, so the capture would be over"
         ));
     }
     Ok(())
