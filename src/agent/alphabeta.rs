@@ -2,8 +2,8 @@
 
 use super::spec::bytes_of;
 use super::{Agent, AlphaBetaSpec, Candidate, Choice, Limit, Request};
-use crate::search::alphabeta::{Found, Line};
-use crate::search::{AlphaBeta, Judged};
+use crate::search::alphabeta::{RootLine, SearchResult};
+use crate::search::{AlphaBeta, HasHeuristic};
 
 /// Nodes per choice of an agent that names no number.
 const DEFAULT_NODES: u64 = 100_000;
@@ -13,7 +13,7 @@ const DEFAULT_MEGABYTES: u32 = 64;
 
 /// Chooses by iterative deepening over the game's heuristic. Nothing is kept from one choice to the
 /// next, and nothing is drawn: the same position and limit give the same choice.
-pub struct AlphaBetaAgent<G: Judged> {
+pub struct AlphaBetaAgent<G: HasHeuristic> {
     game: G,
     name: String,
     nodes: u64,
@@ -22,7 +22,7 @@ pub struct AlphaBetaAgent<G: Judged> {
     search: Option<(u64, AlphaBeta<G>)>, // with the nodes its table was made for
 }
 
-impl<G: Judged> AlphaBetaAgent<G> {
+impl<G: HasHeuristic> AlphaBetaAgent<G> {
     /// An agent that goes by this name.
     pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> AlphaBetaAgent<G> {
         AlphaBetaAgent {
@@ -71,7 +71,7 @@ impl<G: Judged> AlphaBetaAgent<G> {
     }
 }
 
-impl<G: Judged> Agent<G> for AlphaBetaAgent<G> {
+impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -84,7 +84,7 @@ impl<G: Judged> Agent<G> for AlphaBetaAgent<G> {
     }
 }
 
-fn choice<G: Judged>(found: &Found) -> Choice {
+fn choice<G: HasHeuristic>(found: &SearchResult) -> Choice {
     let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate::<G>).collect();
     let best = &mut candidates[0];
     best.policy = 1.0;
@@ -100,7 +100,7 @@ fn choice<G: Judged>(found: &Found) -> Choice {
 }
 
 /// Nodes are not told apart by action, so only the best line counts any.
-fn candidate<G: Judged>(line: &Line) -> Candidate {
+fn candidate<G: HasHeuristic>(line: &RootLine) -> Candidate {
     Candidate {
         action: line.actions[0],
         visits: 0,

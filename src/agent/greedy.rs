@@ -6,16 +6,16 @@ use super::{Agent, Candidate, Choice, Request};
 use crate::eval::Value;
 use crate::game::{Action, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
-use crate::search::{Heuristic, Judged};
+use crate::search::{HasHeuristic, Heuristic};
 
 /// Plays the action after which the position looks best to the game's heuristic, or ends best; among
 /// equally good ones it draws lots.
-pub struct GreedyAgent<G: Judged> {
+pub struct GreedyAgent<G: HasHeuristic> {
     game: G,
     heuristic: G::Heuristic,
 }
 
-impl<G: Judged> GreedyAgent<G> {
+impl<G: HasHeuristic> GreedyAgent<G> {
     /// A greedy player of this game.
     pub fn new(game: G) -> GreedyAgent<G> {
         GreedyAgent {
@@ -87,7 +87,7 @@ fn merit(candidate: &Candidate) -> f32 {
     candidate.value.expectation() + POINT * candidate.value.score
 }
 
-impl<G: Judged> Agent<G> for GreedyAgent<G> {
+impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {
     fn name(&self) -> &str {
         "greedy"
     }

@@ -8,7 +8,7 @@ use super::spec::{RootRule, YesNo, bytes_of};
 use super::{Agent, Candidate, Choice, Limit, NetworkSpec, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::search::{Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit};
+use crate::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 
 /// Rounds between two looks at the clock, where they are as quick as looking.
 const ROUNDS_PER_LOOK: u32 = 64;
@@ -31,7 +31,7 @@ pub struct TreeSettings {
     /// Simulations per choice, unless a request says otherwise.
     pub simulations: u32,
     /// The root policy.
-    pub policy: Policy,
+    pub rule: SearchRule,
     /// Whether the part of the tree below what was played is kept for the next choice in a game.
     pub keeps: bool,
     /// The most memory that a tree takes; a search whose tree is full stops and answers.
@@ -42,7 +42,7 @@ impl Default for TreeSettings {
     fn default() -> Self {
         TreeSettings {
             simulations: 64,
-            policy: Policy::Gumbel(GumbelSettings::default()),
+            rule: SearchRule::Gumbel(GumbelSettings::default()),
             keeps: false,
             bytes: 256 << 20,
         }
@@ -53,7 +53,7 @@ impl TreeSettings {
     /// How networks play: as they were measured to play best.
     pub fn network() -> TreeSettings {
         TreeSettings {
-            policy: Policy::Puct(PuctSettings {
+            rule: SearchRule::Puct(PuctSettings {
                 exploration: 0.8,
                 temperature: 2.0,
                 ..PuctSettings::default()
@@ -66,7 +66,7 @@ impl TreeSettings {
     /// With a PUCT root: how rollouts play.
     pub fn puct() -> TreeSettings {
         TreeSettings {
-            policy: Policy::Puct(PuctSettings::default()),
+            rule: SearchRule::Puct(PuctSettings::default()),
             ..TreeSettings::default()
         }
     }
@@ -79,19 +79,21 @@ impl TreeSettings {
             );
         }
         self.simulations = spec.sims.unwrap_or(self.simulations);
-        self.policy = match (spec.root, self.policy) {
-            (Some(RootRule::Gumbel), _) => Policy::Gumbel(GumbelSettings::default()),
-            (Some(RootRule::Puct), Policy::Gumbel(_)) => Policy::Puct(PuctSettings::default()),
-            (_, policy) => policy,
+        self.rule = match (spec.root, self.rule) {
+            (Some(RootRule::Gumbel), _) => SearchRule::Gumbel(GumbelSettings::default()),
+            (Some(RootRule::Puct), SearchRule::Gumbel(_)) => {
+                SearchRule::Puct(PuctSettings::default())
+            }
+            (_, rule) => rule,
         };
-        match &mut self.policy {
-            Policy::Puct(puct) => {
+        match &mut self.rule {
+            SearchRule::Puct(puct) => {
                 puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
             }
-            Policy::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
-            Policy::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
-            Policy::Gumbel(_) => {}
+            SearchRule::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
+            SearchRule::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
+            SearchRule::Gumbel(_) => {}
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
         self.bytes = spec.mb.map_or(self.bytes, bytes_of);
@@ -101,10 +103,10 @@ impl TreeSettings {
     /// [`TreeSettings::with`] for a network.
     pub fn with_network(self, spec: &NetworkSpec) -> Result<TreeSettings, String> {
         let mut settings = self.with(&spec.tree())?;
-        match (&mut settings.policy, spec.temperature) {
+        match (&mut settings.rule, spec.temperature) {
             (_, None) => {}
-            (Policy::Puct(puct), Some(temperature)) => puct.temperature = temperature,
-            (Policy::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
+            (SearchRule::Puct(puct), Some(temperature)) => puct.temperature = temperature,
+            (SearchRule::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
         }
         Ok(settings)
     }
@@ -189,10 +191,10 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
             let mut tree = kept
                 .or_else(|| self.spare.pop().filter(fits))
                 .unwrap_or_else(|| {
-                    let (game, policy) = (self.game.clone(), self.settings.policy);
-                    Tree::new(game, policy, limit, request.position)
+                    let (game, rule) = (self.game.clone(), self.settings.rule);
+                    Tree::new(game, rule, limit, request.position)
                 });
-            tree.go_on(request.position, room);
+            tree.continue_at(request.position, room);
             tree.plan(simulations, most, &[], request.stream.next_u64());
             self.trees.push(tree);
         }

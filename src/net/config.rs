@@ -10,8 +10,8 @@ use crate::encode::Encode;
 /// Widths are multiples of this, so that no kernel ever sees a partial vector.
 const WIDTH_STEP: usize = 32;
 
-const WIDEST: usize = 4096;
-const DEEPEST: usize = 64;
+const MAX_WIDTH: usize = 4096;
+const MAX_BLOCKS: usize = 64;
 
 /// The size of a network, as a person chooses it. The rows of the set features are added up, then
 /// `blocks` times `h = relu(h + W h + b)`.
@@ -117,14 +117,14 @@ impl NetConfig {
     /// Refuses sizes that the kernels cannot run or that make no sense.
     pub fn validate(&self) -> Result<(), NetError> {
         let NetConfig { width, blocks } = *self;
-        if width == 0 || width > WIDEST || !width.is_multiple_of(WIDTH_STEP) {
+        if width == 0 || width > MAX_WIDTH || !width.is_multiple_of(WIDTH_STEP) {
             return Err(NetError(format!(
-                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {WIDEST}"
+                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {MAX_WIDTH}"
             )));
         }
-        if blocks > DEEPEST {
+        if blocks > MAX_BLOCKS {
             return Err(NetError(format!(
-                "net.blocks = {blocks}: at most {DEEPEST} are possible"
+                "net.blocks = {blocks}: at most {MAX_BLOCKS} are possible"
             )));
         }
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::config::NetShape;
 use super::features::FeatureBatch;
-use super::kernel::{Aligned, Dense, Finish, Kernel, KernelKind, Table, portable::Portable};
+use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, Table, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 use super::logits::Logits;
@@ -152,14 +152,14 @@ impl<K: Kernel> Runner<K> {
             kernel.sum_rows(&self.net.stem, batch.row(row), hidden);
         }
         for block in &self.net.blocks {
-            let finish = Finish::Hidden {
+            let epilogue = Epilogue::Hidden {
                 residual: trunk,
                 out: next,
             };
-            kernel.dense(block, trunk, finish);
+            kernel.dense(block, trunk, epilogue);
             swap(&mut trunk, &mut next);
         }
-        kernel.dense(&self.net.heads, trunk, Finish::Sums { out });
+        kernel.dense(&self.net.heads, trunk, Epilogue::Sums { out });
     }
 }
 

@@ -15,7 +15,7 @@ pub struct Inspection {
     parameters: usize,
     tensors: Vec<TensorLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    opinion: Option<Opinion>,
+    output: Option<NetOutput>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -28,7 +28,7 @@ struct TensorLine {
 
 /// What a network says about one position, with the plainest kernel.
 #[derive(Clone, Debug, Serialize)]
-pub struct Opinion {
+pub struct NetOutput {
     position: String,
     features: Vec<u32>,
     policy_logits: Vec<f32>, // by action index, unmasked
@@ -56,23 +56,23 @@ impl Inspection {
             header: file.header().clone(),
             parameters: file.weights().parameters(),
             tensors: tensors.collect(),
-            opinion: None,
+            output: None,
         }
     }
 
     /// Adds what the network says about a position.
     #[must_use]
-    pub fn with_opinion(self, opinion: Opinion) -> Inspection {
+    pub fn with_output(self, output: NetOutput) -> Inspection {
         Inspection {
-            opinion: Some(opinion),
+            output: Some(output),
             ..self
         }
     }
 }
 
-impl Opinion {
+impl NetOutput {
     /// Asks the network about a position of the game that it was made for.
-    pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> Opinion {
+    pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> NetOutput {
         let mut batch = FeatureBatch::new();
         batch.push(game, position);
         let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable)
@@ -93,7 +93,7 @@ impl Opinion {
         policy.sort_by(|left, right| right.1.total_cmp(&left.1));
         let mut result = logits.result(0).to_vec();
         softmax(&mut result);
-        Opinion {
+        NetOutput {
             position: game.position_text(position),
             features: batch.row(0).to_vec(),
             policy_logits: logits.policy(0).to_vec(),
@@ -150,14 +150,14 @@ impl fmt::Display for Inspection {
                 tensor.deviation
             )?;
         }
-        if let Some(opinion) = &self.opinion {
-            writeln!(out, "position: {}", opinion.position)?;
-            let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * opinion.result[index]);
+        if let Some(output) = &self.output {
+            writeln!(out, "position: {}", output.position)?;
+            let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * output.result[index]);
             writeln!(
                 out,
                 "the player to move wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
             )?;
-            for (action, share) in &opinion.policy {
+            for (action, share) in &output.policy {
                 writeln!(out, "{action:>8} {:5.1} %", 100.0 * share)?;
             }
         }

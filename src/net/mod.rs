@@ -24,7 +24,7 @@ pub use evaluator::{NetEvaluator, Network};
 pub use features::FeatureBatch;
 pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};
 pub use frozen::FrozenNet;
-pub use inspect::{Inspection, Opinion};
+pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
 pub use logits::Logits;
 pub use softmax::softmax;

@@ -279,7 +279,7 @@ fn heuristics_keep_to_their_contract() {
                 let text = game.position_text(&position);
                 let worth = heuristic.evaluate(&position);
                 assert!(
-                    worth.abs() <= jarmo::search::heuristic::MOST_CENTIPOINTS,
+                    worth.abs() <= jarmo::search::heuristic::MAX_CENTIPOINTS,
                     "{text}"
                 );
                 let legal = game.legal(&position);

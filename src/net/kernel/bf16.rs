@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 use std::mem::transmute;
 
 use super::simd::{self, Simd};
-use super::{Dense, Finish, Table};
+use super::{Dense, Epilogue, Table};
 
 /// The upper half of a 32-bit number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,9 +62,9 @@ impl Simd for Avx512Bf16 {
     }
 
     #[target_feature(enable = "avx512f,avx512bf16")]
-    unsafe fn run_dense(layer: &Dense<Bf16>, input: &[Bf16], finish: &mut Finish<'_, Bf16>) {
+    unsafe fn run_dense(layer: &Dense<Bf16>, input: &[Bf16], epilogue: &mut Epilogue<'_, Bf16>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Avx512Bf16>(layer, input, finish) }
+        unsafe { simd::dense::<Avx512Bf16>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx512f,avx512bf16")]
@@ -122,7 +122,7 @@ impl Simd for Avx512Bf16 {
     }
 
     #[inline(always)]
-    unsafe fn cut(sums: __m512) -> __m512 {
+    unsafe fn relu(sums: __m512) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
     }

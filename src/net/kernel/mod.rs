@@ -46,10 +46,10 @@ pub(super) trait Kernel: Copy + Send + Sync + 'static {
         self,
         layer: &Dense<Self::Element>,
         input: &[Self::Element],
-        finish: Finish<'_, Self::Element>,
+        epilogue: Epilogue<'_, Self::Element>,
     );
 
-    /// The table's bias plus those rows of it, cut off below zero: `[width]`.
+    /// The table's bias plus those rows of it, relu off below zero: `[width]`.
     fn sum_rows(self, table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
 }
 
@@ -69,8 +69,8 @@ pub(super) struct Table<E> {
 }
 
 /// What happens to a finished sum.
-pub(super) enum Finish<'a, E> {
-    /// A hidden layer: add the residual, cut off below zero, round to elements `[rows, outputs]`.
+pub(super) enum Epilogue<'a, E> {
+    /// A hidden layer: add the residual, relu off below zero, round to elements `[rows, outputs]`.
     Hidden { residual: &'a [E], out: &'a mut [E] },
     /// The sums as they are, `[rows, outputs]`.
     Sums { out: &'a mut [f32] },
@@ -120,18 +120,18 @@ impl<E: Copy + Default> Dense<E> {
     ///
     /// # Panics
     /// Panics unless `input` is whole rows, and the outputs and residuals are `[rows, outputs]`.
-    fn check(&self, input: &[E], finish: &Finish<'_, E>) {
+    fn check(&self, input: &[E], epilogue: &Epilogue<'_, E>) {
         assert_eq!(self.weights.len(), self.inputs * self.outputs);
         assert_eq!(self.bias.len(), self.outputs);
         assert!(self.outputs.is_multiple_of(LANES));
         assert!(input.len().is_multiple_of(self.inputs), "whole rows");
         let numbers = input.len() / self.inputs * self.outputs;
-        match finish {
-            Finish::Hidden { residual, out } => {
+        match epilogue {
+            Epilogue::Hidden { residual, out } => {
                 assert_eq!(out.len(), numbers, "one output per row and column");
                 assert_eq!(residual.len(), numbers, "one residual per output");
             }
-            Finish::Sums { out } => assert_eq!(out.len(), numbers, "one sum per row and column"),
+            Epilogue::Sums { out } => assert_eq!(out.len(), numbers, "one sum per row and column"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::portable::Portable;
-use super::{Aligned, Dense, Finish, Kernel, Table};
+use super::{Aligned, Dense, Epilogue, Kernel, Table};
 use crate::random::{Stream, stream};
 
 /// What a kernel computed, as numbers.
@@ -42,13 +42,13 @@ fn dense<K: Kernel>(
     let size = rows * layer.outputs();
     let residual = elements::<K>(&numbers.some(size));
     let mut hidden = vec![K::Element::default(); size];
-    let finish = Finish::Hidden {
+    let epilogue = Epilogue::Hidden {
         residual: &residual,
         out: &mut hidden,
     };
-    kernel.dense(&layer, &input, finish);
+    kernel.dense(&layer, &input, epilogue);
     let mut sums = vec![0.0; size];
-    kernel.dense(&layer, &input, Finish::Sums { out: &mut sums });
+    kernel.dense(&layer, &input, Epilogue::Sums { out: &mut sums });
     Answers {
         hidden: hidden.into_iter().map(number).collect(),
         sums,
@@ -131,7 +131,7 @@ fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, ou
     let sums = |first: usize, rows: usize| {
         let input = &input[first * inputs..][..rows * inputs];
         let mut sums = vec![0.0; rows * layer.outputs()];
-        kernel.dense(&layer, input, Finish::Sums { out: &mut sums });
+        kernel.dense(&layer, input, Epilogue::Sums { out: &mut sums });
         sums.into_iter().map(f32::to_bits).collect::<Vec<_>>()
     };
     let together = sums(0, ROWS);
@@ -173,16 +173,16 @@ fn the_portable_kernel_computes_what_the_formula_says() {
     let layer = Dense::pack::<Portable>(&[1.0, 2.0, -3.0, 10.0, 20.0, 30.0], &[0.5, 0.0, -0.5]);
     let input = [1.0, 0.1, 2.0, 0.0];
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, &input, Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &input, Epilogue::Sums { out: &mut sums });
     let (first, second) = sums.split_at(16);
     assert_eq!(first[..4], [2.5, 4.0, -0.5, 0.0]);
     assert_eq!(second[..4], [2.5, 4.0, -6.5, 0.0]);
     let mut hidden = [0.0; 32];
-    let finish = Finish::Hidden {
+    let epilogue = Epilogue::Hidden {
         residual: &[1.0; 32],
         out: &mut hidden,
     };
-    Portable.dense(&layer, &input, finish);
+    Portable.dense(&layer, &input, epilogue);
     let (first, second) = hidden.split_at(16);
     assert_eq!(first[..4], [3.5, 5.0, 0.5, 1.0]);
     assert_eq!(second[..4], [3.5, 5.0, 0.0, 1.0]);
@@ -193,7 +193,7 @@ fn the_portable_kernel_computes_what_the_formula_says() {
 fn a_product_of_half_a_row_is_refused() {
     let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, &[0.0; 7], Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &[0.0; 7], Epilogue::Sums { out: &mut sums });
 }
 
 #[test]
@@ -201,5 +201,5 @@ fn a_product_of_half_a_row_is_refused() {
 fn a_product_past_the_end_of_its_output_is_refused() {
     let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
     let mut sums = [0.0; 31];
-    Portable.dense(&layer, &[0.0; 8], Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &[0.0; 8], Epilogue::Sums { out: &mut sums });
 }
