@@ -1,4 +1,4 @@
-//! What is in an agent file, and what its network says about a position, for people and programs.
+//! The contents of an agent file, and its network's output for a position, as text and JSON.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{AgentFile, AgentHeader, FeatureBatch, FrozenNet, KernelKind, Logits,
 use crate::encode::Encode;
 use crate::game::Mask;
 
-/// What is in an agent file.
+/// The contents of an agent file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inspection {
     header: AgentHeader,
@@ -26,7 +26,7 @@ struct TensorLine {
     deviation: f32, // from the mean, root mean square
 }
 
-/// What a network says about one position, with the plainest kernel.
+/// The output of a network for one position, computed with the portable kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetOutput {
     position: String,
@@ -39,7 +39,7 @@ pub struct NetOutput {
 }
 
 impl Inspection {
-    /// Looks into a file.
+    /// Lists the contents of a file.
     pub fn new(file: &AgentFile) -> Inspection {
         let tensors = file.weights().tensors().iter().map(|(name, tensor)| {
             let count = tensor.data.len() as f32;
@@ -60,7 +60,7 @@ impl Inspection {
         }
     }
 
-    /// Adds what the network says about a position.
+    /// Adds the network's output for a position.
     #[must_use]
     pub fn with_output(self, output: NetOutput) -> Inspection {
         Inspection {
@@ -71,12 +71,12 @@ impl Inspection {
 }
 
 impl NetOutput {
-    /// Asks the network about a position of the game that it was made for.
+    /// Evaluates a position of the network's game.
     pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> NetOutput {
         let mut batch = FeatureBatch::new();
         batch.push(game, position);
         let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable)
-            .expect("the portable kernel is always there");
+            .expect("the portable kernel runs everywhere");
         let mut logits = Logits::new(*net.shape());
         net.evaluate(&batch, &mut logits);
         let legal = game.legal(position);

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 use super::simd::{self, Simd};
 use super::{Dense, Epilogue, Table};
 
-/// The kernel of processors with AVX2 and FMA. Holding one proves that this processor has it.
+/// The AVX2 kernel. Holding one proves that this processor has AVX2 and FMA.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx2(());
 
@@ -21,7 +21,7 @@ impl Avx2 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx2 {
     type Element = f32;
     type Sums = __m256;

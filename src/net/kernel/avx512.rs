@@ -9,7 +9,7 @@ use std::arch::x86_64::{
 use super::simd::{self, Simd};
 use super::{Dense, Epilogue, Table};
 
-/// The kernel of processors with AVX-512. Holding one proves that this processor has it.
+/// The AVX-512 kernel. Holding one proves that this processor has AVX-512.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512(());
 
@@ -20,7 +20,7 @@ impl Avx512 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx512 {
     type Element = f32;
     type Sums = __m512;

@@ -1,7 +1,7 @@
-//! AVX-512 with bf16: products of 16-bit numbers, sums of 32 bits, two inputs at a time.
+//! AVX-512 with bf16: products of 16-bit numbers, 32-bit sums, two inputs at a time.
 //!
-//! A bf16 number has 8 significant bits: weights and activations are rounded once, to one part in
-//! 512 at most; sums are not rounded.
+//! A bf16 number has 8 significant bits, so rounding changes weights and activations by at most one
+//! part in 512. Sums keep 32 bits.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
@@ -20,7 +20,6 @@ use super::{Dense, Epilogue, Table};
 pub(in crate::net) struct Bf16(u16);
 
 impl Bf16 {
-    /// The number itself.
     #[cfg(test)]
     pub(in crate::net) fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
@@ -28,7 +27,7 @@ impl Bf16 {
 }
 
 impl From<f32> for Bf16 {
-    /// To the nearest, ties to even. The number is finite.
+    /// Rounds a finite number to the nearest, ties to even.
     fn from(number: f32) -> Bf16 {
         let bits = number.to_bits();
         let half = 0x7fff + (bits >> 16 & 1);
@@ -36,7 +35,7 @@ impl From<f32> for Bf16 {
     }
 }
 
-/// The kernel of processors with AVX-512 with bf16. Holding one proves that this processor has it.
+/// The AVX-512 bf16 kernel. Holding one proves that this processor has AVX-512 with bf16.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512Bf16(());
 
@@ -48,7 +47,7 @@ impl Avx512Bf16 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx512Bf16 {
     type Element = Bf16;
     type Sums = __m512;

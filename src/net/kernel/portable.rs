@@ -1,12 +1,12 @@
-//! Plain code for every machine, and the twin of the other kernels.
+//! Portable code for every machine, and the reference for the other kernels.
 
 use super::{Dense, Epilogue, Kernel, LANES, Table};
 
-/// The kernel that every machine has.
+/// The kernel for every machine.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Portable;
 
-const ROWS: usize = 4; // computed together, so that a weight is read once for all of them
+const ROWS: usize = 4; // computed together, so that each weight is read once for all of them
 
 impl Kernel for Portable {
     type Element = f32;

@@ -1,28 +1,28 @@
-//! The kernels' loops, written once for every vector unit: tiles of six rows by a few vectors of
-//! sums that stay in registers while the inputs pass by.
+//! The loops of the kernels, written once for all vector units: tiles of six rows by a few vectors,
+//! whose sums stay in registers.
 //!
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
-//! [`avx512`](super::avx512) and [`bf16`](super::bf16), where the processor's abilities are on.
+//! [`avx512`](super::avx512) and [`bf16`](super::bf16), which enable the instructions.
 
 use super::{Dense, Epilogue, Kernel, Table};
 
-/// What a vector unit does. A value of such a type proves that this processor has the unit.
+/// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
 /// # Safety
 /// Every function needs a processor with the unit. Pointers are to `LANES` numbers, or to
 /// `LANES * DEPTH` elements for `weights` and `DEPTH` elements for `splat`; they need no alignment.
 pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
-    /// What weights and activations are stored as.
+    /// The type of weights and activations.
     type Element: Copy + Default + Send + Sync + 'static;
     /// A register of `LANES` sums.
     type Sums: Copy;
     /// A register of `LANES * DEPTH` elements.
     type Group: Copy;
-    /// Sums in a register.
+    /// Sums per register.
     const LANES: usize;
-    /// Inputs that one multiplication adds up.
+    /// Inputs per multiplication.
     const DEPTH: usize;
-    /// Vectors of a full panel: at most four, so that six rows of sums fit the registers.
+    /// Vectors of a full panel: at most four, so that six rows of sums fit into the registers.
     const VECTORS: usize;
 
     /// Rounds a number to an element.
@@ -35,25 +35,25 @@ pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
     );
     /// [`sum_rows`], compiled with the unit's instructions. `table.check(rows, out)` passed.
     unsafe fn run_sum_rows(table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
-    /// Zeros.
+    /// A register of zeros.
     unsafe fn zero() -> Self::Sums;
-    /// Weights of `LANES` columns and `DEPTH` inputs.
+    /// Loads the weights of `LANES` columns and `DEPTH` inputs.
     unsafe fn weights(from: *const Self::Element) -> Self::Group;
-    /// `DEPTH` inputs, repeated for every column.
+    /// Loads `DEPTH` inputs and repeats them for every column.
     unsafe fn splat(from: *const Self::Element) -> Self::Group;
-    /// `sums` plus the products, added up over the inputs of each column.
+    /// Adds to `sums` the products of the inputs and weights of each column.
     unsafe fn multiply(sums: Self::Sums, inputs: Self::Group, weights: Self::Group) -> Self::Sums;
-    /// Elements as numbers.
+    /// Loads elements and converts them to 32-bit numbers.
     unsafe fn widen(from: *const Self::Element) -> Self::Sums;
-    /// Numbers.
+    /// Loads 32-bit numbers.
     unsafe fn load(from: *const f32) -> Self::Sums;
-    /// The sum of both.
+    /// Adds lane by lane.
     unsafe fn add(left: Self::Sums, right: Self::Sums) -> Self::Sums;
-    /// What is below zero becomes zero.
+    /// Replaces negative sums with zero.
     unsafe fn relu(sums: Self::Sums) -> Self::Sums;
     /// Rounds to elements and stores them.
     unsafe fn narrow(sums: Self::Sums, to: *mut Self::Element);
-    /// Stores the numbers.
+    /// Stores the sums.
     unsafe fn store(sums: Self::Sums, to: *mut f32);
 }
 
@@ -141,7 +141,7 @@ unsafe fn panel<S: Simd, const V: usize>(
     }
 }
 
-/// Products of rows `row..row + R` with the panel at `column`.
+/// Multiplies rows `row..row + R` by the panel at `column`.
 ///
 /// # Safety
 /// As [`panel`], and `input` has `row + R` rows or more.

@@ -1,4 +1,4 @@
-//! Every kernel of this machine against the portable one, over all shapes of tiles.
+//! Compares every kernel of this machine with the portable one, over all shapes of tiles.
 
 use rand::RngExt;
 
@@ -6,7 +6,7 @@ use super::portable::Portable;
 use super::{Aligned, Dense, Epilogue, Kernel, Table};
 use crate::random::{Stream, stream};
 
-/// What a kernel computed, as numbers.
+/// The outputs of a kernel as 32-bit numbers.
 #[derive(PartialEq, Debug)]
 struct Answers {
     hidden: Vec<f32>,
@@ -89,7 +89,7 @@ fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
     }
 }
 
-/// Holds a kernel against its portable twin; errors grow with the square root of `inputs`.
+/// Compares a kernel with the portable one; errors grow with the square root of `inputs`.
 #[cfg(target_arch = "x86_64")]
 fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error: f32) {
     let same = |number| number;
@@ -145,7 +145,7 @@ fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, ou
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_avx2_kernel_answers_like_its_portable_twin() {
+fn the_avx2_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::avx2::Avx2::detect() {
         check(kernel, |number| number, 1e-6);
     }
@@ -153,7 +153,7 @@ fn the_avx2_kernel_answers_like_its_portable_twin() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_avx512_kernel_answers_like_its_portable_twin() {
+fn the_avx512_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::avx512::Avx512::detect() {
         check(kernel, |number| number, 1e-6);
     }
@@ -161,14 +161,14 @@ fn the_avx512_kernel_answers_like_its_portable_twin() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_bf16_kernel_answers_like_its_portable_twin() {
+fn the_bf16_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::bf16::Avx512Bf16::detect() {
         check(kernel, super::bf16::Bf16::to_f32, 4e-3);
     }
 }
 
 #[test]
-fn the_portable_kernel_computes_what_the_formula_says() {
+fn the_portable_kernel_follows_the_formula() {
     // Two rows of two inputs, three outputs.
     let layer = Dense::pack::<Portable>(&[1.0, 2.0, -3.0, 10.0, 20.0, 30.0], &[0.5, 0.0, -0.5]);
     let input = [1.0, 0.1, 2.0, 0.0];
