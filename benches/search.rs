@@ -4,7 +4,8 @@ use divan::{Bencher, black_box};
 use jarmo::eval::{Evaluator, Rollout, Uniform};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::search::{
-    AlphaBeta, Batch, GumbelSettings, Heuristic, Judged, Policy, PuctSettings, Tree, TreeLimit,
+    AlphaBeta, Batch, GumbelSettings, HasHeuristic, Heuristic, PuctSettings, SearchRule, Tree,
+    TreeLimit,
 };
 
 const SIMULATIONS: u32 = 256;
@@ -15,7 +16,7 @@ fn main() {
 }
 
 /// The standard rules of each game, for benchmarks that are generic over games.
-trait Standard: Judged {
+trait Standard: HasHeuristic {
     fn standard_rules() -> Self;
 }
 
@@ -43,10 +44,14 @@ impl Standard for ConnectFour {
     }
 }
 
-fn grow<G: Standard>(bencher: Bencher<'_, '_>, policy: Policy, evaluator: &mut impl Evaluator<G>) {
+fn grow<G: Standard>(
+    bencher: Bencher<'_, '_>,
+    rule: SearchRule,
+    evaluator: &mut impl Evaluator<G>,
+) {
     let game = G::standard_rules();
     let limit = TreeLimit::for_simulations(&game, SIMULATIONS);
-    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    let mut tree = Tree::new(game.clone(), rule, limit, game.start());
     let mut batch = Batch::new(&game);
     let bencher = bencher.counter(divan::counter::ItemsCount::new(SIMULATIONS));
     bencher.bench_local(|| {
@@ -61,20 +66,28 @@ fn grow<G: Standard>(bencher: Bencher<'_, '_>, policy: Policy, evaluator: &mut i
 fn gumbel_uniform<G: Standard>(bencher: Bencher<'_, '_>) {
     grow::<G>(
         bencher,
-        Policy::Gumbel(GumbelSettings::default()),
+        SearchRule::Gumbel(GumbelSettings::default()),
         &mut Uniform,
     );
 }
 
 #[divan::bench(types = [Jarmo, Guard, Tammi, ConnectFour])]
 fn puct_uniform<G: Standard>(bencher: Bencher<'_, '_>) {
-    grow::<G>(bencher, Policy::Puct(PuctSettings::default()), &mut Uniform);
+    grow::<G>(
+        bencher,
+        SearchRule::Puct(PuctSettings::default()),
+        &mut Uniform,
+    );
 }
 
 #[divan::bench(types = [Jarmo, Guard, Tammi, ConnectFour])]
 fn puct_rollout<G: Standard>(bencher: Bencher<'_, '_>) {
     let mut rollout = Rollout::new(G::standard_rules());
-    grow::<G>(bencher, Policy::Puct(PuctSettings::default()), &mut rollout);
+    grow::<G>(
+        bencher,
+        SearchRule::Puct(PuctSettings::default()),
+        &mut rollout,
+    );
 }
 
 #[divan::bench(types = [Jarmo, Guard, Tammi, ConnectFour])]

@@ -7,7 +7,7 @@ use std::slice;
 use jarmo::eval::{Evaluation, Evaluator, Value};
 use jarmo::game::Game;
 use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::search::{Batch, Policy, PuctSettings, Tree, TreeLimit};
+use jarmo::search::{Batch, PuctSettings, SearchRule, Tree, TreeLimit};
 
 const SIMULATIONS: u32 = 20_000;
 
@@ -44,8 +44,8 @@ impl Evaluator<Jarmo> for Points {
 fn main() {
     let game = Jarmo::standard();
     let limit = TreeLimit::for_simulations(&game, SIMULATIONS);
-    let policy = Policy::Puct(PuctSettings::default());
-    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    let rule = SearchRule::Puct(PuctSettings::default());
+    let mut tree = Tree::new(game.clone(), rule, limit, game.start());
     tree.plan(SIMULATIONS, SIMULATIONS, &[], 1);
     Batch::new(&game).search(slice::from_mut(&mut tree), &mut Points, |_| false);
 

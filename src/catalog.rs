@@ -7,14 +7,14 @@ use crate::game::shorten;
 use crate::games::board::Board;
 use crate::games::tammi::MAX_QUIET_LIMIT;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
-use crate::search::Judged;
+use crate::search::HasHeuristic;
 use crate::tables::HasEndgames;
 use crate::view::GameView;
 
 /// The traits that every game of the catalog implements.
-pub trait CatalogGame: GameView + Encode + Judged + HasEndgames {}
+pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames {}
 
-impl<G: GameView + Encode + Judged + HasEndgames> CatalogGame for G {}
+impl<G: GameView + Encode + HasHeuristic + HasEndgames> CatalogGame for G {}
 
 /// Settings of the rules. Not every game has all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

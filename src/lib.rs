@@ -27,7 +27,7 @@
 //! use jarmo::eval::Rollout;
 //! use jarmo::game::Game;
 //! use jarmo::games::ConnectFour;
-//! use jarmo::search::{Batch, Policy, PuctSettings, Tree, TreeLimit};
+//! use jarmo::search::{Batch, SearchRule, PuctSettings, Tree, TreeLimit};
 //!
 //! let game = ConnectFour::new(0);
 //! let mut position = game.start();
@@ -35,7 +35,7 @@
 //!     game.play_text(&mut position, column)?;
 //! }
 //! let limit = TreeLimit::for_simulations(&game, 200);
-//! let mut trees = [Tree::new(game.clone(), Policy::Puct(PuctSettings::default()), limit, position)];
+//! let mut trees = [Tree::new(game.clone(), SearchRule::Puct(PuctSettings::default()), limit, position)];
 //! trees[0].plan(200, 200, &[], 1);
 //! Batch::new(&game).search(&mut trees, &mut Rollout::new(game.clone()), |_| false);
 //! let best = trees[0].best().expect("the root was evaluated");

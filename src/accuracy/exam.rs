@@ -1,4 +1,4 @@
-//! Agents against exact tables.
+//! Compares the choices of agents with exact tables.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use crate::random::{Stream, stream};
 use crate::tables::index::Placement;
 use crate::tables::{ActionValue, Tables, random_position};
 
-/// Positions that agents are asked about, each once, with what the tables say of every action.
+/// Positions with the exact result of every action.
 #[derive(Clone, Debug, Default)]
 pub struct Exam {
     questions: Vec<Question>,
@@ -38,89 +38,89 @@ impl Question {
     }
 }
 
-/// The decisions of one force and one side.
+/// The decisions with one force and one player to move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Group {
     /// Archers plus marks.
     pub force: u32,
     /// The player to move.
     pub to_move: Player,
-    /// His decisions.
+    /// The counts of decisions.
     #[serde(flatten)]
     pub tally: Tally,
 }
 
-/// A decision that gave a result away.
+/// A decision that lost the best result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blunder {
-    /// Where.
+    /// The position.
     pub position: JarmoPosition,
-    /// What was chosen.
+    /// The action that the agent chose.
     pub chosen: Action,
-    /// What that is worth to the player who chose it.
+    /// Its result for the player to move.
     pub got: Proven,
-    /// What would have been right, quickest first.
+    /// The best action.
     pub better: Action,
-    /// What that is worth.
+    /// Its result for the player to move.
     pub missed: Proven,
 }
 
-/// How an agent did.
+/// The result of an exam.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accuracy {
     /// All decisions.
     pub all: Tally,
-    /// By force and side to move, those that occurred.
+    /// The decisions by force and player to move.
     pub groups: Vec<Group>,
-    /// The worst decisions first: wins lost, then half a result lost, the clearest cases first.
+    /// The worst blunders: a win turned into a loss before half of that, then by the plies to both
+    /// results, fewest first.
     pub blunders: Vec<Blunder>,
 }
 
-/// Blunders that are kept.
+/// The number of blunders to keep.
 const KEPT: usize = 100;
 
-/// Games that are played side by side to collect positions.
+/// Games that are played at the same time to collect positions.
 const GAMES: usize = 256;
 
-/// Random plies that each of them begins with.
+/// Random plies at the start of each game.
 const RANDOM_PLIES: u32 = 4;
 
-/// Positions an agent is asked about at a time: few enough that many agents stay busy to the end.
+/// Positions per call of an agent: few enough that many agents stay busy to the end.
 const BATCH: usize = 64;
 
-/// An agent of each thread; all of them alike.
+/// One agent per thread, all identical.
 type Agents<'a> = &'a mut [Box<dyn Agent<Jarmo>>];
 
-/// Rounds of moves after which no more positions are waited for; fewer if none comes up.
+/// The collection of positions ends after this many rounds, or earlier if no new position occurs.
 const ROUNDS: u32 = 10 * LONGEST_GAME;
 
-/// Plies after which a game that only collects positions is left.
+/// Games that collect positions are restarted after this many plies.
 const LONGEST_GAME: u32 = 200;
 
 impl Exam {
-    /// Random positions: as many of each force that the tables hold, every placement of it as likely
-    /// as any other, none over.
+    /// Draws random positions that are not over: equally many of each force in the tables, with uniform
+    /// placements.
     pub fn random(game: &Jarmo, tables: &Tables, positions: usize, seed: u64) -> Exam {
         let layers: Vec<_> = tables.layers().map(|(layer, _)| layer).collect();
         let mut stream = stream(seed, 0);
         let mut exam = Exam::default();
-        // A small layer can hold fewer positions than its share, and all of them too few.
+        // Draws of finished games do not count.
         for attempt in 0..TRIES * positions {
             if exam.questions.len() >= positions {
                 break;
             }
             let layer = layers[attempt % layers.len()];
-            exam.ask(game, tables, random_position(layer, &mut stream));
+            exam.add(game, tables, random_position(layer, &mut stream));
         }
         exam
     }
 
-    /// Positions that come up when an agent plays against itself, after four random plies that make
-    /// its games differ. A game counts from where it enters the tables to its end. Agents that are
-    /// all alike share the games out among themselves, which changes nothing.
+    /// Collects the positions inside the tables from games of an agent against itself. Each game starts
+    /// with four random plies. The agents share the games; their number does not change the result.
     ///
     /// # Panics
-    /// Panics without an agent.
+    /// Panics if there is no agent.
     pub fn self_play(
         game: &Jarmo,
         tables: &Tables,
@@ -138,7 +138,7 @@ impl Exam {
         let mut actions = vec![Action(0); GAMES];
         let limit = budget(limit);
         let share = GAMES.div_ceil(agents.len());
-        // Agents that only shuffle never enter the tables, and some always play the same games.
+        // Some agents never enter the tables, so the loop counts rounds without a new position.
         let mut idle = 0;
         for _ in 0..ROUNDS {
             if exam.questions.len() >= positions || idle > LONGEST_GAME {
@@ -151,7 +151,7 @@ impl Exam {
                 }
                 let position = env.position(slot);
                 if tables.proven(position).is_some() {
-                    exam.ask(game, tables, *position);
+                    exam.add(game, tables, *position);
                 }
             }
             idle = if exam.questions.len() > before {
@@ -179,8 +179,8 @@ impl Exam {
         exam
     }
 
-    /// Adds a position, without what came before it: the tables know nothing of that.
-    fn ask(&mut self, game: &Jarmo, tables: &Tables, position: JarmoPosition) {
+    /// Adds a position without its history, which the tables ignore.
+    fn add(&mut self, game: &Jarmo, tables: &Tables, position: JarmoPosition) {
         let position = Placement::of(&position).position();
         let actions = tables.actions(game, &position).unwrap_or_default();
         if !actions.is_empty() {
@@ -188,24 +188,24 @@ impl Exam {
         }
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.questions.len()
     }
 
-    /// Whether there are none.
+    /// Whether the exam has no positions.
     pub fn is_empty(&self) -> bool {
         self.questions.is_empty()
     }
 
-    /// Asks agents that are all alike about every position, each about those that are left when it
-    /// has answered: how many agents there are changes nothing but the time. `nodes` are their nodes
-    /// or simulations for each position, unless their spec is to decide.
+    /// Lets agents choose in every position. The agents share the positions; their number does not
+    /// change the result. `nodes` limits their nodes or simulations per position; without it, their spec
+    /// decides.
     ///
     /// # Panics
-    /// Panics without an agent.
+    /// Panics if there is no agent.
     pub fn take(&self, agents: Agents<'_>, nodes: Option<u64>, seed: u64) -> Accuracy {
-        assert!(!agents.is_empty(), "an agent to ask");
+        assert!(!agents.is_empty(), "an exam needs an agent");
         let next = AtomicUsize::new(0);
         let batches = self.questions.len().div_ceil(BATCH);
         let mut answers: Vec<(usize, Vec<Action>)> = agents
@@ -221,7 +221,7 @@ impl Exam {
         Accuracy::of(self.questions.iter().zip(chosen))
     }
 
-    /// What an agent chooses in the positions of a batch.
+    /// The choices of an agent in the positions of a batch.
     fn ask_agent(
         &self,
         agent: &mut dyn Agent<Jarmo>,
@@ -292,7 +292,7 @@ impl Accuracy {
             .actions
             .iter()
             .find(|one| one.action == chosen)
-            .expect("an agent chooses a legal action")
+            .expect("agents choose legal actions")
             .proven;
         let (critical, right) = (question.is_critical(), got.verdict == best.verdict);
         self.all.count(critical, right);
@@ -323,7 +323,7 @@ impl Accuracy {
 }
 
 impl Blunder {
-    /// What ranks blunders: half results lost, then how near the end everything was.
+    /// The sort key of blunders: half points lost, then the plies to both results.
     fn cost(&self) -> (i8, Reverse<u32>) {
         let lost = self.missed.verdict.sign() - self.got.verdict.sign();
         let plies = |proven: Proven| proven.plies.unwrap_or(0);

@@ -1,12 +1,11 @@
-//! How often a decision keeps the best result, held against exact tables.
+//! How often decisions keep the best result, compared with exact tables.
 //!
-//! A decision is *right* if what it leads to has the same result under best play as the best action,
-//! however long it takes. Many positions leave nothing to get wrong, because every action keeps the
-//! best result; the others are *critical* and counted apart.
+//! A decision is *right* if it leads to the same result under best play as the best action, however
+//! long that takes. In many positions every action is right. The others are *critical* positions and
+//! counted separately.
 //!
-//! An [`Exam`] asks agents and tells all about their mistakes. A [`PolicyExam`] asks networks alone,
-//! thousands of positions in a few hundredths of a second: it is made to be taken again and again
-//! while a network learns.
+//! An [`Exam`] tests agents and lists their mistakes. A [`PolicyExam`] tests networks without search:
+//! thousands of positions in a few hundredths of a second, fast enough to repeat during training.
 
 mod exam;
 mod policy;
@@ -16,26 +15,26 @@ use serde::{Deserialize, Serialize};
 pub use exam::{Accuracy, Blunder, Exam, Group};
 pub use policy::PolicyExam;
 
-/// How many decisions were asked for, and how many kept the best result.
+/// Counts of decisions, and of those that kept the best result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Decisions.
+    /// All decisions.
     pub decisions: u64,
-    /// Those that kept the best result.
+    /// Decisions that kept the best result.
     pub right: u64,
-    /// Decisions in positions where some action does not keep it.
+    /// Decisions in critical positions.
     pub critical: u64,
-    /// Those of them that kept it.
+    /// Decisions in critical positions that kept the best result.
     pub critical_right: u64,
 }
 
 impl Tally {
-    /// The share of all decisions that were right; 1 without any.
+    /// The share of all decisions that were right; 1 if there are none.
     pub fn share(&self) -> f64 {
         share(self.right, self.decisions)
     }
 
-    /// The share of critical decisions that were right; 1 without any.
+    /// The share of decisions in critical positions that were right; 1 if there are none.
     pub fn critical_share(&self) -> f64 {
         share(self.critical_right, self.critical)
     }
@@ -63,5 +62,5 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// Attempts at finding a random position that is not over, for each that is wanted.
+/// Random draws per requested position, because some draws are finished games.
 const TRIES: usize = 50;

@@ -1,4 +1,4 @@
-//! Networks without search against exact tables.
+//! Compares networks without search with exact tables.
 
 use rayon::prelude::*;
 
@@ -8,8 +8,8 @@ use crate::game::{Game, Mask, Verdict};
 use crate::random::stream;
 use crate::tables::Endgames;
 
-/// A fixed sample of positions inside exact tables, with the actions that keep the best result in
-/// each. The tables are not needed any more once it is made.
+/// A fixed set of positions inside exact tables, with the actions that keep the best result in each.
+/// The tables are needed only to create it.
 ///
 /// ```no_run
 /// use jarmo::accuracy::PolicyExam;
@@ -24,27 +24,27 @@ use crate::tables::Endgames;
 /// let file = AgentFile::load_for("agent.safetensors".as_ref(), &game)?;
 /// let net = FrozenNet::new(file.weights());
 /// let mut evaluators = vec![NetEvaluator::with_net(game, net); 2]; // one for each thread
-/// let kept = exam.take(&mut evaluators).share(); // of all decisions, 0 to 1
+/// let right = exam.take(&mut evaluators).share(); // of all decisions, 0 to 1
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct PolicyExam<G: Game> {
     actions: usize,
     positions: Vec<G::Position>,
-    answers: Vec<Answer<G::Mask>>, // one for each position
+    answers: Vec<Answer<G::Mask>>, // one per position
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Answer<M> {
     legal: M,
-    best: M, // those that keep the best result
+    best: M, // the actions that keep the best result
 }
 
-/// Positions for each call of an evaluator that does not ask for more.
+/// The smallest batch for an evaluator.
 const BATCH: usize = 256;
 
 impl<G: Game> PolicyExam<G> {
-    /// Those of the positions that the tables know and that are not over, in their order.
+    /// Keeps the positions that are in the tables and not over, in their order.
     pub fn new(
         game: &G,
         tables: &dyn Endgames<G>,
@@ -64,8 +64,8 @@ impl<G: Game> PolicyExam<G> {
         exam
     }
 
-    /// Random positions of the tables: every force as likely as any other, every placement of it too,
-    /// none over. The same seed gives the same positions.
+    /// Draws random positions of the tables that are not over: first a force, then a placement of it,
+    /// both uniformly. The same seed gives the same positions.
     pub fn random(
         game: &G,
         tables: &dyn Endgames<G>,
@@ -78,22 +78,22 @@ impl<G: Game> PolicyExam<G> {
         PolicyExam::new(game, tables, open.take(positions))
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.positions.len()
     }
 
-    /// Whether there are none.
+    /// Whether the exam has no positions.
     pub fn is_empty(&self) -> bool {
         self.positions.is_empty()
     }
 
-    /// How often the legal action with the highest logit keeps the best result. Alike evaluators
-    /// share the positions out among themselves, on the threads of the current rayon pool; how many
-    /// there are changes nothing.
+    /// Counts how often the legal action with the highest logit keeps the best result. The evaluators,
+    /// which must be identical, share the positions on the threads of the current rayon pool. Their
+    /// number does not change the result.
     ///
     /// # Panics
-    /// Panics without an evaluator, or with one that has no opinion on actions.
+    /// Panics if there is no evaluator, or if the evaluators have no policy.
     pub fn take<E: Evaluator<G>>(&self, evaluators: &mut [E]) -> Tally {
         let part = self.len().div_ceil(evaluators.len()).max(1);
         let parts = self.positions.par_chunks(part);
@@ -116,9 +116,9 @@ impl<G: Game> PolicyExam<G> {
         positions: &[G::Position],
         answers: &[Answer<G::Mask>],
     ) -> Tally {
-        assert!(evaluator.has_policy(), "an evaluator with a policy");
+        assert!(evaluator.has_policy(), "the evaluator must have a policy");
         let batch = evaluator.batch().max(BATCH);
-        let seeds = vec![0; batch]; // a network draws nothing
+        let seeds = vec![0; batch]; // a network uses no random numbers
         let mut logits = vec![0.0; batch * self.actions]; // [batch, actions]
         let mut evaluations = vec![Evaluation::of(Value::EVEN); batch];
         let mut tally = Tally::default();
@@ -136,7 +136,7 @@ impl<G: Game> PolicyExam<G> {
     }
 }
 
-/// What is right in a position; nothing where the tables do not reach or the game is over.
+/// The right actions of a position; `None` outside the tables or if the game is over.
 fn answer<G: Game>(
     game: &G,
     tables: &dyn Endgames<G>,

@@ -1,29 +1,29 @@
-//! The agent that searches depth first.
+//! The alpha-beta agent.
 
 use super::spec::bytes_of;
 use super::{Agent, AlphaBetaSpec, Candidate, Choice, Limit, Request};
-use crate::search::alphabeta::{Found, Line};
-use crate::search::{AlphaBeta, Judged};
+use crate::search::alphabeta::{RootLine, SearchResult};
+use crate::search::{AlphaBeta, HasHeuristic};
 
-/// Nodes per choice of an agent that names no number.
+/// Nodes per choice if the spec sets no number.
 const DEFAULT_NODES: u64 = 100_000;
 
-/// The most memory for remembered positions unless another amount is set.
+/// Memory of the transposition table if the spec sets none.
 const DEFAULT_MEGABYTES: u32 = 64;
 
-/// Chooses by iterative deepening over the game's heuristic. Nothing is kept from one choice to the
-/// next, and nothing is drawn: the same position and limit give the same choice.
-pub struct AlphaBetaAgent<G: Judged> {
+/// Chooses by alpha-beta search with the game's heuristic. It is deterministic and keeps nothing
+/// between choices: the same position and limit of nodes give the same choice.
+pub struct AlphaBetaAgent<G: HasHeuristic> {
     game: G,
     name: String,
     nodes: u64,
     lines: usize,
     bytes: usize,
-    search: Option<(u64, AlphaBeta<G>)>, // with the nodes its table was made for
+    search: Option<(u64, AlphaBeta<G>)>, // with the nodes that its table is sized for
 }
 
-impl<G: Judged> AlphaBetaAgent<G> {
-    /// An agent that goes by this name.
+impl<G: HasHeuristic> AlphaBetaAgent<G> {
+    /// An agent with this name.
     pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> AlphaBetaAgent<G> {
         AlphaBetaAgent {
             game,
@@ -35,7 +35,7 @@ impl<G: Judged> AlphaBetaAgent<G> {
         }
     }
 
-    /// The most nodes under this limit.
+    /// The largest number of nodes under this limit.
     fn budget(&self, limit: &Limit<'_>) -> u64 {
         match limit.nodes {
             Some(nodes) => nodes,
@@ -71,7 +71,7 @@ impl<G: Judged> AlphaBetaAgent<G> {
     }
 }
 
-impl<G: Judged> Agent<G> for AlphaBetaAgent<G> {
+impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -84,7 +84,7 @@ impl<G: Judged> Agent<G> for AlphaBetaAgent<G> {
     }
 }
 
-fn choice<G: Judged>(found: &Found) -> Choice {
+fn choice<G: HasHeuristic>(found: &SearchResult) -> Choice {
     let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate::<G>).collect();
     let best = &mut candidates[0];
     best.policy = 1.0;
@@ -99,8 +99,8 @@ fn choice<G: Judged>(found: &Found) -> Choice {
     }
 }
 
-/// Nodes are not told apart by action, so only the best line counts any.
-fn candidate<G: Judged>(line: &Line) -> Candidate {
+/// Nodes are not counted per action: [`choice`] assigns all of them to the best one.
+fn candidate<G: HasHeuristic>(line: &RootLine) -> Candidate {
     Candidate {
         action: line.actions[0],
         visits: 0,

@@ -1,4 +1,4 @@
-//! From the text that names an agent to the agent.
+//! Builds agents from their specs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::net::{AgentFile, FrozenNet, KernelKind, NetConfig, NetEvaluator, NetS
 use crate::random::stream;
 use crate::tables::Endgames;
 
-/// Simulations of a rollout agent that names no number.
+/// Simulations of a rollout agent if the spec sets no number.
 const ROLLOUT_SIMULATIONS: u32 = 1000;
 
-/// Makes the agent that a spec names, for this game.
+/// Builds the agent of a spec for this game.
 pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
     let wrong = |problem: String| AgentError::new(spec, problem);
     match spec {
@@ -62,8 +62,8 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
     }
 }
 
-/// The network of an agent file on its own, without the search and the tables that the spec names;
-/// `None` for agents that have no network.
+/// Builds an agent from the network of an agent file alone, without the search and the tables of the
+/// spec. `None` for agents without a network.
 pub fn build_without_search<G: CatalogGame>(
     game: G,
     spec: &AgentSpec,
@@ -79,7 +79,7 @@ pub fn build_without_search<G: CatalogGame>(
     ))))
 }
 
-/// An error if the settings say how to search and that there is to be no search.
+/// Refuses settings of a search for an agent with 0 simulations.
 fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     let search = NetworkSpec {
         sims: None,
@@ -90,12 +90,12 @@ fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     match &pairs(&search)[..] {
         [] => Ok(()),
         [(key, _), ..] => Err(format!(
-            "setting `{key}` is about search, and 0 simulations are none"
+            "setting `{key}` configures the search, but sims=0 disables it; omit one of them"
         )),
     }
 }
 
-/// The network of an agent file that plays this game.
+/// Loads the network of an agent file for this game.
 fn network<G: CatalogGame>(
     game: &G,
     spec: &AgentSpec,
@@ -109,14 +109,14 @@ fn network<G: CatalogGame>(
     let net = match kernel {
         None => FrozenNet::new(file.weights()),
         Some(kind) => FrozenNet::with_kernel(file.weights(), kind).ok_or_else(|| {
-            let problem = format!("setting kernel={kind}: this processor has no such instructions");
+            let problem = format!("setting kernel={kind}: this processor cannot run that kernel");
             AgentError::new(spec, problem)
         })?,
     };
     Ok(NetEvaluator::with_net(game.clone(), net))
 }
 
-/// An agent with a network that has learned nothing, to measure how fast it is.
+/// An agent with an untrained network, for benchmarks.
 pub fn random_net_agent<G: CatalogGame>(
     game: &G,
     config: NetConfig,
@@ -137,8 +137,8 @@ fn rollout_settings() -> TreeSettings {
     }
 }
 
-/// A tree agent over this evaluator. With a folder of exact tables they stand in front of its evaluator
-/// and of itself: it searches what leads to them and plays perfectly where they reach.
+/// A tree agent with this evaluator. With a folder of exact tables, the search reads proven values from
+/// them, and positions inside the tables are played perfectly without search.
 fn tree_agent<G: CatalogGame, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
@@ -170,22 +170,22 @@ fn endgames<G: CatalogGame>(
         .map_err(|error| AgentError::new(spec, error))
 }
 
-/// That a file is not there, and which ones are.
+/// The message for a missing agent file, with the agent files in its folder.
 fn missing_file(path: &Path) -> String {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut there: Vec<String> = std::fs::read_dir(folder)
+    let mut found: Vec<String> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.path().to_str().map(str::to_owned))
         .filter(|name| name.ends_with(FILE_ENDING))
         .collect();
-    there.sort();
-    let files = match there.len() {
+    found.sort();
+    let files = match found.len() {
         0 => format!("{} holds no agent file", folder.display()),
-        _ => format!("there are {}", there.join(", ")),
+        _ => format!("agent files there: {}", found.join(", ")),
     };
-    format!("no such file; {files}; without a file there are {AGENTS}")
+    format!("no such file; {files}; agents are {AGENTS}")
 }

@@ -1,4 +1,4 @@
-//! The agent that cannot be beaten where the tables reach.
+//! The agent that plays by exact tables.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::game::{Action, Game, Mask, Proven};
 use crate::random::{Stream, below};
 use crate::tables::Endgames;
 
-/// Plays by exact tables where they reach, wins as soon as can be and loses as late, and leaves all
-/// other positions to another agent. Among equally good actions it draws lots.
+/// Plays positions inside exact tables perfectly: quick wins, slow losses, and equally good actions at
+/// random. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
     game: G,
     name: String,
@@ -20,7 +20,7 @@ pub struct EndgameAgent<G: Game> {
 }
 
 impl<G: Game> EndgameAgent<G> {
-    /// An agent of this name that asks `outside` where the tables end.
+    /// An agent with this name that leaves positions outside the tables to `outside`.
     pub fn new(
         game: G,
         name: String,
@@ -35,7 +35,7 @@ impl<G: Game> EndgameAgent<G> {
         }
     }
 
-    /// The choice in a position that the tables know.
+    /// The choice in a position inside the tables.
     fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Choice> {
         self.tables.known(&self.game, position)?;
         let mut candidates: Vec<Candidate> = self
@@ -44,10 +44,10 @@ impl<G: Game> EndgameAgent<G> {
             .iter()
             .map(|action| self.candidate(position, action))
             .collect();
-        let merit = |candidate: &Candidate| candidate.proven.map(Proven::preference);
-        candidates.sort_by_key(|candidate| std::cmp::Reverse(merit(candidate)));
-        let best = merit(&candidates[0]);
-        let ties = candidates.iter().take_while(|one| merit(one) == best);
+        let rank = |candidate: &Candidate| candidate.proven.map(Proven::preference);
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(rank(candidate)));
+        let best = rank(&candidates[0]);
+        let ties = candidates.iter().take_while(|one| rank(one) == best);
         let chosen = below(stream.next_u64(), ties.count() as u32) as usize;
         candidates.swap(0, chosen);
         candidates[0].policy = 1.0;

@@ -1,4 +1,4 @@
-//! The agent that looks one ply ahead.
+//! The agent that searches one ply.
 
 use rand::Rng;
 
@@ -6,16 +6,15 @@ use super::{Agent, Candidate, Choice, Request};
 use crate::eval::Value;
 use crate::game::{Action, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
-use crate::search::{Heuristic, Judged};
+use crate::search::{HasHeuristic, Heuristic};
 
-/// Plays the action after which the position looks best to the game's heuristic, or ends best; among
-/// equally good ones it draws lots.
-pub struct GreedyAgent<G: Judged> {
+/// Plays the action with the best result or heuristic evaluation after it; ties are broken at random.
+pub struct GreedyAgent<G: HasHeuristic> {
     game: G,
     heuristic: G::Heuristic,
 }
 
-impl<G: Judged> GreedyAgent<G> {
+impl<G: HasHeuristic> GreedyAgent<G> {
     /// A greedy player of this game.
     pub fn new(game: G) -> GreedyAgent<G> {
         GreedyAgent {
@@ -30,11 +29,11 @@ impl<G: Judged> GreedyAgent<G> {
             .iter()
             .map(|action| self.candidate(position, action))
             .collect();
-        candidates.sort_by(|a, b| merit(b).total_cmp(&merit(a)));
-        let best = merit(&candidates[0]);
+        candidates.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        let best = rank(&candidates[0]);
         let ties = candidates
             .iter()
-            .take_while(|one| merit(one) == best)
+            .take_while(|one| rank(one) == best)
             .count();
         let chosen = below(stream.next_u64(), ties as u32) as usize;
         candidates.swap(0, chosen);
@@ -81,13 +80,13 @@ impl<G: Judged> GreedyAgent<G> {
     }
 }
 
-/// What candidates are ranked by: the result to expect, then points.
-fn merit(candidate: &Candidate) -> f32 {
+/// Candidates are ranked by expected result, then points.
+fn rank(candidate: &Candidate) -> f32 {
     const POINT: f32 = 1e-3; // a hundred points weigh less than any result
     candidate.value.expectation() + POINT * candidate.value.score
 }
 
-impl<G: Judged> Agent<G> for GreedyAgent<G> {
+impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {
     fn name(&self) -> &str {
         "greedy"
     }

@@ -1,25 +1,25 @@
-//! What an agent keeps of a game between two of its choices.
+//! The memory of an agent between its choices in a game.
 
 use std::any::Any;
 
-/// What an agent keeps from one choice to the next in the same game. Whoever asks an agent holds this for
-/// it, one for each game and agent; only the agent that filled it can make use of it.
+/// What an agent keeps from one choice to the next in the same game. The caller holds one per game and
+/// agent. Other agents ignore it.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send>>);
 
 impl Memory {
-    /// A memory of nothing.
+    /// An empty memory.
     pub fn new() -> Memory {
         Memory::default()
     }
 
-    /// Takes out what was kept, if it is of this type.
+    /// Takes out the content if it has this type.
     pub(super) fn take<T: Any + Send>(&mut self) -> Option<T> {
         let kept = self.0.take()?.downcast().ok()?;
         Some(*kept)
     }
 
-    /// Keeps something in place of what was there.
+    /// Replaces the content.
     pub(super) fn keep<T: Any + Send>(&mut self, kept: T) {
         self.0 = Some(Box::new(kept));
     }

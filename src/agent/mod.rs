@@ -30,50 +30,50 @@ use crate::eval::Value;
 use crate::game::{Action, Game, Proven};
 use crate::random::Stream;
 
-/// Somebody who plays a game.
+/// Chooses actions in a game.
 ///
-/// Every request of a batch is answered for itself: the answer depends on its memory, but not on its neighbours.
+/// Each request of a batch is answered on its own: the choice may depend on the request's memory, but
+/// not on the other requests.
 pub trait Agent<G: Game>: Send {
-    /// The spec this agent was made from, for tables and records.
+    /// The name of this agent in tables and records: usually its spec.
     fn name(&self) -> &str;
 
-    /// Positions that an evaluator has judged for this agent so far, if it uses one.
+    /// The number of positions evaluated so far, if the agent uses an evaluator.
     fn evaluations(&self) -> Option<u64> {
         None
     }
 
-    /// Chooses an action for each request, in their order. A position that is already over is a bug
-    /// of the caller.
+    /// Chooses an action for each request, in their order. No game may be over.
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice>;
 }
 
 /// A position to choose an action for.
 pub struct Request<'a, G: Game> {
-    /// The position; its game is not over.
+    /// The position.
     pub position: G::Position,
-    /// Where randomness for this choice comes from: one stream per game.
+    /// The random stream of this game.
     pub stream: &'a mut Stream,
-    /// What the agent may spend.
+    /// Limits of time and nodes.
     pub limit: Limit<'a>,
-    /// What the agent kept when it was asked before in this game, and may keep for the next time.
+    /// What the agent keeps between its choices in this game.
     pub memory: Option<&'a mut Memory>,
 }
 
-/// What an agent may spend on one choice. Nothing set: what its spec says.
+/// Limits on one choice. Unset fields fall back to the agent's spec.
 #[derive(Clone, Copy, Default)]
 pub struct Limit<'a> {
-    /// Nodes or simulations, instead of those of the spec.
+    /// The number of nodes or simulations.
     pub nodes: Option<u64>,
-    /// When to answer at the latest.
+    /// The time by which the agent must choose.
     pub deadline: Option<Instant>,
-    /// Set by somebody else to ask for an answer now.
+    /// The agent chooses at once when another thread sets this.
     pub stop: Option<&'a AtomicBool>,
-    /// Called now and then with what is known so far.
+    /// Called from time to time with the choice so far.
     pub progress: Option<&'a (dyn Fn(&Choice) + Sync)>,
 }
 
 impl Limit<'_> {
-    /// Whether time is up or somebody asked to stop.
+    /// Whether the deadline has passed or `stop` is set.
     pub fn expired(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self
@@ -87,31 +87,31 @@ impl Limit<'_> {
 pub struct Choice {
     /// The action to play.
     pub action: Action,
-    /// The position's worth for the player to move.
+    /// The value of the position for the player to move.
     pub value: Value,
-    /// The result under best play and the plies until it, if the agent knows them for certain.
+    /// The proven result of the position.
     pub proven: Option<Proven>,
-    /// Nodes or simulations spent.
+    /// Nodes or simulations used.
     pub nodes: u64,
-    /// Depth reached, for agents that have one.
+    /// Search depth; 0 for agents without one.
     pub depth: u32,
-    /// What the agent thinks of the actions it looked at, best first.
+    /// The actions that the agent considered, best first.
     pub candidates: Vec<Candidate>,
 }
 
-/// What an agent thinks of one action.
+/// An agent's evaluation of one action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The action.
     pub action: Action,
-    /// Simulations or nodes spent on it, also for earlier choices in the game, where they were kept.
+    /// Simulations or nodes used for it. In a tree that is kept, those of earlier choices count too.
     pub visits: u64,
-    /// The share of the agent's policy, 0 to 1.
+    /// Its probability in the agent's policy, from 0 to 1.
     pub policy: f32,
-    /// The position's worth for the player to move if he plays it.
+    /// The value of playing it, for the player to move.
     pub value: Value,
-    /// The result for the player to move if he plays it and plies until it, where certain.
+    /// The proven result of playing it, for the player to move.
     pub proven: Option<Proven>,
-    /// Expected play from here, this action first.
+    /// The expected play, this action first.
     pub line: Vec<Action>,
 }

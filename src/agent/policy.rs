@@ -1,4 +1,4 @@
-//! The agent that asks a network and does not search.
+//! The agent that plays a network's policy without search.
 
 use rand::Rng;
 
@@ -7,8 +7,8 @@ use crate::eval::{Evaluation, Evaluator, Value, favourite};
 use crate::game::{Action, Game, Mask};
 use crate::net::softmax;
 
-/// Plays the legal action that an evaluator likes best, without a look ahead. Nothing is drawn but
-/// what the evaluator itself draws.
+/// Plays the legal action with the highest logit, without search. Only the evaluator may use random
+/// numbers.
 pub struct PolicyAgent<G: Game, E> {
     game: G,
     name: String,
@@ -17,12 +17,12 @@ pub struct PolicyAgent<G: Game, E> {
 }
 
 impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
-    /// An agent that goes by this name.
+    /// An agent with this name.
     ///
     /// # Panics
-    /// Panics if the evaluator has no opinion on actions.
+    /// Panics if the evaluator has no policy.
     pub fn new(game: G, name: String, evaluator: E) -> PolicyAgent<G, E> {
-        assert!(evaluator.has_policy(), "an evaluator with a policy");
+        assert!(evaluator.has_policy(), "the evaluator must have a policy");
         PolicyAgent {
             game,
             name,
@@ -45,7 +45,7 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
             line: vec![action],
         };
         let mut candidates: Vec<Candidate> = legal.iter().zip(&shares).map(candidate).collect();
-        // Shares of near equals can round to the same number, so the choice itself is put first.
+        // Probabilities can round to the same number, so the chosen action is put first explicitly.
         candidates.sort_by(|one, other| {
             let chosen = (other.action == action).cmp(&(one.action == action));
             chosen.then(other.policy.total_cmp(&one.policy))

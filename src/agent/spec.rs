@@ -1,4 +1,4 @@
-//! The text that names an agent: `rollout:800`, `alphabeta:200000?mb=64`, `best.safetensors?sims=64`.
+//! Agent specs: `rollout:800`, `alphabeta:200000?mb=64`, `best.safetensors?sims=64`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,75 +9,75 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::net::KernelKind;
 
-/// How the name of an agent file ends.
+/// The ending of agent files.
 pub(super) const FILE_ENDING: &str = ".safetensors";
 
-/// What agents are written like, for messages and help.
+/// The syntax of all agents, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
                           alphabeta:NODES, tables:DIR, or an agent file FILE.safetensors?sims=SIMULATIONS";
 
-/// An agent as it is written: `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
+/// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
 ///
-/// The settings are a URL query without its escapes: a path may hold any character but `?` before the
-/// settings, and any but `&` as a setting.
+/// The settings are a URL query without escapes. An agent file's path must not contain `?`, and a path
+/// in a setting must not contain `&`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentSpec {
-    /// Any legal action.
+    /// Random legal actions.
     Random,
-    /// The best action as it looks one ply ahead.
+    /// Search of one ply with a hand-written evaluation.
     Greedy,
-    /// Tree search that knows nothing of the game but its rules.
+    /// Tree search with the uniform evaluator.
     Uniform(TreeSpec),
-    /// Tree search with random games from its leaves.
+    /// Tree search with random playouts from its leaves.
     Rollout(TreeSpec),
-    /// Depth-first search with a simple evaluation.
+    /// Alpha-beta search with a hand-written evaluation.
     AlphaBeta(AlphaBetaSpec),
-    /// Perfect play where the exact tables of this folder reach, rollouts elsewhere.
+    /// Perfect play inside the exact tables of this folder, rollouts outside.
     Tables(PathBuf, TablesSpec),
     /// Tree search with the trained network of this file.
     File(PathBuf, NetworkSpec),
 }
 
-/// Settings of an agent that grows a tree. Unset ones have the agent's defaults.
+/// Settings of an agent with tree search. Unset fields have the agent's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeSpec {
-    /// Simulations for each action.
+    /// Simulations per choice.
     pub sims: Option<u32>,
-    /// The rule of search.
+    /// How simulations are distributed.
     pub root: Option<RootRule>,
-    /// PUCT's weight of exploration.
+    /// PUCT: the weight of exploration.
     #[serde(default, serialize_with = "shown")]
     pub cpuct: Option<f32>,
-    /// How much worse than its parent PUCT takes an unvisited action to be.
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
     #[serde(default, serialize_with = "shown")]
     pub fpu: Option<f32>,
-    /// Whether the tree is kept for the next choice in a game.
+    /// Whether the tree is kept between choices in a game.
     pub keep: Option<YesNo>,
-    /// The most memory of the tree, in megabytes.
+    /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
     /// A folder of exact tables.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
 }
 
-/// Settings of an agent that grows a tree and has its tables already.
+/// Settings of an agent with tree search whose tables are given elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TablesSpec {
-    /// Simulations for each action.
+    /// Simulations per choice.
     pub sims: Option<u32>,
-    /// The rule of search.
+    /// How simulations are distributed.
     pub root: Option<RootRule>,
-    /// PUCT's weight of exploration.
+    /// PUCT: the weight of exploration.
     #[serde(default, serialize_with = "shown")]
     pub cpuct: Option<f32>,
-    /// How much worse than its parent PUCT takes an unvisited action to be.
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
     #[serde(default, serialize_with = "shown")]
     pub fpu: Option<f32>,
-    /// Whether the tree is kept for the next choice in a game.
+    /// Whether the tree is kept between choices in a game.
     pub keep: Option<YesNo>,
-    /// The most memory of the tree, in megabytes.
+    /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
 }
 
@@ -85,27 +85,27 @@ pub struct TablesSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
-    /// Simulations for each action; 0 asks the network alone.
+    /// Simulations per choice; 0 plays the network's policy without search.
     pub sims: Option<u32>,
-    /// The rule of search.
+    /// How simulations are distributed.
     pub root: Option<RootRule>,
-    /// PUCT's weight of exploration.
+    /// PUCT: the weight of exploration.
     #[serde(default, serialize_with = "shown")]
     pub cpuct: Option<f32>,
-    /// How much worse than its parent PUCT takes an unvisited action to be.
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
     #[serde(default, serialize_with = "shown")]
     pub fpu: Option<f32>,
-    /// PUCT's softmax temperature of the priors; 1 leaves them unchanged.
+    /// PUCT: softmax temperature of the priors; 1 leaves them unchanged.
     #[serde(default, serialize_with = "shown")]
     pub temperature: Option<f32>,
-    /// Whether the tree is kept for the next choice in a game.
+    /// Whether the tree is kept between choices in a game.
     pub keep: Option<YesNo>,
-    /// The most memory of the tree, in megabytes.
+    /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
     /// A folder of exact tables.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
-    /// The kernel, in place of the fastest one of this processor.
+    /// The kernel; the fastest one of this processor if unset.
     pub kernel: Option<KernelKind>,
 }
 
@@ -113,15 +113,15 @@ pub struct NetworkSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlphaBetaSpec {
-    /// Nodes for each action.
+    /// Nodes per choice.
     pub nodes: Option<u64>,
-    /// How many of the best lines it follows exactly.
+    /// The number of best lines with exact scores.
     pub lines: Option<u32>,
-    /// The most memory for remembered positions, in megabytes.
+    /// Memory of the transposition table, in megabytes.
     pub mb: Option<u32>,
 }
 
-/// The rules of tree search that a spec can name.
+/// The search rules that a spec can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RootRule {
@@ -131,17 +131,17 @@ pub enum RootRule {
     Puct,
 }
 
-/// An answer to a question of settings.
+/// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum YesNo {
-    /// It is so.
+    /// On.
     Yes,
-    /// It is not.
+    /// Off.
     No,
 }
 
-/// The whole numbers that settings can be.
+/// The settings that are whole numbers, with their smallest and largest values.
 const WHOLE: [(&str, u64, u64); 4] = [
     ("sims", 0, u32::MAX as u64),
     ("nodes", 1, 1 << 50),
@@ -149,14 +149,14 @@ const WHOLE: [(&str, u64, u64); 4] = [
     ("mb", 1, 1 << 20),
 ];
 
-/// The other numbers that settings can be.
+/// The settings that are real numbers, with their smallest and largest values.
 const REAL: [(&str, f32, f32); 3] = [
     ("cpuct", 0.0, 100.0),
     ("fpu", 0.0, 100.0),
     ("temperature", 0.01, 100.0),
 ];
 
-/// An agent that cannot be had: what was asked for, what is wrong, and what there is.
+/// An agent that cannot be built, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("agent `{agent}`: {problem}")]
 pub struct AgentError {
@@ -165,7 +165,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// An error in this spec.
+    /// An error with this spec.
     pub fn new(spec: impl fmt::Display, problem: impl fmt::Display) -> AgentError {
         AgentError {
             agent: spec.to_string(),
@@ -180,7 +180,7 @@ pub(super) fn bytes_of(megabytes: u32) -> usize {
 }
 
 impl TablesSpec {
-    /// The same for an agent that has its tables elsewhere.
+    /// The same settings as a [`TreeSpec`].
     pub(super) fn tree(&self) -> TreeSpec {
         TreeSpec {
             sims: self.sims,
@@ -195,7 +195,7 @@ impl TablesSpec {
 }
 
 impl NetworkSpec {
-    /// What of it belongs to every tree.
+    /// The settings that every agent with tree search has.
     pub(super) fn tree(&self) -> TreeSpec {
         TreeSpec {
             sims: self.sims,
@@ -210,7 +210,7 @@ impl NetworkSpec {
 }
 
 impl AgentSpec {
-    /// The same agent with this many simulations or nodes for each action, if it counts any.
+    /// The same agent with this many simulations or nodes per choice, if it has that setting.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u64) -> AgentSpec {
         let sims = Some(u32::try_from(nodes).unwrap_or(u32::MAX));
@@ -261,12 +261,12 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
             None if name.ends_with(FILE_ENDING) => {
                 AgentSpec::File(name.into(), read(&query("sims"))?)
             }
-            _ => return Err(format!("there is no such agent; there are {AGENTS}")),
+            _ => return Err(format!("unknown agent; agents are {AGENTS}")),
         },
     })
 }
 
-/// Splits a number off the name before the settings. A path may hold a `:`.
+/// Splits the number from the name before the settings. A path may contain a `:`.
 fn split_number(head: &str) -> (&str, Option<&str>) {
     const COUNTING: [&str; 5] = ["random", "greedy", "uniform", "rollout", "alphabeta"];
     match head.rsplit_once(':') {
@@ -280,30 +280,30 @@ fn split_number(head: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Reads the settings of an agent; the error names the setting and what was expected.
+/// Reads the settings of an agent. The error names the setting and what is expected.
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
-    // The text has no escapes, so what looks like one is escaped.
+    // Specs have no escapes, so the characters that the parser takes for escapes are escaped.
     let parse =
         |text: &str| serde_urlencoded::from_str::<T>(&text.replace('%', "%25").replace('+', "%2B"));
     let pairs = || query.split('&').filter(|_| !query.is_empty());
     for pair in pairs() {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(format!(
-                "`{pair}` is no setting; write KEY=VALUE, joined by `&`"
+                "`{pair}` is not a setting; write KEY=VALUE, joined by `&`"
             ));
         };
-        if let Some(expected) = bounds_missed(key, value) {
+        if let Some(expected) = violated_range(key, value) {
             return Err(format!("setting {pair}: expected {expected}"));
         }
     }
     parse(query).map_err(|error| match pairs().find(|pair| parse(pair).is_err()) {
         Some(pair) => format!("setting {pair}: {error}"),
-        None => format!("a setting, or the number, is given twice: {error}"),
+        None => format!("a setting or the number is given twice: {error}"),
     })
 }
 
-/// What a setting can be, if it is a number and this is none that it can be.
-fn bounds_missed(key: &str, value: &str) -> Option<String> {
+/// The expected range of a numeric setting whose value is outside it.
+fn violated_range(key: &str, value: &str) -> Option<String> {
     if let Some((_, least, most)) = WHOLE.iter().find(|(name, ..)| *name == key) {
         let fits = |number: u64| (*least..=*most).contains(&number);
         let fits = value.parse().is_ok_and(fits);
@@ -335,13 +335,13 @@ impl fmt::Display for AgentSpec {
     }
 }
 
-/// The settings that are set, in the order of their declaration.
+/// The settings that are set, in declaration order.
 pub(super) fn pairs(settings: &impl Serialize) -> Vec<(String, String)> {
     let query = serde_urlencoded::to_string(settings).expect("settings are plain values");
     serde_urlencoded::from_str(&query).expect("what was just written")
 }
 
-/// Writes the settings of a built-in agent, simulations or nodes as its number.
+/// Writes the settings of a built-in agent, with its simulations or nodes as the number.
 fn write_counting(
     out: &mut fmt::Formatter<'_>,
     name: &str,
@@ -365,7 +365,7 @@ fn write_query(out: &mut fmt::Formatter<'_>, pairs: &[(String, String)]) -> fmt:
     Ok(())
 }
 
-/// Writes a number as people do: `2` rather than `2.0`.
+/// Writes `2` rather than `2.0`.
 fn shown<S: Serializer>(number: &Option<f32>, out: S) -> Result<S::Ok, S::Error> {
     match number {
         Some(number) => out.collect_str(number),

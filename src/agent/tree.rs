@@ -1,4 +1,4 @@
-//! The agent that grows a tree over any evaluator.
+//! The agent with tree search over any evaluator.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,33 +8,33 @@ use super::spec::{RootRule, YesNo, bytes_of};
 use super::{Agent, Candidate, Choice, Limit, NetworkSpec, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::search::{Batch, GumbelSettings, Policy, PuctSettings, RootAction, Tree, TreeLimit};
+use crate::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 
-/// Rounds between two looks at the clock, where they are as quick as looking.
-const ROUNDS_PER_LOOK: u32 = 64;
+/// Rounds between two checks of the limits, if the evaluator is as fast as a check.
+const ROUNDS_PER_CHECK: u32 = 64;
 
-/// Simulations between two reports of progress; twice as many before each next one.
+/// Rounds before the first report of progress; the number doubles for each further report.
 const FIRST_REPORT: u32 = 1000;
 
-/// Legal actions per position that memory is shared out for.
+/// Legal actions per position that the memory limit assumes.
 const BRANCHING: u32 = 12;
 
-/// Searches that a tree which is kept has room for.
+/// Searches that a kept tree has room for.
 const KEPT_SEARCHES: u32 = 4;
 
-/// For the next agent.
+/// The identity of the next agent.
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
-/// How a tree agent searches.
+/// Settings of a tree agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
-    /// Simulations per choice, unless a request says otherwise.
+    /// Simulations per choice, unless the request sets a limit.
     pub simulations: u32,
-    /// The root policy.
-    pub policy: Policy,
-    /// Whether the part of the tree below what was played is kept for the next choice in a game.
+    /// How simulations are distributed.
+    pub rule: SearchRule,
+    /// Whether the subtree below the played actions is kept for the next choice in a game.
     pub keeps: bool,
-    /// The most memory that a tree takes; a search whose tree is full stops and answers.
+    /// Memory limit of a tree in bytes. A search ends when its tree is full.
     pub bytes: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for TreeSettings {
     fn default() -> Self {
         TreeSettings {
             simulations: 64,
-            policy: Policy::Gumbel(GumbelSettings::default()),
+            rule: SearchRule::Gumbel(GumbelSettings::default()),
             keeps: false,
             bytes: 256 << 20,
         }
@@ -50,10 +50,10 @@ impl Default for TreeSettings {
 }
 
 impl TreeSettings {
-    /// How networks play: as they were measured to play best.
+    /// The settings with which networks play best, by measurement.
     pub fn network() -> TreeSettings {
         TreeSettings {
-            policy: Policy::Puct(PuctSettings {
+            rule: SearchRule::Puct(PuctSettings {
                 exploration: 0.8,
                 temperature: 2.0,
                 ..PuctSettings::default()
@@ -63,35 +63,35 @@ impl TreeSettings {
         }
     }
 
-    /// With a PUCT root: how rollouts play.
+    /// The defaults with PUCT.
     pub fn puct() -> TreeSettings {
         TreeSettings {
-            policy: Policy::Puct(PuctSettings::default()),
+            rule: SearchRule::Puct(PuctSettings::default()),
             ..TreeSettings::default()
         }
     }
 
-    /// These settings where the spec leaves them unset. The error names the setting.
+    /// Overrides these settings with those of a spec. The error names the setting.
     pub fn with(mut self, spec: &TreeSpec) -> Result<TreeSettings, String> {
         if spec.sims == Some(0) {
-            return Err(
-                "0 simulations are for agent files, whose network answers alone".to_owned(),
-            );
+            return Err("0 simulations are only possible for agent files".to_owned());
         }
         self.simulations = spec.sims.unwrap_or(self.simulations);
-        self.policy = match (spec.root, self.policy) {
-            (Some(RootRule::Gumbel), _) => Policy::Gumbel(GumbelSettings::default()),
-            (Some(RootRule::Puct), Policy::Gumbel(_)) => Policy::Puct(PuctSettings::default()),
-            (_, policy) => policy,
+        self.rule = match (spec.root, self.rule) {
+            (Some(RootRule::Gumbel), _) => SearchRule::Gumbel(GumbelSettings::default()),
+            (Some(RootRule::Puct), SearchRule::Gumbel(_)) => {
+                SearchRule::Puct(PuctSettings::default())
+            }
+            (_, rule) => rule,
         };
-        match &mut self.policy {
-            Policy::Puct(puct) => {
+        match &mut self.rule {
+            SearchRule::Puct(puct) => {
                 puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
             }
-            Policy::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
-            Policy::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
-            Policy::Gumbel(_) => {}
+            SearchRule::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
+            SearchRule::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
+            SearchRule::Gumbel(_) => {}
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
         self.bytes = spec.mb.map_or(self.bytes, bytes_of);
@@ -101,10 +101,10 @@ impl TreeSettings {
     /// [`TreeSettings::with`] for a network.
     pub fn with_network(self, spec: &NetworkSpec) -> Result<TreeSettings, String> {
         let mut settings = self.with(&spec.tree())?;
-        match (&mut settings.policy, spec.temperature) {
+        match (&mut settings.rule, spec.temperature) {
             (_, None) => {}
-            (Policy::Puct(puct), Some(temperature)) => puct.temperature = temperature,
-            (Policy::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
+            (SearchRule::Puct(puct), Some(temperature)) => puct.temperature = temperature,
+            (SearchRule::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
         }
         Ok(settings)
     }
@@ -114,22 +114,22 @@ fn needs_puct(key: &str) -> String {
     format!("setting `{key}` needs root=puct")
 }
 
-/// Chooses by tree search over an evaluator: rollouts, a network, or none at all.
+/// Chooses by tree search with an evaluator: a network, rollouts or the uniform evaluator.
 ///
-/// All requests of one call are searched side by side.
+/// The searches of all requests of a call share the evaluator's batches.
 pub struct TreeAgent<G: Game, E> {
     game: G,
     name: String,
     evaluator: E,
     settings: TreeSettings,
     batch: Batch<G>,
-    id: u64, // by which it knows its own trees again
+    id: u64, // identifies the trees that this agent keeps
     trees: Vec<Tree<G>>,
-    spare: Vec<Tree<G>>, // empty
+    spare: Vec<Tree<G>>, // empty trees for reuse
 }
 
 impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
-    /// An agent that goes by this name.
+    /// An agent with this name.
     pub fn new(game: G, name: String, evaluator: E, settings: TreeSettings) -> TreeAgent<G, E> {
         TreeAgent {
             batch: Batch::new(&game),
@@ -143,12 +143,12 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         }
     }
 
-    /// Simulations to plan, and the most to make, under this limit.
+    /// The length of the schedule and the largest number of simulations under this limit.
     fn budget(&self, limit: &Limit<'_>) -> (u32, u32) {
         match limit.nodes {
             Some(nodes) => {
                 let most = u32::try_from(nodes).unwrap_or(u32::MAX);
-                // A search without end is planned like the spec's, and goes on after that.
+                // An endless search uses the spec's schedule and continues after it.
                 let endless = limit.stop.is_some() && nodes == u64::MAX;
                 (
                     if endless {
@@ -164,7 +164,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         }
     }
 
-    /// Makes a tree ready for every request: the one that its game has kept, if that is of use.
+    /// Prepares a tree for every request: the one kept in its game if it fits, or an empty one.
     fn prepare(&mut self, requests: &mut [Request<'_, G>]) {
         let budgets: Vec<_> = requests.iter().map(|one| self.budget(&one.limit)).collect();
         let most = budgets.iter().map(|budget| budget.1).max().unwrap_or(0);
@@ -189,22 +189,22 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
             let mut tree = kept
                 .or_else(|| self.spare.pop().filter(fits))
                 .unwrap_or_else(|| {
-                    let (game, policy) = (self.game.clone(), self.settings.policy);
-                    Tree::new(game, policy, limit, request.position)
+                    let (game, rule) = (self.game.clone(), self.settings.rule);
+                    Tree::new(game, rule, limit, request.position)
                 });
-            tree.go_on(request.position, room);
+            tree.continue_at(request.position, room);
             tree.plan(simulations, most, &[], request.stream.next_u64());
             self.trees.push(tree);
         }
     }
 
-    /// The tree that was grown for the last choice in this game.
+    /// The tree that this agent kept in this game.
     fn recall(&self, request: &mut Request<'_, G>) -> Option<Tree<G>> {
         let kept: Kept<G> = request.memory.as_mut()?.take()?;
         (kept.owner == self.id).then_some(kept.tree)
     }
 
-    /// Puts the trees where the next choice finds them.
+    /// Stores the trees for the next choice.
     fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
         for (mut tree, request) in self.trees.drain(..).zip(requests) {
             match &mut request.memory {
@@ -213,7 +213,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
                     tree,
                 }),
                 _ => {
-                    tree.restart(request.position); // nothing of it is for anybody else
+                    tree.restart(request.position); // other games must not see its content
                     self.spare.push(tree);
                 }
             }
@@ -221,7 +221,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     }
 }
 
-/// A tree between two choices in a game.
+/// A tree kept between two choices in a game.
 struct Kept<G: Game> {
     owner: u64,
     tree: Tree<G>,
@@ -244,16 +244,16 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         let limited = limits.iter().any(|limit| {
             limit.deadline.is_some() || limit.stop.is_some() || limit.progress.is_some()
         });
-        let per_look = if self.evaluator.has_policy() {
+        let per_check = if self.evaluator.has_policy() {
             1
         } else {
-            ROUNDS_PER_LOOK
+            ROUNDS_PER_CHECK
         };
         let mut rounds = 0_u32;
         let mut next_report = FIRST_REPORT;
         self.batch.search(trees, &mut self.evaluator, |trees| {
             rounds = rounds.wrapping_add(1);
-            if !limited || !rounds.is_multiple_of(per_look) {
+            if !limited || !rounds.is_multiple_of(per_check) {
                 return false;
             }
             if rounds >= next_report {
@@ -272,7 +272,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
     }
 }
 
-/// What a tree has come to. One that never judged its root answers with the first legal action.
+/// The choice of a tree: the first legal action if its root is not evaluated.
 fn choice<G: Game>(game: &G, tree: &Tree<G>) -> Choice {
     let Some(action) = tree.best() else {
         return Choice {
@@ -311,7 +311,7 @@ fn candidate<G: Game>(tree: &Tree<G>, root: &RootAction, policy: f32) -> Candida
         action: root.action,
         visits: root.visits.into(),
         policy,
-        value: root.value.or(tree.value()).expect("the root was judged"),
+        value: root.value.or(tree.value()).expect("the root is evaluated"),
         proven: root.proven,
         line: tree.line(root.action),
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::{CommandResult, Failure, position_of};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::net::{AgentFile, Inspection, Opinion};
+use jarmo::net::{AgentFile, Inspection, NetOutput};
 
 /// Show what is in an agent file, and what its network says about a position
 #[derive(clap::Args)]
@@ -39,7 +39,7 @@ pub(super) fn run(args: Args) -> CommandResult {
             position,
         };
         inspection =
-            inspection.with_opinion(with_game(&file.header().version.game, &settings, task)??);
+            inspection.with_output(with_game(&file.header().version.game, &settings, task)??);
     }
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -58,9 +58,9 @@ struct OpinionTask<'a> {
 }
 
 impl GameTask for OpinionTask<'_> {
-    type Output = Result<Opinion, Failure>;
+    type Output = Result<NetOutput, Failure>;
 
-    fn run<G: CatalogGame>(self, game: G) -> Result<Opinion, Failure> {
+    fn run<G: CatalogGame>(self, game: G) -> Result<NetOutput, Failure> {
         let path = self.args.file.display();
         let file = self
             .file
@@ -68,6 +68,6 @@ impl GameTask for OpinionTask<'_> {
             .for_game(&game)
             .map_err(|error| Failure::new(format!("{path}: {error}")))?;
         let position = position_of(&game, Some(self.position))?;
-        Ok(Opinion::new(&file, &game, &position))
+        Ok(NetOutput::new(&file, &game, &position))
     }
 }

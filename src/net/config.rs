@@ -1,5 +1,5 @@
-//! What a network looks like: its size as a person chooses it, the game it must fit, and the
-//! tensors that follow from both.
+//! The architecture of a network: its size, the shape of its inputs and outputs, and the tensors that
+//! follow from both.
 
 use std::fmt;
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::encode::Encode;
 
-/// Widths are multiples of this, so that no kernel ever sees a partial vector.
+/// Widths are multiples of this, so that kernels need no partial vectors.
 const WIDTH_STEP: usize = 32;
 
-const WIDEST: usize = 4096;
-const DEEPEST: usize = 64;
+const MAX_WIDTH: usize = 4096;
+const MAX_BLOCKS: usize = 64;
 
-/// The size of a network, as a person chooses it. The rows of the set features are added up, then
-/// `blocks` times `h = relu(h + W h + b)`.
+/// The size of a network. Its first layer adds up one row per set feature; then come `blocks` times
+/// `h = relu(h + W h + b)`, and the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetConfig {
-    /// Numbers in a layer.
+    /// Units per layer.
     pub width: usize,
-    /// Residual blocks, one square layer each.
+    /// Residual blocks of one layer each.
     pub blocks: usize,
 }
 
-/// What a network must fit: what a game puts in, and what it wants out.
+/// The inputs and outputs of a network, which follow from the game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetShape {
-    /// Features of a position, threats included.
+    /// The number of input features, threats included.
     pub features: usize,
-    /// Action indices.
+    /// The number of actions, and of policy logits.
     pub actions: usize,
     /// The largest score difference; 0 in games without points.
     pub points: usize,
 }
 
-/// A size that no network can have, or weights that do not fit it, and what would be right.
+/// An invalid size, or weights that do not fit it. The message says what is expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NetError(pub(super) String);
@@ -48,15 +48,15 @@ pub struct TensorPlan {
     pub name: String,
     /// The dimensions, row-major: `[input, output]`, or `[output]` of a bias.
     pub dims: Vec<usize>,
-    /// How many numbers an output adds up, for the size of the first random weights; 0 for a bias.
+    /// The inputs that an output adds up, which sets the scale of random weights; 0 for a bias.
     pub fan_in: usize,
 }
 
-/// Numbers of the result head: win, draw, loss of the player to move.
+/// Outputs of the result head: win, draw and loss of the player to move.
 pub const RESULTS: usize = 3;
 
 impl NetShape {
-    /// What a network for this game must fit.
+    /// The shape for this game.
     pub fn of<G: Encode>(game: &G) -> NetShape {
         NetShape {
             features: game.input_count(),
@@ -65,7 +65,7 @@ impl NetShape {
         }
     }
 
-    /// Refuses numbers that no game has.
+    /// Refuses numbers outside the supported range.
     pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
             ("features", self.features, 1, 1 << 16),
@@ -81,7 +81,7 @@ impl NetShape {
         Ok(())
     }
 
-    /// Numbers of the score head: one for each difference from `-points` to `points`.
+    /// Outputs of the score head: one for each difference from `-points` to `points`.
     pub fn scores(&self) -> usize {
         if self.points == 0 {
             0
@@ -90,7 +90,7 @@ impl NetShape {
         }
     }
 
-    /// The heads that such a network has, by name, and the numbers of each.
+    /// The heads by name, with the outputs of each.
     pub fn heads(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let heads = [
             ("policy", self.actions),
@@ -100,24 +100,24 @@ impl NetShape {
         heads.into_iter().filter(|&(_, outputs)| outputs > 0)
     }
 
-    /// Numbers of all heads together.
+    /// Outputs of all heads together.
     pub fn outputs(&self) -> usize {
         self.heads().map(|(_, outputs)| outputs).sum()
     }
 }
 
 impl NetConfig {
-    /// Refuses sizes that the kernels cannot run or that make no sense.
+    /// Refuses sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {
         let NetConfig { width, blocks } = *self;
-        if width == 0 || width > WIDEST || !width.is_multiple_of(WIDTH_STEP) {
+        if width == 0 || width > MAX_WIDTH || !width.is_multiple_of(WIDTH_STEP) {
             return Err(NetError(format!(
-                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {WIDEST}"
+                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {MAX_WIDTH}"
             )));
         }
-        if blocks > DEEPEST {
+        if blocks > MAX_BLOCKS {
             return Err(NetError(format!(
-                "net.blocks = {blocks}: at most {DEEPEST} are possible"
+                "net.blocks = {blocks}: it must be from 0 to {MAX_BLOCKS}"
             )));
         }
         Ok(())
@@ -129,8 +129,8 @@ impl NetConfig {
             return Ok(());
         }
         Err(NetError(format!(
-            "its network is {from}, and the settings want {self}; a network can grow, but not shrink: \
-             leave net.* out to keep it as it is"
+            "its network is {from}, the settings say {self}, and a network cannot shrink; \
+             omit net.* to keep its size"
         )))
     }
 
@@ -158,7 +158,7 @@ impl NetConfig {
             .collect()
     }
 
-    /// How many numbers are learned.
+    /// The number of weights.
     pub fn parameters(&self, shape: &NetShape) -> usize {
         let tensors = self.tensors(shape);
         tensors.iter().map(TensorPlan::size).sum()
@@ -166,7 +166,7 @@ impl NetConfig {
 }
 
 impl TensorPlan {
-    /// How many numbers it has.
+    /// The number of weights in this tensor.
     pub fn size(&self) -> usize {
         self.dims.iter().product()
     }

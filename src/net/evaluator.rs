@@ -8,15 +8,15 @@ use super::{FeatureBatch, FrozenNet, Logits, NetShape, Weights};
 use crate::encode::Encode;
 use crate::eval::{Evaluation, Evaluator};
 
-/// Weights that can be asked about positions, wherever they are computed with.
+/// A network that evaluates batches of positions, on a processor or a graphics card.
 pub trait Network {
-    /// Positions that fill it well.
+    /// The preferred number of positions in a batch.
     const BATCH: usize;
 
-    /// What the network takes in and gives out.
+    /// The inputs and outputs of the network.
     fn shape(&self) -> &NetShape;
 
-    /// Evaluates a batch of positions. It uses no randomness.
+    /// Evaluates a batch of positions. The result is deterministic.
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits);
 }
 
@@ -32,7 +32,7 @@ impl Network for FrozenNet {
     }
 }
 
-/// Evaluates positions with a network. Clones share the weights: one for each thread.
+/// Evaluates positions with a network. Clones share the weights, so each thread can have one.
 #[derive(Clone)]
 pub struct NetEvaluator<G, N = FrozenNet> {
     game: G,
@@ -59,7 +59,11 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
     /// # Panics
     /// Panics if the network is for another shape.
     pub fn with_net(game: G, net: N) -> NetEvaluator<G, N> {
-        assert_eq!(*net.shape(), NetShape::of(&game), "a network of this game");
+        assert_eq!(
+            *net.shape(),
+            NetShape::of(&game),
+            "the network must fit the game"
+        );
         NetEvaluator {
             logits: Logits::new(*net.shape()),
             game,
@@ -70,7 +74,7 @@ impl<G: Encode, N: Network> NetEvaluator<G, N> {
         }
     }
 
-    /// The same evaluator, adding the nanoseconds that it spends on features to this count.
+    /// Adds the nanoseconds spent on computing features to this counter.
     #[must_use]
     pub fn with_stopwatch(self, stopwatch: Arc<AtomicU64>) -> NetEvaluator<G, N> {
         NetEvaluator {

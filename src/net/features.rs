@@ -1,8 +1,8 @@
-//! The set features of a batch of positions, one list after another.
+//! The set features of a batch of positions.
 
 use crate::encode::Encode;
 
-/// The indices of the features that are 1, position after position.
+/// The indices of the features that are 1, as one list per position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FeatureBatch {
     indices: Vec<u32>,
@@ -10,12 +10,12 @@ pub struct FeatureBatch {
 }
 
 impl FeatureBatch {
-    /// No position yet.
+    /// An empty batch.
     pub fn new() -> FeatureBatch {
         FeatureBatch::default()
     }
 
-    /// Forgets all positions and keeps the memory.
+    /// Removes all positions and keeps the memory.
     pub fn clear(&mut self) {
         self.indices.clear();
         self.ends.clear();
@@ -28,18 +28,18 @@ impl FeatureBatch {
         self.ends.push(self.indices.len());
     }
 
-    /// Adds a position by its set features.
+    /// Adds a position given by its set features.
     pub fn push_indices(&mut self, indices: impl IntoIterator<Item = u32>) {
         self.indices.extend(indices);
         self.ends.push(self.indices.len());
     }
 
-    /// How many positions there are.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no position.
+    /// Whether the batch holds no position.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

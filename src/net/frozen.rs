@@ -1,4 +1,4 @@
-//! Evaluates a network whose weights do not change any more, on one core, as fast as it can.
+//! Fast evaluation of a network with fixed weights on one core.
 
 use std::mem::swap;
 use std::ops::Range;
@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use super::config::NetShape;
 use super::features::FeatureBatch;
-use super::kernel::{Aligned, Dense, Finish, Kernel, KernelKind, Table, portable::Portable};
+use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, Table, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 use super::logits::Logits;
 use super::weights::Weights;
 
-/// Positions computed together, so that their activations stay near the processor: whole tiles of
-/// six rows.
+/// Positions computed together, few enough that their activations stay in the cache. A multiple of the
+/// six rows of a tile.
 const CHUNK: usize = 96;
 
-/// A network ready to evaluate batches of positions. Clones share the weights: one for each thread.
+/// A network that is ready to evaluate batches of positions. Clones share the weights, so each thread
+/// can have one.
 pub struct FrozenNet {
     runner: Box<dyn Run>,
     kind: KernelKind,
@@ -29,7 +30,7 @@ impl FrozenNet {
         FrozenNet::with_kernel(weights, KernelKind::best()).expect("an available kernel runs")
     }
 
-    /// Packs the weights for this kernel, if the processor can run it.
+    /// Packs the weights for this kernel; `None` if this processor cannot run it.
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
         let runner = match kind {
             KernelKind::Portable => runner(Portable, weights),
@@ -50,20 +51,20 @@ impl FrozenNet {
         })
     }
 
-    /// The kernel in use.
+    /// The kernel that evaluates this network.
     pub fn kernel(&self) -> KernelKind {
         self.kind
     }
 
-    /// What the network takes in and gives out.
+    /// The inputs and outputs of the network.
     pub fn shape(&self) -> &NetShape {
         &self.shape
     }
 
-    /// Evaluates a batch of positions. The answer for a position is the same bits in every batch.
+    /// Evaluates a batch of positions. The result for a position has the same bits in every batch.
     ///
     /// # Panics
-    /// Panics if a feature is not one of this network's.
+    /// Panics if a feature index is outside the network's inputs.
     pub fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         self.runner.run(batch, logits);
     }
@@ -152,14 +153,14 @@ impl<K: Kernel> Runner<K> {
             kernel.sum_rows(&self.net.stem, batch.row(row), hidden);
         }
         for block in &self.net.blocks {
-            let finish = Finish::Hidden {
+            let epilogue = Epilogue::Hidden {
                 residual: trunk,
                 out: next,
             };
-            kernel.dense(block, trunk, finish);
+            kernel.dense(block, trunk, epilogue);
             swap(&mut trunk, &mut next);
         }
-        kernel.dense(&self.net.heads, trunk, Finish::Sums { out });
+        kernel.dense(&self.net.heads, trunk, Epilogue::Sums { out });
     }
 }
 

@@ -1,13 +1,12 @@
-//! A network that has learned, carried on as a larger one.
+//! Growing a trained network.
 
 use super::config::{NetConfig, NetError};
 use super::weights::Weights;
 use crate::random::Stream;
 
 impl Weights {
-    /// A larger network that gives the same answers. What was there takes nothing from what is new, and
-    /// new blocks hand on what they are given; all else that is new starts as noise, for learning to find
-    /// a use for it.
+    /// A larger network with the same outputs. Old units take no input from new ones, and new blocks
+    /// are the identity. All other new weights are random.
     ///
     /// # Panics
     /// Panics if the size is not valid.
@@ -16,10 +15,10 @@ impl Weights {
         let mut weights = Weights::random(config, *self.shape(), stream);
         for (name, tensor) in weights.tensors_mut() {
             let Some(old) = self.tensors().get(name) else {
-                tensor.data.fill(0.0); // what a new block would add to what it is given
+                tensor.data.fill(0.0); // with these weights a residual block is the identity
                 continue;
             };
-            // A row is all outputs of an input; a bias is one row.
+            // A row holds all outputs of one input; a bias is one row.
             let (outputs, old_outputs) = (tensor.outputs(), old.outputs());
             let mut old_rows = old.data.chunks_exact(old_outputs);
             for row in tensor.data.chunks_exact_mut(outputs) {

@@ -1,4 +1,4 @@
-//! What is in an agent file, and what its network says about a position, for people and programs.
+//! The contents of an agent file, and its network's output for a position, as text and JSON.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use super::{AgentFile, AgentHeader, FeatureBatch, FrozenNet, KernelKind, Logits,
 use crate::encode::Encode;
 use crate::game::Mask;
 
-/// What is in an agent file.
+/// The contents of an agent file.
 #[derive(Clone, Debug, Serialize)]
 pub struct Inspection {
     header: AgentHeader,
     parameters: usize,
     tensors: Vec<TensorLine>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    opinion: Option<Opinion>,
+    output: Option<NetOutput>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -26,9 +26,9 @@ struct TensorLine {
     deviation: f32, // from the mean, root mean square
 }
 
-/// What a network says about one position, with the plainest kernel.
+/// The output of a network for one position, computed with the portable kernel.
 #[derive(Clone, Debug, Serialize)]
-pub struct Opinion {
+pub struct NetOutput {
     position: String,
     features: Vec<u32>,
     policy_logits: Vec<f32>, // by action index, unmasked
@@ -39,7 +39,7 @@ pub struct Opinion {
 }
 
 impl Inspection {
-    /// Looks into a file.
+    /// Lists the contents of a file.
     pub fn new(file: &AgentFile) -> Inspection {
         let tensors = file.weights().tensors().iter().map(|(name, tensor)| {
             let count = tensor.data.len() as f32;
@@ -56,27 +56,27 @@ impl Inspection {
             header: file.header().clone(),
             parameters: file.weights().parameters(),
             tensors: tensors.collect(),
-            opinion: None,
+            output: None,
         }
     }
 
-    /// Adds what the network says about a position.
+    /// Adds the network's output for a position.
     #[must_use]
-    pub fn with_opinion(self, opinion: Opinion) -> Inspection {
+    pub fn with_output(self, output: NetOutput) -> Inspection {
         Inspection {
-            opinion: Some(opinion),
+            output: Some(output),
             ..self
         }
     }
 }
 
-impl Opinion {
-    /// Asks the network about a position of the game that it was made for.
-    pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> Opinion {
+impl NetOutput {
+    /// Evaluates a position of the network's game.
+    pub fn new<G: Encode>(file: &AgentFile, game: &G, position: &G::Position) -> NetOutput {
         let mut batch = FeatureBatch::new();
         batch.push(game, position);
         let mut net = FrozenNet::with_kernel(file.weights(), KernelKind::Portable)
-            .expect("the portable kernel is always there");
+            .expect("the portable kernel runs everywhere");
         let mut logits = Logits::new(*net.shape());
         net.evaluate(&batch, &mut logits);
         let legal = game.legal(position);
@@ -93,7 +93,7 @@ impl Opinion {
         policy.sort_by(|left, right| right.1.total_cmp(&left.1));
         let mut result = logits.result(0).to_vec();
         softmax(&mut result);
-        Opinion {
+        NetOutput {
             position: game.position_text(position),
             features: batch.row(0).to_vec(),
             policy_logits: logits.policy(0).to_vec(),
@@ -150,14 +150,14 @@ impl fmt::Display for Inspection {
                 tensor.deviation
             )?;
         }
-        if let Some(opinion) = &self.opinion {
-            writeln!(out, "position: {}", opinion.position)?;
-            let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * opinion.result[index]);
+        if let Some(output) = &self.output {
+            writeln!(out, "position: {}", output.position)?;
+            let [win, draw, loss] = [0, 1, 2].map(|index| 100.0 * output.result[index]);
             writeln!(
                 out,
                 "the player to move wins {win:.1} %, draws {draw:.1} %, loses {loss:.1} %"
             )?;
-            for (action, share) in &opinion.policy {
+            for (action, share) in &output.policy {
                 writeln!(out, "{action:>8} {:5.1} %", 100.0 * share)?;
             }
         }

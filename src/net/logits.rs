@@ -1,19 +1,19 @@
-//! What a network answers.
+//! The outputs of a network.
 
 use super::config::{NetShape, RESULTS};
 use super::softmax::softmax;
 use crate::eval::Value;
 
-/// What a network says about a batch of positions, before any masking.
+/// The outputs of a network for a batch of positions, unmasked.
 #[derive(Clone, Debug)]
 pub struct Logits {
     pub(super) shape: NetShape,
-    pub(super) stride: usize,     // numbers from one row to the next
+    pub(super) stride: usize,     // the distance between rows
     pub(super) numbers: Vec<f32>, // [positions, stride]: policy, result, score, padding
 }
 
 impl Logits {
-    /// Room for a network of this shape.
+    /// An empty buffer for a network of this shape.
     pub fn new(shape: NetShape) -> Logits {
         Logits {
             shape,
@@ -22,10 +22,10 @@ impl Logits {
         }
     }
 
-    /// Rows that somebody else computed: policy, result and score of each, `[rows, outputs]`.
+    /// Takes computed outputs: policy, result and score of each row, `[rows, outputs]`.
     ///
     /// # Panics
-    /// Panics if these are no whole rows.
+    /// Panics if the numbers are not whole rows.
     pub fn from_rows(shape: NetShape, numbers: Vec<f32>) -> Logits {
         let stride = shape.outputs();
         assert_eq!(numbers.len() % stride, 0, "whole rows");
@@ -36,7 +36,7 @@ impl Logits {
         }
     }
 
-    /// The value of a row for the player to move. `heads` is room to work in.
+    /// The value of a row for the player to move. `heads` is scratch space.
     pub fn value(&self, row: usize, heads: &mut Vec<f32>) -> Value {
         heads.clear();
         heads.extend_from_slice(self.result(row));
@@ -60,20 +60,20 @@ impl Logits {
         }
     }
 
-    /// One number for every action index, legal or not.
+    /// The logits of all actions, legal or not.
     #[inline]
     pub fn policy(&self, row: usize) -> &[f32] {
         &self.row(row)[..self.shape.actions]
     }
 
-    /// Win, draw and loss of the player to move.
+    /// The logits of win, draw and loss of the player to move.
     #[inline]
     pub fn result(&self, row: usize) -> &[f32] {
         &self.row(row)[self.shape.actions..][..RESULTS]
     }
 
-    /// The score differences of the player to move, from the worst to the best; none in games
-    /// without points.
+    /// The logits of the score differences for the player to move, lowest first; empty in games without
+    /// points.
     #[inline]
     pub fn score(&self, row: usize) -> &[f32] {
         &self.row(row)[self.shape.actions + RESULTS..self.shape.outputs()]

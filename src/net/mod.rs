@@ -1,7 +1,7 @@
-//! Networks as plain data, the fast way to evaluate them on a processor, and the files they live in.
+//! Networks as plain data, their fast evaluation on a processor, and their files.
 //!
-//! Nothing here learns, and nothing here knows the tensor library: a network is a [`NetConfig`] and
-//! its [`Weights`], which a [`FrozenNet`] evaluates.
+//! A network is a [`NetConfig`] with its [`Weights`]; a [`FrozenNet`] evaluates it. Nothing here learns
+//! or knows the tensor library.
 
 mod config;
 pub(crate) mod container;
@@ -24,7 +24,7 @@ pub use evaluator::{NetEvaluator, Network};
 pub use features::FeatureBatch;
 pub use file::{AgentFile, AgentHeader, MatchResult, Provenance};
 pub use frozen::FrozenNet;
-pub use inspect::{Inspection, Opinion};
+pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
 pub use logits::Logits;
 pub use softmax::softmax;

@@ -1,6 +1,6 @@
 //! Logits → probabilities.
 
-/// Turns logits into probabilities that add up to 1. Nothing stays nothing.
+/// Turns logits into probabilities that add up to 1. An empty slice stays empty.
 pub fn softmax(logits: &mut [f32]) {
     let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! The numbers of a network as plain data: named tensors, in no library's form.
+//! The weights of a network as named tensors, independent of any tensor library.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::random::Stream;
 pub struct Tensor {
     /// The dimensions.
     pub dims: Vec<usize>,
-    /// The numbers, as many as the product of the dimensions.
+    /// The numbers; their count is the product of the dimensions.
     pub data: Vec<f32>,
 }
 
@@ -27,14 +27,14 @@ pub struct Weights {
 }
 
 impl Tensor {
-    /// Numbers of a row: the outputs of a layer.
+    /// The last dimension: the outputs of a layer.
     pub(super) fn outputs(&self) -> usize {
         *self.dims.last().expect("tensors have dimensions")
     }
 }
 
 impl Weights {
-    /// Takes tensors that are exactly those of the architecture, every number finite.
+    /// Takes the tensors of a network. They must be exactly those of the architecture, and finite.
     pub fn new(
         config: NetConfig,
         shape: NetShape,
@@ -50,7 +50,7 @@ impl Weights {
             };
             if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
                 return Err(NetError(format!(
-                    "tensor `{name}` is {:?} with {} numbers; a network {config} needs {:?}",
+                    "tensor `{name}` has dimensions {:?} and {} numbers; a network {config} needs {:?}",
                     tensor.dims,
                     tensor.data.len(),
                     plan.dims
@@ -58,7 +58,7 @@ impl Weights {
             }
             if let Some(place) = tensor.data.iter().position(|number| !number.is_finite()) {
                 return Err(NetError(format!(
-                    "tensor `{name}` holds {} at place {place}",
+                    "tensor `{name}` holds {} at index {place}; all weights must be finite",
                     tensor.data[place]
                 )));
             }
@@ -78,8 +78,8 @@ impl Weights {
         })
     }
 
-    /// The weights a network starts to learn from: even noise that keeps the size of what passes
-    /// through, small in residual blocks, next to nothing in the heads.
+    /// The random weights that training starts from: He initialisation, uniformly distributed, scaled
+    /// down in residual blocks and in the heads.
     ///
     /// # Panics
     /// Panics if the size is not valid.
@@ -90,7 +90,7 @@ impl Weights {
             let spread = if plan.fan_in == 0 {
                 0.0
             } else {
-                let keep = (6.0 / plan.fan_in as f32).sqrt(); // twice the variance of 1 / fan_in
+                let keep = (6.0 / plan.fan_in as f32).sqrt(); // a variance of 2 / fan_in
                 match plan.name.split('.').next() {
                     Some("stem") => keep,
                     Some("blocks") => keep / (2.0 * blocks).sqrt(),
@@ -106,7 +106,7 @@ impl Weights {
         Weights::new(config, shape, tensors).expect("random weights fit the architecture")
     }
 
-    /// The tensors as arrays of a file, their names behind `prefix`.
+    /// The tensors as arrays of a file, with `prefix` before their names.
     pub(crate) fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
         let tensors = self.tensors.iter();
         tensors.map(move |(name, Tensor { dims, data })| {
@@ -114,7 +114,7 @@ impl Weights {
         })
     }
 
-    /// Weights from the arrays of a file whose names start with `prefix`. An error says what is wrong.
+    /// Reads the weights from the arrays of a file whose names start with `prefix`.
     pub(crate) fn from_arrays(
         config: NetConfig,
         shape: NetShape,
@@ -136,7 +136,7 @@ impl Weights {
         self.config
     }
 
-    /// What the network takes in and gives out.
+    /// The inputs and outputs of the network.
     pub fn shape(&self) -> &NetShape {
         &self.shape
     }
@@ -146,7 +146,7 @@ impl Weights {
         &self.tensors
     }
 
-    /// All tensors by name. Their dimensions stay as they are.
+    /// All tensors by name, to change their numbers. Callers must not change dimensions.
     pub(crate) fn tensors_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
         self.tensors.iter_mut()
     }
@@ -167,7 +167,7 @@ impl Weights {
         ["weight", "bias"].map(|part| self.get(&format!("{name}.{part}")))
     }
 
-    /// How many numbers there are.
+    /// The number of weights.
     pub fn parameters(&self) -> usize {
         self.tensors.values().map(|tensor| tensor.data.len()).sum()
     }

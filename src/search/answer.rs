@@ -1,41 +1,41 @@
-//! What a tree has come to: the action to play, the policy, values, lines.
+//! The results of a search: the action to play, the policy, values and lines.
 
-use super::grow::{Policy, Tree, completed};
+use super::grow::{SearchRule, Tree, completed};
 use super::math::ln;
 use super::tree::NONE;
 use super::{gumbel, puct};
 use crate::eval::Value;
 use crate::game::{Action, Game, Proven, Verdict};
 
-/// What a tree knows of one action at the root.
+/// The results of one action at the root.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootAction {
     /// The action.
     pub action: Action,
-    /// The evaluator's probability of it, as flat as the policy makes it.
+    /// The evaluator's probability of it, at the search rule's temperature.
     pub prior: f32,
     /// Evaluations at or below it.
     pub visits: u32,
-    /// What it is worth to the player to move, where it was visited.
+    /// Its value for the player to move; `None` without visits.
     pub value: Option<Value>,
-    /// The result, where it is certain.
+    /// Its proven result for the player to move.
     pub proven: Option<Proven>,
 }
 
 impl<G: Game> Tree<G> {
-    /// The result of the root, where it is certain.
+    /// The proven result of the root.
     pub fn proven(&self) -> Option<Proven> {
         let root = self.arena.nodes.first()?;
         root.certain.proven()
     }
 
-    /// What the root is worth to the player to move: the mean of all evaluations, or the certain
-    /// result. `None` if it was never judged.
+    /// The value of the root for the player to move: its proven result, or the mean of all evaluations.
+    /// `None` before the root is evaluated.
     pub fn value(&self) -> Option<Value> {
         (!self.arena.nodes.is_empty()).then(|| self.node_value(0))
     }
 
-    /// What is known of each legal action at the root, lowest first; empty if it was never judged.
+    /// The results of each legal action at the root, lowest first; empty before the root is evaluated.
     pub fn root_actions(&self) -> Vec<RootAction> {
         let Some(root) = self.arena.nodes.first() else {
             return Vec::new();
@@ -46,30 +46,30 @@ impl<G: Game> Tree<G> {
             .collect()
     }
 
-    /// Writes the policy that the search came to, over all actions of the game: for Gumbel the improved
-    /// policy, for PUCT the shares of visits. Nothing illegal has mass, and nothing that certainly leads
-    /// to less than something else does.
+    /// Writes the policy of the search over all actions of the game: the improved policy of Gumbel, or
+    /// the visit shares of PUCT. Illegal actions get 0, and so do actions that are proven to be worse
+    /// than another.
     ///
     /// # Panics
-    /// Panics unless the root was judged and `out` has one number per action of the game.
+    /// Panics unless the root is evaluated and `out` has one number per action of the game.
     pub fn write_policy(&self, out: &mut [f32]) {
         assert_eq!(out.len(), self.game.actions(), "one number per action");
         let children = self.arena.children(0);
-        assert!(!children.is_empty(), "the root was judged");
+        assert!(!children.is_empty(), "the root is evaluated");
         let mut weights = vec![0.0; children.len()];
-        match self.policy {
-            Policy::Gumbel(settings) => {
+        match self.rule {
+            SearchRule::Gumbel(settings) => {
                 let completed = completed(&self.game, &self.arena, 0, &settings);
                 gumbel::improved_policy(&children, &completed, &mut weights);
             }
-            Policy::Puct(_) => puct::visit_policy(children.visits, &mut weights),
+            SearchRule::Puct(_) => puct::visit_policy(children.visits, &mut weights),
         }
         let first = self.arena.nodes[0].first_edge as usize;
         out.fill(0.0);
         let mut sum = 0.0;
-        let worthwhile = self.worthwhile();
+        let undominated = self.undominated();
         for (index, weight) in weights.iter().enumerate() {
-            if worthwhile[index] {
+            if undominated[index] {
                 sum += weight;
                 out[self.arena.edges.actions[first + index].index()] = *weight;
             }
@@ -77,23 +77,23 @@ impl<G: Game> Tree<G> {
         if sum > 0.0 {
             out.iter_mut().for_each(|weight| *weight /= sum);
         } else {
-            // The search never looked at what turned out worthwhile.
-            let share = 1.0 / worthwhile.iter().filter(|one| **one).count() as f32;
-            for index in (0..worthwhile.len()).filter(|&index| worthwhile[index]) {
+            // The search gave no weight to any undominated action.
+            let share = 1.0 / undominated.iter().filter(|one| **one).count() as f32;
+            for index in (0..undominated.len()).filter(|&index| undominated[index]) {
                 out[self.arena.edges.actions[first + index].index()] = share;
             }
         }
     }
 
-    /// The action to play: a certain win the quickest way, else the best by search, and a certain loss
-    /// as late as possible. `None` if the root was never judged.
+    /// The action to play: the quickest proven win, else the best action by search, or the slowest loss
+    /// if all actions lose. `None` before the root is evaluated.
     pub fn best(&self) -> Option<Action> {
         let root = self.arena.nodes.first()?;
         let best = self.best_index();
         Some(self.arena.edges.actions[root.first_edge as usize + best])
     }
 
-    /// The play that the search expects, best action first.
+    /// The expected play after this action, which comes first.
     pub fn line(&self, first: Action) -> Vec<Action> {
         let mut line = vec![first];
         let mut edge = self.root_edge(first);
@@ -122,22 +122,22 @@ impl<G: Game> Tree<G> {
     fn best_index(&self) -> usize {
         let children = self.arena.children(0);
         let first = self.arena.nodes[0].first_edge as usize;
-        let worthwhile = self.worthwhile();
-        let candidates = (0..children.len()).filter(|&index| worthwhile[index]);
-        // Certain draws got no visits since they were certain, so they compete by value.
+        let undominated = self.undominated();
+        let candidates = (0..children.len()).filter(|&index| undominated[index]);
+        // Proven draws get no further visits, so they compete by value.
         let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
         let open = candidates.clone().filter(|&index| !certain(index));
-        // A Gumbel root shares out simulations anew, whatever was visited before.
-        let visits = |index: usize| match self.policy {
-            Policy::Gumbel(_) if self.plan.started => {
+        // A Gumbel root compares the visits of this plan only.
+        let visits = |index: usize| match self.rule {
+            SearchRule::Gumbel(_) if self.plan.started => {
                 children.visits[index] - self.plan.visits_before[index]
             }
             _ => children.visits[index],
         };
         let most = open.map(visits).max().unwrap_or(0);
-        let completed = match self.policy {
-            Policy::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
-            Policy::Puct(_) => None,
+        let completed = match self.rule {
+            SearchRule::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
+            SearchRule::Puct(_) => None,
         };
         let score = |index: usize| match &completed {
             Some(completed) => {
@@ -158,9 +158,9 @@ impl<G: Game> Tree<G> {
         best.1
     }
 
-    /// For each action at the root whether it is as good as any other, as far as results are certain:
-    /// the quickest of certain wins; or whatever is not certain to be lost; or the latest of losses.
-    fn worthwhile(&self) -> Vec<bool> {
+    /// For each action at the root, whether no other action is proven to be better. These are the
+    /// quickest proven wins, or the actions that are not proven to lose, or the slowest losses.
+    fn undominated(&self) -> Vec<bool> {
         let root = &self.arena.nodes[0];
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
         let ends = &self.arena.edges.ends[range];

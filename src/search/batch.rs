@@ -1,13 +1,13 @@
-//! Many trees, one evaluator: leaves of all of them are judged together.
+//! Many trees, one evaluator: their leaves are evaluated together.
 
 use super::grow::{Leaf, Step, Tree};
 use crate::eval::{Evaluation, Evaluator, Value};
 use crate::game::Game;
 
-/// The rows that leaves travel to an evaluator in, kept from one call to the next.
+/// Collects the leaves of many trees for one evaluator. Its buffers are reused between calls.
 pub struct Batch<G: Game> {
     actions: usize,
-    leaves: Vec<(usize, Leaf<G>)>, // with the tree each comes from
+    leaves: Vec<(usize, Leaf<G>)>, // with the index of its tree
     positions: Vec<G::Position>,
     seeds: Vec<u64>,
     logits: Vec<f32>, // [leaves, actions], or empty
@@ -18,7 +18,7 @@ pub struct Batch<G: Game> {
 }
 
 impl<G: Game> Batch<G> {
-    /// Rows for trees of this game.
+    /// Buffers for trees of this game.
     pub fn new(game: &G) -> Batch<G> {
         Batch {
             actions: game.actions(),
@@ -33,22 +33,21 @@ impl<G: Game> Batch<G> {
         }
     }
 
-    /// Positions judged so far.
+    /// The number of positions evaluated so far.
     pub fn evaluated(&self) -> u64 {
         self.evaluated
     }
 
-    /// Positions that would have been judged so far, had every batch been as large as the evaluator
-    /// likes it and the trees allow.
+    /// The number of positions that full batches would have held so far. A full batch is as large as
+    /// the evaluator prefers and the number of trees allows.
     pub fn room(&self) -> u64 {
         self.room
     }
 
-    /// Grows every tree until its plan is done, or until `interrupted` says so, which is asked before
-    /// each round. What becomes of a tree does not depend on the others.
+    /// Grows every tree until its plan is done or `interrupted`, called before each batch, returns
+    /// true. The result of a tree does not depend on the others.
     ///
-    /// As many trees grow side by side as the evaluator likes positions in a batch; when one is done,
-    /// the next takes its place.
+    /// At most [`Evaluator::batch`] trees grow at a time; when one is done, the next takes its slot.
     pub fn search<E: Evaluator<G> + ?Sized>(
         &mut self,
         trees: &mut [Tree<G>],
@@ -62,7 +61,7 @@ impl<G: Game> Batch<G> {
         self.active.extend(waiting.by_ref().take(width));
         while !self.active.is_empty() && !interrupted(trees) {
             self.gather(trees, &mut waiting);
-            self.judge(evaluator);
+            self.evaluate(evaluator);
             self.room += if self.leaves.is_empty() { 0 } else { room };
             for ((index, leaf), row) in self.leaves.drain(..).zip(0..) {
                 let logits = match self.logits.len() {
@@ -74,13 +73,13 @@ impl<G: Game> Batch<G> {
         }
     }
 
-    /// Selects a leaf from every active tree; the place of one that is done goes to the next.
+    /// Selects a leaf from every active tree. A waiting tree takes the slot of one that is done.
     fn gather(&mut self, trees: &mut [Tree<G>], waiting: &mut std::ops::Range<usize>) {
         let mut slot = 0;
         while slot < self.active.len() {
             let index = self.active[slot];
             match trees[index].select() {
-                Step::Judge(leaf) => {
+                Step::Evaluate(leaf) => {
                     self.leaves.push((index, leaf));
                     slot += 1;
                 }
@@ -95,7 +94,7 @@ impl<G: Game> Batch<G> {
         }
     }
 
-    fn judge<E: Evaluator<G> + ?Sized>(&mut self, evaluator: &mut E) {
+    fn evaluate<E: Evaluator<G> + ?Sized>(&mut self, evaluator: &mut E) {
         let count = self.leaves.len();
         self.positions.clear();
         self.seeds.clear();

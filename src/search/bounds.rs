@@ -1,8 +1,9 @@
-//! What is certain about a position: the least and the most its player to move can reach.
+//! What is proven about a position: the best result that its player to move is sure of, and the best
+//! result that is still possible.
 
 use crate::game::{Proven, Verdict};
 
-/// The least and the most that best play can lead to, for the player to move.
+/// The worst and the best possible result of best play, for the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub(super) lower: Verdict,
@@ -22,7 +23,7 @@ impl Bounds {
         }
     }
 
-    /// The result, if only one is left.
+    /// The result, if only one is possible.
     #[inline]
     pub(super) fn exact(self) -> Option<Verdict> {
         (self.lower == self.upper).then_some(self.lower)
@@ -33,7 +34,7 @@ impl Bounds {
         self.lower == self.upper
     }
 
-    /// The same seen by the opponent.
+    /// The same bounds for the opponent.
     #[inline]
     pub(super) fn flip(self) -> Bounds {
         Bounds {
@@ -42,21 +43,21 @@ impl Bounds {
         }
     }
 
-    /// The expected result, brought between the bounds.
+    /// The expected result, limited to the bounds.
     #[inline]
     pub(super) fn clamp(self, expectation: f32) -> f32 {
         expectation.clamp(self.lower.sign().into(), self.upper.sign().into())
     }
 }
 
-/// What is certain about a position, packed for the tree.
+/// Bounds and the plies to a proven result, packed for the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Certainty {
     pub(super) bounds: Bounds,
-    plies: u16, // until the end, where the result is certain
+    plies: u16, // until the end, if the result is proven
 }
 
-/// The plies until the end are not known.
+/// The plies until the end are unknown.
 const UNKNOWN_PLIES: u16 = u16::MAX;
 
 impl Certainty {
@@ -76,11 +77,11 @@ impl Certainty {
     }
 
     #[inline]
-    pub(super) fn says_something(self) -> bool {
+    pub(super) fn is_known(self) -> bool {
         self.bounds != Bounds::UNKNOWN
     }
 
-    /// The result, if only one is left.
+    /// The result, if only one is possible.
     #[inline]
     pub(super) fn proven(self) -> Option<Proven> {
         let verdict = self.bounds.exact()?;
@@ -88,7 +89,7 @@ impl Certainty {
         Some(Proven { verdict, plies })
     }
 
-    /// The same one ply earlier, seen by the opponent if the turn changes there.
+    /// The same one ply earlier, for the opponent if the player to move changes there.
     #[inline]
     pub(super) fn before(self, turns: bool) -> Certainty {
         match self.proven() {
@@ -102,14 +103,14 @@ impl Certainty {
         }
     }
 
-    /// What is certain of a position, from everything that its player to move can do.
+    /// The bounds of a position from those of all its actions.
     pub(super) fn best_of(children: &[Certainty]) -> Certainty {
         let mut bounds = Bounds::exactly(Verdict::Loss);
         for child in children {
             bounds.lower = bounds.lower.max(child.bounds.lower);
             bounds.upper = bounds.upper.max(child.bounds.upper);
         }
-        // A certain result is that of the best child: no other can be better.
+        // With equal bounds, the result is that of the best child.
         let results = children.iter().filter_map(|child| child.proven());
         match results.max_by_key(|proven| proven.preference()) {
             Some(best) if bounds.is_exact() => Certainty::of(best),

@@ -1,4 +1,4 @@
-//! A tree that grows: select a leaf, have it judged, expand.
+//! A tree that grows: select a leaf, evaluate it, expand it.
 
 use super::gumbel::{self, Completed, GumbelSettings, Halving};
 use super::math::{exp, ln};
@@ -8,59 +8,60 @@ use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
 
-/// How a tree shares out its simulations.
+/// How a tree distributes its simulations, with the settings of that rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Policy {
-    /// Sequential halving at the root and the improved policy below. Noise: one Gumbel variable for
-    /// each legal action at the root.
+pub enum SearchRule {
+    /// Sequential halving at the root and the improved policy below. The noise is one Gumbel variable
+    /// per legal action at the root.
     Gumbel(GumbelSettings),
-    /// AlphaZero's rule everywhere. Noise: a sample of a Dirichlet distribution over the legal actions
-    /// at the root.
+    /// AlphaZero's rule everywhere. The noise is a sample of a Dirichlet distribution over the legal
+    /// actions at the root.
     Puct(PuctSettings),
 }
 
-impl Policy {
-    /// How much flatter than the judge's policy the priors are.
+impl SearchRule {
+    /// Softmax temperature of the priors; 1 leaves them unchanged.
     fn temperature(self) -> f32 {
         match self {
-            Policy::Gumbel(_) => 1.0,
-            Policy::Puct(settings) => settings.temperature,
+            SearchRule::Gumbel(_) => 1.0,
+            SearchRule::Puct(settings) => settings.temperature,
         }
     }
 }
 
 /// A search tree of one game.
 ///
-/// [`Tree::select`] hands out a leaf by value, [`Tree::expand`] consumes it: so a leaf is backed up
-/// exactly once. Nothing is drawn here: noise and the seed for leaves come with [`Tree::plan`].
+/// [`Tree::select`] returns a leaf by value and [`Tree::expand`] consumes it, so each leaf is backed up
+/// exactly once. The tree draws no random numbers: noise and the seed for leaves come with
+/// [`Tree::plan`].
 pub struct Tree<G: Game> {
     pub(super) game: G,
-    pub(super) policy: Policy,
+    pub(super) rule: SearchRule,
     pub(super) arena: Arena<G::Position>,
     pub(super) plan: Plan,
     root_position: G::Position,
-    ticket: u64, // of the leaf handed out last, or that would be handed out next
+    ticket: u64, // of the selected leaf, or of the next one to be selected
     full: bool,
     scratch: Vec<f32>,
     moved: Vec<Moved>,
 }
 
-/// What was asked for at the root, and how far it is done.
+/// The search that was requested at the root, and its progress.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    simulations: u32, // that the schedule is made for
-    most: u32,        // after which the search ends
+    simulations: u32, // the length of the schedule
+    most: u32,        // the search ends after this many
     done: u32,
     seed: u64,
     noise: Vec<f32>,          // by legal action, or empty
-    pub(super) started: bool, // whether the rest is made for the root as it is
+    pub(super) started: bool, // whether the fields below are set
     halving: Option<Halving>,
     pub(super) visits_before: Vec<u32>, // by legal action
     pub(super) logits: Vec<f32>,        // Gumbel: by legal action, noise included
     priors: Vec<f32>,                   // PUCT: by legal action, noise included
 }
 
-/// A position to be judged, out of one tree.
+/// A position of a tree that must be evaluated.
 #[derive(Debug)]
 pub struct Leaf<G: Game> {
     position: G::Position,
@@ -71,35 +72,35 @@ pub struct Leaf<G: Game> {
 }
 
 impl<G: Game> Leaf<G> {
-    /// The position to be judged.
+    /// The position to evaluate.
     pub fn position(&self) -> &G::Position {
         &self.position
     }
 
-    /// A random number for whoever judges it.
+    /// A random number for the evaluator.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 }
 
-/// What a tree wants next.
+/// The result of [`Tree::select`].
 #[derive(Debug)]
 pub enum Step<G: Game> {
-    /// This leaf has to be judged.
-    Judge(Leaf<G>),
-    /// An end of the game was found and backed up; nothing has to be judged.
+    /// This leaf must be evaluated and expanded.
+    Evaluate(Leaf<G>),
+    /// The simulation reached the end of a game and was backed up.
     Ended,
-    /// The search is over: the plan is done, the result is certain, or the memory is full.
+    /// The search is over: the plan is done, the result is proven, or the tree is full.
     Done,
 }
 
 impl<G: Game> Tree<G> {
-    /// A tree with only a root, which is not yet judged.
-    pub fn new(game: G, policy: Policy, limit: TreeLimit, position: G::Position) -> Tree<G> {
+    /// A tree with only a root, which is not evaluated yet.
+    pub fn new(game: G, rule: SearchRule, limit: TreeLimit, position: G::Position) -> Tree<G> {
         Tree {
             scratch: Vec::with_capacity(game.actions()),
             game,
-            policy,
+            rule,
             arena: Arena::new(limit),
             plan: Plan::default(),
             root_position: position,
@@ -115,11 +116,11 @@ impl<G: Game> Tree<G> {
         self.begin_at(position);
     }
 
-    /// Goes on at another position. What is known of it from before is kept, if it leaves `room` for what is
-    /// to come.
-    pub fn go_on(&mut self, position: G::Position, room: TreeLimit) {
+    /// Makes this position the root. Its subtree is kept if the tree has one and `room` remains for the
+    /// next search; otherwise the tree starts empty.
+    pub fn continue_at(&mut self, position: G::Position, room: TreeLimit) {
         let known = self.arena.find(&position);
-        match known.filter(|&node| self.arena.knows_why(node)) {
+        match known.filter(|&node| self.arena.has_proof(node)) {
             Some(node) => self.descend(node),
             None => self.restart(position),
         }
@@ -134,7 +135,7 @@ impl<G: Game> Tree<G> {
         self.begin_at(self.arena.positions[0]);
     }
 
-    /// Leaves whatever was planned for the root before.
+    /// Sets the root and drops the plan.
     fn begin_at(&mut self, root: G::Position) {
         self.root_position = root;
         self.plan.started = false;
@@ -143,8 +144,9 @@ impl<G: Game> Tree<G> {
         self.ticket += 1;
     }
 
-    /// Sets out to make `simulations` more, and to go on up to `most` while nobody ends it. `noise` has
-    /// one number per legal action of the root, lowest first, or is empty; `seed` is for the leaves.
+    /// Plans a search with a schedule of `simulations`, which continues up to `most` if the caller does
+    /// not stop it. `noise` has one number per legal action of the root, lowest first, or is empty.
+    /// `seed` is for the leaves.
     ///
     /// # Panics
     /// Panics if the noise has another length.
@@ -164,8 +166,7 @@ impl<G: Game> Tree<G> {
         plan.started = false;
     }
 
-    /// Walks down to what has to be judged next. Until the leaf is expanded, nothing else may be
-    /// selected or changed.
+    /// Walks down to the next leaf. The leaf must be expanded before the tree is used again.
     pub fn select(&mut self) -> Step<G> {
         if self.arena.nodes.is_empty() {
             return self.root_leaf();
@@ -214,11 +215,11 @@ impl<G: Game> Tree<G> {
             self.count_simulation();
             return Step::Ended;
         }
-        Step::Judge(self.leaf(position, legal, (index, edge)))
+        Step::Evaluate(self.leaf(position, legal, (index, edge)))
     }
 
-    /// Adds a judged leaf to the tree. `logits` are those of all actions of the game, or empty for a
-    /// judge without opinion on actions; only those of legal actions are read.
+    /// Adds an evaluated leaf to the tree. `logits` has one number per action of the game, or is empty
+    /// if the evaluator has no policy. Only the logits of legal actions are read.
     ///
     /// # Panics
     /// Panics if the leaf is not the one that was selected last.
@@ -238,7 +239,7 @@ impl<G: Game> Tree<G> {
             let priors = std::iter::repeat_n(prior, legal.count() as usize);
             arena.add(position, mover, &legal, priors, parent)
         } else {
-            let sharpness = 1.0 / self.policy.temperature();
+            let sharpness = 1.0 / self.rule.temperature();
             softmax(logits, sharpness, &legal, &mut self.scratch);
             arena.add(
                 position,
@@ -250,9 +251,9 @@ impl<G: Game> Tree<G> {
         };
         let mut evaluation = *evaluation;
         if parent.0 == NONE {
-            evaluation.proven = None; // that the root is won does not tell how
+            evaluation.proven = None; // a proven root would name no action
         }
-        arena.judge(node, &evaluation);
+        arena.set_evaluation(node, &evaluation);
         arena.back_up(node, evaluation.value);
         if parent.0 != NONE {
             self.count_simulation();
@@ -264,7 +265,7 @@ impl<G: Game> Tree<G> {
         &self.root_position
     }
 
-    /// The most it can hold.
+    /// The largest size that the tree may have.
     pub fn limit(&self) -> TreeLimit {
         self.arena.limit
     }
@@ -274,12 +275,12 @@ impl<G: Game> Tree<G> {
         self.plan.done
     }
 
-    /// Whether the search ended because there was no more room.
+    /// Whether the search ended because the tree reached its limit.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// How large the tree is.
+    /// The current size of the tree.
     pub fn size(&self) -> TreeSize {
         self.arena.size()
     }
@@ -291,7 +292,7 @@ impl<G: Game> Tree<G> {
             self.full = !legal.is_empty();
             return Step::Done;
         }
-        Step::Judge(self.leaf(position, legal, (NONE, NONE)))
+        Step::Evaluate(self.leaf(position, legal, (NONE, NONE)))
     }
 
     fn leaf(&self, position: G::Position, legal: G::Mask, parent: (u32, u32)) -> Leaf<G> {
@@ -316,7 +317,7 @@ impl<G: Game> Tree<G> {
         self.arena.back_up(node, value);
     }
 
-    /// Adds a position with one legal action, which nobody judges, and returns it with its edge.
+    /// Adds a forced position, which is not evaluated, and returns its node and edge.
     fn add_forced(
         &mut self,
         position: G::Position,
@@ -344,8 +345,8 @@ impl<G: Game> Tree<G> {
         plan.visits_before.extend_from_slice(children.visits);
         plan.halving = None;
         let noise = plan.noise.iter().copied().chain(std::iter::repeat(0.0));
-        match self.policy {
-            Policy::Gumbel(settings) => {
+        match self.rule {
+            SearchRule::Gumbel(settings) => {
                 let considered = settings.considered.min(children.len() as u32);
                 plan.halving = Some(Halving::new(considered, plan.simulations));
                 plan.logits.clear();
@@ -353,7 +354,7 @@ impl<G: Game> Tree<G> {
                 let logits = logits.map(|(prior, noise)| ln(prior.max(f32::MIN_POSITIVE)) + noise);
                 plan.logits.extend(logits);
             }
-            Policy::Puct(settings) => {
+            SearchRule::Puct(settings) => {
                 let fraction = if plan.noise.is_empty() {
                     0.0
                 } else {
@@ -370,12 +371,12 @@ impl<G: Game> Tree<G> {
 
     /// The edge to follow from the root.
     fn select_root(&mut self) -> u32 {
-        let index = match self.policy {
-            Policy::Gumbel(settings) if self.plan.done < self.plan.simulations => {
+        let index = match self.rule {
+            SearchRule::Gumbel(settings) if self.plan.done < self.plan.simulations => {
                 self.select_considered(&settings)
             }
-            Policy::Gumbel(_) => return self.select_interior(0),
-            Policy::Puct(settings) => {
+            SearchRule::Gumbel(_) => return self.select_interior(0),
+            SearchRule::Puct(settings) => {
                 let mean = self.arena.mean(&self.arena.nodes[0]);
                 puct::select(&self.arena.children(0), &self.plan.priors, mean, &settings)
             }
@@ -383,8 +384,8 @@ impl<G: Game> Tree<G> {
         self.arena.nodes[0].first_edge + index as u32
     }
 
-    /// The open child with the visits that are due and the highest score; if certainty has left none
-    /// with those visits, the highest score of all.
+    /// The open child with the highest score among those whose visits match the schedule. If proven
+    /// results have closed all of those, the highest score of all open children.
     fn select_considered(&self, settings: &GumbelSettings) -> usize {
         let children = self.arena.children(0);
         let completed = completed(&self.game, &self.arena, 0, settings);
@@ -417,13 +418,13 @@ impl<G: Game> Tree<G> {
     fn select_interior(&mut self, index: u32) -> u32 {
         let node = &self.arena.nodes[index as usize];
         let children = self.arena.children(index);
-        let chosen = match self.policy {
-            Policy::Gumbel(settings) => {
+        let chosen = match self.rule {
+            SearchRule::Gumbel(settings) => {
                 let completed = completed(&self.game, &self.arena, index, &settings);
                 self.scratch.resize(children.len(), 0.0);
                 gumbel::select_interior(&children, &completed, &mut self.scratch)
             }
-            Policy::Puct(settings) => {
+            SearchRule::Puct(settings) => {
                 let mean = self.arena.mean(node);
                 puct::select(&children, children.priors, mean, &settings)
             }

@@ -4,27 +4,24 @@
 use super::math::exp;
 use super::tree::Children;
 
-/// Actions at the root that simulations are shared out among at first.
-pub const CONSIDERED: u32 = 16;
-
-/// Settings of the Gumbel root policy and of its selection inside the tree.
+/// Settings of the Gumbel search rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GumbelSettings {
-    /// See [`CONSIDERED`]; published cases of the method vary it.
+    /// Actions at the root that get simulations before the first halving.
     pub considered: u32,
-    /// How much a difference in value weighs against one in logits.
+    /// Weight of values against logits.
     pub value_scale: f32,
-    /// Visits that every value counts for at least when it is weighed.
+    /// Added to the largest visit count when values are scaled.
     pub visit_offset: f32,
-    /// The range of a node's values that counts in full, if they lie closer together; 0 scales up whatever
-    /// difference there is, as in the paper.
+    /// If all values at a node span less than this, their influence shrinks in proportion. 0 always
+    /// scales them to the full range, as in the paper.
     pub least_range: f32,
 }
 
 impl Default for GumbelSettings {
     fn default() -> Self {
         GumbelSettings {
-            considered: CONSIDERED,
+            considered: 16,
             value_scale: 0.1,
             visit_offset: 50.0,
             least_range: 0.0,
@@ -32,19 +29,20 @@ impl Default for GumbelSettings {
     }
 }
 
-/// The smallest range of values that anything is divided by.
-const LEAST_RANGE: f32 = 1e-8;
+/// Ranges of values below this count as this, to avoid division by 0.
+const MIN_RANGE: f32 = 1e-8;
 
-/// Sequential halving: tells for each simulation how many visits the action to visit has had. All
-/// considered actions are visited equally often, then the better half of them, and so on down to two.
+/// The schedule of sequential halving: for each simulation, the visits that the action to visit has
+/// had. All considered actions are visited equally often, then the better half of them, and so on down
+/// to two.
 #[derive(Clone, Debug)]
 pub struct Halving {
     simulations: u32,
-    rounds: u32,     // how often the considered actions are halved, at least 1
-    considered: u32, // actions still in the running
-    visits: u32,     // that each of them had before this row
-    left: u32,       // of them to be visited in this row
-    rows: u32,       // before the next halving, this one included
+    rounds: u32,     // the number of halvings, at least 1
+    considered: u32, // actions that remain
+    visits: u32,     // of each of them before this row
+    left: u32,       // actions to visit in this row
+    rows: u32,       // until the next halving, this one included
 }
 
 impl Halving {
@@ -68,12 +66,12 @@ impl Halving {
         (self.simulations / (self.rounds * self.considered)).max(1)
     }
 
-    /// Visits that the action to visit next has had. It stays the same until [`Halving::advance`].
+    /// The visits that the next action to visit has had. Constant until [`Halving::advance`].
     pub fn visits(&self) -> u32 {
         self.visits
     }
 
-    /// Goes on to the next simulation.
+    /// Moves to the next simulation.
     pub fn advance(&mut self) {
         self.left -= 1;
         if self.left > 0 {
@@ -91,20 +89,20 @@ impl Halving {
     }
 }
 
-/// The values of a node's actions, those of unvisited ones filled in, on the scale of logits.
+/// The completed values of a node's actions, on the scale of logits.
 #[derive(Clone, Copy, Debug)]
 pub struct Completed {
-    unvisited: f32, // the value filled in, from -1 to 1
+    unvisited: f32, // the value of unvisited actions, from -1 to 1
     least: f32,
     factor: f32, // from values above `least` to logits
 }
 
 impl Completed {
-    /// Looks over the children of a node. `raw` is what the evaluator said of the node itself;
-    /// `all_legal` tells that the game has no action that is illegal here.
+    /// Completes the values of a node's children. `raw` is the evaluator's expected result of the node
+    /// itself. `all_legal` says whether every action of the game is legal here.
     ///
-    /// An unvisited action gets the mixed value: the raw value and the values of the visited actions,
-    /// weighed by prior and visits.
+    /// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
+    /// actions, weighted by prior and visits.
     #[inline]
     pub fn new(
         children: &Children<'_>,
@@ -145,7 +143,7 @@ impl Completed {
         Completed {
             unvisited,
             least,
-            factor: scale / (most - least).max(settings.least_range).max(LEAST_RANGE),
+            factor: scale / (most - least).max(settings.least_range).max(MIN_RANGE),
         }
     }
 
@@ -169,8 +167,8 @@ impl Completed {
 
 /// Writes the improved policy, `softmax(logits + completed values)`, over the children.
 pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut [f32]) {
-    // Completed values lie between 0 and (offset + visits) * scale. That may be more than `exp` can
-    // take, so the largest is taken off.
+    // Completed values lie between 0 and (offset + visits) * scale, which may overflow `exp`, so the
+    // largest is subtracted.
     let unvisited = completed.unvisited();
     let top = (0..children.len())
         .map(|index| completed.of(children, index))
@@ -190,7 +188,7 @@ pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut
             *weight /= sum;
         }
     } else {
-        // Everything of worth has a prior of zero: the values decide alone.
+        // The best values have priors of 0, so the values decide alone.
         let best = (0..children.len()).filter(|&index| completed.of(children, index) == top);
         let share = 1.0 / best.clone().count() as f32;
         out.fill(0.0);
@@ -198,7 +196,7 @@ pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut
     }
 }
 
-/// The child to visit inside the tree, so that visits come to be shared out like the improved policy.
+/// The child to visit inside the tree, so that visit shares approach the improved policy.
 /// `weights` is scratch space, one number per child.
 #[inline]
 pub fn select_interior(

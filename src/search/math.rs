@@ -1,25 +1,25 @@
-//! `exp` and `ln` from nothing but exactly rounded operations: the same bits on every machine, which
-//! the platform's own do not promise.
+//! `exp` and `ln` from correctly rounded operations alone. They return the same bits on every machine,
+//! which the platform's functions do not guarantee.
 
-/// Below this `exp` is taken as 0.
-const LEAST_EXPONENT: f32 = -87.0;
+/// `exp` returns 0 below this.
+const MIN_EXPONENT: f32 = -87.0;
 
-/// `e^x` for `x` up to 0 and somewhat above, to about one part in ten million.
+/// `e^x` for `x` below 88, with a relative error of about one part in ten million.
 #[inline]
 pub(super) fn exp(x: f32) -> f32 {
     debug_assert!(x < 88.0, "overflow");
-    if x < LEAST_EXPONENT {
+    if x < MIN_EXPONENT {
         return 0.0;
     }
-    // x = n ln 2 + r with |r| <= ln 2 / 2. The logarithm is subtracted in two parts, the first of which
-    // has so few bits that its product with n is exact.
+    // x = n ln 2 + r with |r| <= ln 2 / 2. The logarithm is subtracted in two parts; the first has few
+    // enough bits that its product with n is exact.
     const LN_2_HIGH: f32 = 0.693_359_4;
     const LN_2_LOW: f32 = -2.121_944_4e-4;
     // Adding this leaves no bits for a fraction, so the sum is rounded to a whole number.
     const ROUNDER: f32 = 12_582_912.0;
     let n = (x * std::f32::consts::LOG2_E + ROUNDER) - ROUNDER;
     let r = x - n * LN_2_HIGH - n * LN_2_LOW;
-    // The Taylor series of e^r: the first term left out is below 2e-8.
+    // The Taylor series of e^r. The first omitted term is below 2e-8.
     let mut sum = 1.0 / 5040.0;
     for coefficient in [
         1.0 / 720.0,

@@ -1,27 +1,27 @@
-//! Looking ahead: trees grown by select and expand, many at a time, and simple judgements of positions.
+//! Search: trees that grow by select and expand, many at a time; alpha-beta; hand-written evaluations.
 //!
-//! Nothing here draws a random number, starts a thread or knows a network.
+//! Nothing here draws random numbers, starts threads or knows a network.
 
 pub mod alphabeta;
 mod answer;
 mod batch;
 mod bounds;
-pub mod gumbel;
+mod gumbel;
 mod grow;
 pub mod heuristic;
 mod noise;
 mod math;
-pub mod puct;
+mod puct;
 mod signature;
 mod tree;
 
 pub use alphabeta::AlphaBeta;
 pub use answer::RootAction;
 pub use batch::Batch;
-pub use grow::{Leaf, Policy, Step, Tree};
+pub use grow::{Leaf, SearchRule, Step, Tree};
 pub use gumbel::GumbelSettings;
-pub use heuristic::{Heuristic, Judged};
+pub use heuristic::{HasHeuristic, Heuristic};
 pub use noise::{dirichlet, gumbel_noise};
 pub use puct::PuctSettings;
 pub use signature::{Signature, signature};
-pub use tree::{Children, TreeLimit, TreeSize};
+pub use tree::{TreeLimit, TreeSize};

@@ -1,4 +1,4 @@
-//! The shapes of noise that root policies take, made from random numbers that the caller draws.
+//! Noise for the root, made from random bits that the caller draws.
 
 /// A Gumbel variable from 64 random bits.
 #[inline]
@@ -13,8 +13,8 @@ pub fn gumbel_noise(bits: u64) -> f32 {
 /// # Panics
 /// Panics unless `alpha` is positive.
 pub fn dirichlet(alpha: f64, out: &mut [f32], mut bits: impl FnMut() -> u64) {
-    assert!(alpha > 0.0, "a concentration is positive");
-    // Gamma variables over their sum. Kept as logarithms: for small alpha they are tiny.
+    assert!(alpha > 0.0, "the concentration must be positive");
+    // Gamma variables divided by their sum, as logarithms, because for small alpha they are tiny.
     let mut top = f64::NEG_INFINITY;
     let logs: Vec<f64> = out
         .iter()
@@ -33,7 +33,7 @@ pub fn dirichlet(alpha: f64, out: &mut [f32], mut bits: impl FnMut() -> u64) {
 /// The logarithm of a gamma variable with this shape and scale one (Marsaglia and Tsang, 2000).
 fn log_gamma_variable(shape: f64, bits: &mut impl FnMut() -> u64) -> f64 {
     if shape < 1.0 {
-        // A variable of the next higher shape, times a power of a uniform one.
+        // A variable with the shape plus 1, times a power of a uniform variable.
         return log_gamma_variable(shape + 1.0, bits) + open_uniform(bits()).ln() / shape;
     }
     let d = shape - 1.0 / 3.0;

@@ -8,14 +8,14 @@ use super::tree::Children;
 pub struct PuctSettings {
     /// Weight of exploration.
     pub exploration: f32,
-    /// Visits after which exploration has grown noticeably.
+    /// The weight of exploration grows with the logarithm of the visits over this base.
     pub exploration_base: f32,
-    /// How much worse than its parent an unvisited action is taken to be, once all the prior's mass
-    /// has been visited.
+    /// First-play urgency: an unvisited action is valued at its parent's value less this, times the
+    /// square root of the prior mass of the visited actions.
     pub unvisited_reduction: f32,
-    /// How much flatter than the judge's policy the priors are: 1 takes it as it is.
+    /// Softmax temperature of the priors; 1 leaves them unchanged.
     pub temperature: f32,
-    /// The share of the root's priors that noise takes.
+    /// The share of noise in the root's priors.
     pub noise_fraction: f32,
 }
 
@@ -32,9 +32,9 @@ impl Default for PuctSettings {
 }
 
 impl PuctSettings {
-    /// The weight of exploration below a node with this many visits, times the root of them.
+    /// The weight of exploration below a node with this many visits, times their square root.
     #[inline]
-    pub fn exploration_at(&self, visits: u32) -> f32 {
+    fn exploration_at(&self, visits: u32) -> f32 {
         let visits = visits as f32;
         let growth = (visits + self.exploration_base + 1.0) / self.exploration_base;
         (self.exploration + ln(growth)) * visits.sqrt()
@@ -74,7 +74,7 @@ pub fn select(
     best.0
 }
 
-/// Writes the shares of the visits.
+/// Writes each child's share of the visits.
 pub fn visit_policy(visits: &[u32], out: &mut [f32]) {
     let sum: u32 = visits.iter().sum();
     if sum == 0 {

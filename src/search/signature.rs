@@ -1,5 +1,5 @@
-//! What search does in fixed positions, as numbers that are the same on every machine: whoever changes
-//! search sees at once whether it still searches the same trees.
+//! A fingerprint of the search in fixed positions, the same on every machine. It changes if a change of
+//! the code makes search grow other trees.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rand::Rng;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
+use super::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
 use crate::eval::Uniform;
 use crate::game::Game;
 use crate::random::{any_of, stream};
@@ -15,13 +15,13 @@ use crate::random::{any_of, stream};
 /// Positions searched per game.
 const POSITIONS: u64 = 12;
 
-/// Random actions before the last of them; the others have fewer.
+/// Position `index` comes after this many random actions times `index`.
 const ACTIONS_PER_POSITION: u64 = 2;
 
-/// Simulations per position and root policy.
+/// Simulations per position and search rule.
 const SIMULATIONS: u32 = 256;
 
-/// What search did in the fixed positions of one game.
+/// The size of all trees in the fixed positions of one game, and a hash of the visits at their roots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Signature {
     game: &'static str,
@@ -42,18 +42,18 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Searches the fixed positions with both root policies and the uniform evaluator.
+/// Searches the fixed positions with both search rules and the uniform evaluator.
 pub fn signature<G: Game>(game: &G) -> Signature {
-    let policies = [
-        Policy::Gumbel(GumbelSettings::default()),
-        Policy::Puct(PuctSettings::default()),
+    let search_rules = [
+        SearchRule::Gumbel(GumbelSettings::default()),
+        SearchRule::Puct(PuctSettings::default()),
     ];
     let limit = TreeLimit::for_simulations(game, SIMULATIONS);
     let mut trees = Vec::new();
     for index in 0..POSITIONS {
         let position = random_position(game, index);
-        for policy in policies {
-            let mut tree = Tree::new(game.clone(), policy, limit, position);
+        for rule in search_rules {
+            let mut tree = Tree::new(game.clone(), rule, limit, position);
             tree.plan(SIMULATIONS, SIMULATIONS, &[], index);
             trees.push(tree);
         }
@@ -78,7 +78,7 @@ pub fn signature<G: Game>(game: &G) -> Signature {
     }
 }
 
-/// The position after some random actions, or the last one before the game was over.
+/// The position after random actions, or the last one before the end of the game.
 fn random_position<G: Game>(game: &G, index: u64) -> G::Position {
     let mut stream = stream(0, index);
     let mut position = game.start();

@@ -1,8 +1,8 @@
-//! The tree: rows of plain numbers, allocated once.
+//! The tree as arrays of plain numbers, allocated once.
 //!
-//! Edges are legal actions; the edges of a node lie side by side, lowest action first. A node exists
-//! once its edge was visited. Sums on an edge are seen by the player who acts there, sums on a node by
-//! the player to move there.
+//! Edges are legal actions. The edges of a node are contiguous, lowest action first. A node is created
+//! when its edge is first visited. Sums on an edge are for the player who acts there, sums on a node
+//! for the player to move there.
 
 use std::cmp::Reverse;
 
@@ -13,20 +13,20 @@ use crate::game::{Action, Game, Mask, Outcome, Player, Proven};
 /// No node or edge.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// How large a tree may grow.
+/// The largest size that a tree may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeLimit {
-    /// Positions.
+    /// The number of positions.
     pub nodes: u32,
-    /// Legal actions of all of them.
+    /// The number of their legal actions.
     pub edges: u32,
 }
 
 impl TreeLimit {
-    /// Legal actions that few positions exceed on average over a tree.
+    /// Few trees have more legal actions per position on average.
     const TYPICAL_ACTIONS: u32 = 48;
 
-    /// Room for this many simulations. Memory is claimed as it is used.
+    /// Room for this many simulations. The system provides memory only as it is used.
     pub fn for_simulations<G: Game>(game: &G, simulations: u32) -> TreeLimit {
         let actions = (game.actions() as u32).min(TreeLimit::TYPICAL_ACTIONS);
         let per_simulation = if game.is_often_forced() { 2 } else { 1 };
@@ -39,12 +39,12 @@ impl TreeLimit {
         }
     }
 
-    /// Whether this is at least as much room.
+    /// Whether this limit is at least as large as the other.
     pub fn holds(&self, other: TreeLimit) -> bool {
         self.nodes >= other.nodes && self.edges >= other.edges
     }
 
-    /// As much as fits into this many bytes, where positions have `branching` actions on average.
+    /// The largest tree that fits into this many bytes, at `branching` actions per position.
     pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeLimit {
         let node = size_of::<Node>() + size_of::<G::Position>();
         let nodes = bytes / (node + branching as usize * EDGE_BYTES);
@@ -56,20 +56,18 @@ impl TreeLimit {
     }
 }
 
-/// How large a tree is.
+/// The size of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeSize {
-    /// Positions.
+    /// The number of positions.
     pub nodes: usize,
-    /// Legal actions of all of them.
+    /// The number of their legal actions.
     pub edges: usize,
-    /// Bytes of nodes, positions and edges.
+    /// Memory of nodes, positions and edges.
     pub bytes: usize,
 }
 
-/// Bytes of an edge.
-pub(super) const EDGE_BYTES: usize =
-    4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
+const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -80,20 +78,20 @@ pub(super) struct Node {
     pub(super) value: f32,       // sum of expected results
     pub(super) draw: f32,        // sum of draw probabilities
     pub(super) score: f32,       // sum of score differences
-    pub(super) raw: f32,         // the result that the evaluator first expected
+    pub(super) raw: f32,         // the evaluator's expected result of this position
     pub(super) edges: u16,
     pub(super) certain: Certainty,
     pub(super) mover: Player,
 }
 
-/// The edges of all nodes, one row per quantity.
+/// The edges of all nodes, one array per quantity.
 #[derive(Debug)]
 pub(super) struct Edges {
     pub(super) priors: Vec<f32>,
     pub(super) visits: Vec<u32>,
     pub(super) values: Vec<f32>, // sum of expected results
     pub(super) children: Vec<u32>,
-    pub(super) ends: Vec<Certainty>, // seen by the player who acts
+    pub(super) ends: Vec<Certainty>, // for the player who acts
     pub(super) actions: Vec<Action>,
 }
 
@@ -107,7 +105,7 @@ impl Edges {
         self.actions.truncate(count);
     }
 
-    /// Copies `count` edges from `from` to the place `to`, not after it.
+    /// Copies `count` edges from index `from` to index `to`, which is not above it.
     fn copy_back(&mut self, from: usize, to: usize, count: usize) {
         let range = from..from + count;
         self.priors.copy_within(range.clone(), to);
@@ -122,7 +120,7 @@ impl Edges {
 /// The edges of one node.
 #[derive(Clone, Copy)]
 pub struct Children<'a> {
-    /// The evaluator's probability of each action, as flat as the policy makes it.
+    /// The evaluator's probability of each action, at the search rule's temperature.
     pub priors: &'a [f32],
     /// Evaluations at or below each action.
     pub visits: &'a [u32],
@@ -132,19 +130,17 @@ pub struct Children<'a> {
 }
 
 impl Children<'_> {
-    /// How many there are.
     #[inline]
     pub fn len(&self) -> usize {
         self.priors.len()
     }
 
-    /// Whether there are none: the game is over.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.priors.is_empty()
     }
 
-    /// What a child is worth to the player who acts, if it was visited or is certain: from -1 to 1.
+    /// The value of a visited or proven child for the player who acts, from -1 to 1.
     #[inline]
     pub fn known_value(&self, index: usize) -> Option<f32> {
         let visits = self.visits[index];
@@ -158,8 +154,8 @@ impl Children<'_> {
         }
     }
 
-    /// Whether more visits to a child can change anything: its result is not certain, and it may be
-    /// better than what is certain already.
+    /// Whether more visits to a child can change anything: its result is not proven, and it may be
+    /// better than the result that the node is sure of.
     #[inline]
     pub fn is_open(&self, index: usize) -> bool {
         let bounds = self.ends[index].bounds;
@@ -167,7 +163,7 @@ impl Children<'_> {
     }
 }
 
-/// Nodes and edges of one tree, the root first, every node after its parent.
+/// Nodes and edges of one tree: the root first, every node after its parent.
 #[derive(Debug)]
 pub(super) struct Arena<P> {
     pub(super) limit: TreeLimit,
@@ -200,7 +196,7 @@ impl<P: Copy> Arena<P> {
         self.edges.truncate(0);
     }
 
-    /// Whether there is room for so many nodes more, with so many edges in all.
+    /// Whether there is room for this many more nodes, with this many edges in total.
     #[inline]
     pub(super) fn has_room(&self, nodes: usize, edges: u32) -> bool {
         self.nodes.len() + nodes <= self.limit.nodes as usize
@@ -229,14 +225,14 @@ impl<P: Copy> Arena<P> {
         }
     }
 
-    /// The mean of the results expected of a node.
+    /// The mean of a node's evaluations.
     #[inline]
     pub(super) fn mean(&self, node: &Node) -> f32 {
         node.value / node.visits as f32
     }
 
-    /// Adds a node without visits below `parent_edge` of `parent`. `priors` go with the actions of
-    /// `legal`, lowest first.
+    /// Adds a node without visits below `parent_edge` of `parent`. `priors` has one number per action
+    /// of `legal`, lowest first.
     pub(super) fn add<M: Mask>(
         &mut self,
         position: P,
@@ -275,7 +271,7 @@ impl<P: Copy> Arena<P> {
         index
     }
 
-    /// Marks a node as the end of the game and says what it is worth to its mover.
+    /// Marks a node as the end of the game and returns its value for its mover.
     pub(super) fn end(&mut self, node: u32, outcome: Outcome) -> Value {
         let node = &mut self.nodes[node as usize];
         let verdict = outcome.verdict(node.mover);
@@ -283,8 +279,8 @@ impl<P: Copy> Arena<P> {
         Value::certain(verdict, outcome.score_difference(node.mover).into())
     }
 
-    /// Enters what the evaluator said of a node that it certainly knows.
-    pub(super) fn judge(&mut self, node: u32, evaluation: &Evaluation) {
+    /// Stores the evaluator's expected result and proven value of a node.
+    pub(super) fn set_evaluation(&mut self, node: u32, evaluation: &Evaluation) {
         let node = &mut self.nodes[node as usize];
         node.raw = evaluation.value.expectation();
         if let Some(proven) = evaluation.proven {
@@ -292,14 +288,14 @@ impl<P: Copy> Arena<P> {
         }
     }
 
-    /// Enters one evaluation of `node` there and at everything above it, and carries certainty up.
-    /// `value` is seen by the player to move at `node`.
+    /// Backs up one evaluation from a node to the root, and proven results with it. `value` is for the
+    /// player to move at the node.
     pub(super) fn back_up(&mut self, mut index: u32, value: Value) {
         let (mut result, mut draw, mut score) = (value.expectation(), value.draw, value.score);
-        let mut certain = self.nodes[index as usize].certain.says_something();
+        let mut certain = self.nodes[index as usize].certain.is_known();
         loop {
             let node = &mut self.nodes[index as usize];
-            if node.certain.says_something() {
+            if node.certain.is_known() {
                 result = node.certain.bounds.clamp(result);
                 draw = draw.min(1.0 - result.abs());
             }
@@ -326,7 +322,7 @@ impl<P: Copy> Arena<P> {
         }
     }
 
-    /// Brings a node's bounds in line with its edges, and says whether they changed.
+    /// Updates a node's bounds from its edges and returns whether they changed.
     fn tighten(&mut self, index: u32) -> bool {
         let node = &mut self.nodes[index as usize];
         let range = node.first_edge as usize..node.first_edge as usize + usize::from(node.edges);
@@ -338,7 +334,7 @@ impl<P: Copy> Arena<P> {
         changed
     }
 
-    /// The most visited node with this position, if the tree has been there.
+    /// The most visited node with this position.
     pub(super) fn find(&self, position: &P) -> Option<u32>
     where
         P: Eq,
@@ -348,15 +344,15 @@ impl<P: Copy> Arena<P> {
         Some(best as u32)
     }
 
-    /// Whether a node that is certain has the action that makes it so; one that was only told has not.
-    pub(super) fn knows_why(&self, node: u32) -> bool {
+    /// Whether a proven node has the action that proves it. A node proven by the evaluator may not.
+    pub(super) fn has_proof(&self, node: u32) -> bool {
         let bounds = self.nodes[node as usize].certain.bounds;
         !bounds.is_exact() || Certainty::best_of(self.children(node).ends).bounds == bounds
     }
 
-    /// Makes a node the root, keeps what is below it and drops the rest.
+    /// Makes a node the root, keeps the nodes below it and drops the rest.
     ///
-    /// Every node and its edges come after its parent's, so one pass forward moves them into place.
+    /// Every node and its edges come after its parent's, so one forward pass moves them into place.
     /// `moved` is scratch space.
     pub(super) fn reroot(&mut self, root: u32, moved: &mut Vec<Moved>) {
         let root = root as usize;
@@ -394,7 +390,7 @@ impl<P: Copy> Arena<P> {
     }
 }
 
-/// Where a node went when the root moved, and by how much its edges did.
+/// The new index of a node after the root moved, and by how much its edges moved down.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     node: u32,

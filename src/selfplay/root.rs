@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::settings::SelfPlaySettings;
 use crate::game::{Action, Game};
 use crate::random::Stream;
-use crate::search::{GumbelSettings, Policy, PuctSettings, Tree, dirichlet, gumbel_noise};
+use crate::search::{GumbelSettings, PuctSettings, SearchRule, Tree, dirichlet, gumbel_noise};
 
 /// How simulations are shared out, and with that how self-play explores and what it teaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,13 +37,13 @@ impl fmt::Display for Root {
 const CONCENTRATION: f64 = 10.0;
 
 impl Root {
-    pub(super) fn policy(self, settings: &SelfPlaySettings) -> Policy {
+    pub(super) fn rule(self, settings: &SelfPlaySettings) -> SearchRule {
         match self {
-            Root::Gumbel => Policy::Gumbel(GumbelSettings {
+            Root::Gumbel => SearchRule::Gumbel(GumbelSettings {
                 least_range: settings.least_range,
                 ..GumbelSettings::default()
             }),
-            Root::Puct => Policy::Puct(PuctSettings::default()),
+            Root::Puct => SearchRule::Puct(PuctSettings::default()),
         }
     }
 

@@ -50,7 +50,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         slots: Range<usize>,
         seed: u64,
     ) -> Shard<G, E> {
-        let policy = settings.root.policy(settings);
+        let policy = settings.root.rule(settings);
         let game = &rules.game;
         let count = slots.len();
         let keep = Keep {

@@ -144,7 +144,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
         (
             "random oracle",
             2,
-            "there is no such agent; there are random",
+            "unknown agent; agents are random",
         ),
         (
             "random runs/oracle",
@@ -286,7 +286,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
             "encoder version 7, this program needs 2; use the version",
         ),
         ("torn.safetensors", "not a whole safetensors file"),
-        ("missing.safetensors", "no such file; there are "),
+        ("missing.safetensors", "no such file; agent files there: "),
     ] {
         let path = folder.path().join(agent).display().to_string();
         with_file(&format!("random {path}"), "--games-out", &games)

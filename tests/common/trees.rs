@@ -4,29 +4,29 @@ use jarmo::eval::{Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::scripted::Node;
 use jarmo::random::stream;
-use jarmo::search::{Batch, GumbelSettings, Policy, PuctSettings, Tree, TreeLimit};
+use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
 use rand::Rng;
 
-pub const GUMBEL: Policy = Policy::Gumbel(GumbelSettings {
+pub const GUMBEL: SearchRule = SearchRule::Gumbel(GumbelSettings {
     considered: 16,
     value_scale: 0.1,
     visit_offset: 50.0,
     least_range: 0.0,
 });
 
-pub fn policies() -> [Policy; 2] {
-    [GUMBEL, Policy::Puct(PuctSettings::default())]
+pub fn search_rules() -> [SearchRule; 2] {
+    [GUMBEL, SearchRule::Puct(PuctSettings::default())]
 }
 
 /// A tree of a game's start with everything judged by `evaluator`, after this many simulations.
 pub fn grown<G: Game>(
     game: &G,
-    policy: Policy,
+    rule: SearchRule,
     simulations: u32,
     evaluator: &mut impl Evaluator<G>,
 ) -> Tree<G> {
     let limit = TreeLimit::for_simulations(game, simulations);
-    let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    let mut tree = Tree::new(game.clone(), rule, limit, game.start());
     tree.plan(simulations, simulations, &[], 7);
     Batch::new(game).search(std::slice::from_mut(&mut tree), evaluator, |_| false);
     tree

@@ -236,7 +236,7 @@ fn bench_net_measures_every_kernel_of_this_machine() {
     }
     for (arguments, message) in [
         (["--width", "33"], "net.width = 33"),
-        (["--kernel", "mmx"], "no kernel is called `mmx`"),
+        (["--kernel", "mmx"], "unknown kernel `mmx`"),
     ] {
         let refused = run(&arguments);
         assert_eq!(refused.status.code(), Some(2));

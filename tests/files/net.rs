@@ -207,7 +207,7 @@ fn a_network_does_not_shrink() {
     let weights = noisy_weights(from, NetShape::of(&Jarmo::standard()), 4);
     for to in [net(32, 2), net(64, 1)] {
         let refused = weights.grown(to, &mut stream(5, 0)).unwrap_err();
-        let expected = format!("its network is {from}, and the settings want {to}");
+        let expected = format!("its network is {from}, the settings say {to}");
         assert!(refused.to_string().contains(&expected), "{refused}");
     }
 }
@@ -235,7 +235,7 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
         (net(0, 1), "net.width = 0: it must be a multiple of 32"),
         (net(100, 1), "net.width = 100: it must be a multiple of 32"),
         (net(8192, 1), "from 32 to 4096"),
-        (net(64, 65), "net.blocks = 65: at most 64"),
+        (net(64, 65), "net.blocks = 65: it must be from 0 to 64"),
     ] {
         let error = config.validate().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -259,7 +259,7 @@ fn weights_that_do_not_fit_their_network_are_refused_by_name() {
         ),
         (
             |t| t.get_mut("result.weight").unwrap().data[7] = f32::NAN,
-            "`result.weight` holds NaN at place 7",
+            "`result.weight` holds NaN at index 7",
         ),
         (
             |t| {

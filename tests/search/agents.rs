@@ -76,7 +76,7 @@ fn specs_write_what_they_read() {
 #[test]
 fn specs_that_mean_nothing_say_what_there_is() {
     let cases: &[(&str, &[&str])] = &[
-        ("", &["there is no such agent", "rollout:SIMULATIONS"]),
+        ("", &["unknown agent", "rollout:SIMULATIONS"]),
         ("minimax", &["agent `minimax`", "alphabeta:NODES"]),
         ("best.onnx", &["FILE.safetensors"]),
         ("random:5", &["random takes no number"]),
@@ -97,7 +97,7 @@ fn specs_that_mean_nothing_say_what_there_is() {
         ),
         ("greedy?x=1", &["greedy takes no number and no settings"]),
         ("rollout?", &["no setting follows"]),
-        ("rollout?sims", &["`sims` is no setting", "KEY=VALUE"]),
+        ("rollout?sims", &["`sims` is not a setting", "KEY=VALUE"]),
         ("rollout?sims=1&sims=2", &["given twice", "`sims`"]),
         ("rollout:5?sims=5", &["given twice", "`sims`"]),
         ("alphabeta:5?nodes=5", &["given twice", "`nodes`"]),
@@ -144,7 +144,7 @@ fn specs_that_mean_nothing_say_what_there_is() {
 #[test]
 fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
     let cases = [
-        ("rollout?sims=0", "0 simulations are for agent files"),
+        ("rollout?sims=0", "0 simulations are only possible for agent files"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
         ("rollout?root=gumbel&fpu=1", "`fpu` needs root=puct"),
         (
@@ -279,7 +279,7 @@ fn heuristics_keep_to_their_contract() {
                 let text = game.position_text(&position);
                 let worth = heuristic.evaluate(&position);
                 assert!(
-                    worth.abs() <= jarmo::search::heuristic::MOST_CENTIPOINTS,
+                    worth.abs() <= jarmo::search::heuristic::MAX_CENTIPOINTS,
                     "{text}"
                 );
                 let legal = game.legal(&position);

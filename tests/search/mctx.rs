@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jarmo::eval::{Evaluation, ScriptedEvaluator, Value};
 use jarmo::game::{Action, ActionError, ActionMask, Game, Mask, Outcome, Player, PositionError};
 use jarmo::game::{Reason, Wording};
-use jarmo::search::{Batch, GumbelSettings, Policy, Tree, TreeLimit};
+use jarmo::search::{Batch, GumbelSettings, SearchRule, Tree, TreeLimit};
 use serde::Deserialize;
 
 const NO_ACTION: Wording = Wording {
@@ -121,7 +121,12 @@ fn search(case: &Arc<Case>) -> Tree<TableGame> {
         ..GumbelSettings::default()
     };
     let limit = TreeLimit::for_simulations(&game, case.simulations);
-    let mut tree = Tree::new(game.clone(), Policy::Gumbel(settings), limit, game.start());
+    let mut tree = Tree::new(
+        game.clone(),
+        SearchRule::Gumbel(settings),
+        limit,
+        game.start(),
+    );
     let noise: Vec<f32> = game
         .legal(&game.start())
         .iter()

@@ -1,6 +1,6 @@
 //! What search keeps: judgements in a cache, and what a tree knows of later positions.
 
-use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
+use crate::trees::{GUMBEL, corridor, grown, opinionated, search_rules, summary};
 use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Mask, Player, Proven};
 use jarmo::games::scripted::Node;
@@ -47,10 +47,10 @@ fn a_cache_judges_twins_in_a_batch_once() {
 #[test]
 fn the_subtree_of_a_move_is_kept_whole() {
     let game = Tammi::standard();
-    for policy in policies() {
+    for rule in search_rules() {
         let mut evaluator = opinionated(&game, 1);
         let (limit, room) = (room(&game, 5000), room(&game, 100));
-        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+        let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         let mut position = game.start();
         for ply in 0..30 {
             if tree.proven().is_some() || game.outcome(&position).is_some() {
@@ -63,7 +63,7 @@ fn the_subtree_of_a_move_is_kept_whole() {
             let chosen = before.iter().find(|root| root.action == action).unwrap();
             let (visits, line) = (chosen.visits, tree.line(action));
             game.play(&mut position, action);
-            tree.go_on(position, room);
+            tree.continue_at(position, room);
             assert_eq!(*tree.position(), position);
             if game.outcome(&position).is_some() {
                 break;
@@ -81,9 +81,9 @@ fn the_subtree_of_a_move_is_kept_whole() {
 #[test]
 fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
     let game = Jarmo::standard();
-    for policy in policies() {
+    for rule in search_rules() {
         let grow = || {
-            let mut tree = Tree::new(game.clone(), policy, room(&game, 600), game.start());
+            let mut tree = Tree::new(game.clone(), rule, room(&game, 600), game.start());
             tree.plan(300, 300, &[], 7);
             let mut evaluator = opinionated(&game, 1);
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
@@ -94,23 +94,23 @@ fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
         let mut position = game.start();
         for &action in &line[..2] {
             game.play(&mut position, action);
-            step_by_step.go_on(position, room(&game, 300));
+            step_by_step.continue_at(position, room(&game, 300));
         }
         assert!(
             step_by_step.size().nodes > 10,
             "a test of a tree, not of a leaf"
         );
         let mut at_once = grow();
-        at_once.go_on(position, room(&game, 300));
+        at_once.continue_at(position, room(&game, 300));
         assert_eq!(*at_once.position(), position);
         assert_eq!(summary(&at_once), summary(&step_by_step));
 
         let mut full = grow();
-        full.go_on(position, room(&game, 600));
+        full.continue_at(position, room(&game, 600));
         assert_eq!((*full.position(), full.size().nodes), (position, 0));
         let mut elsewhere = grow();
         let text = "5/2w2/5/2b2/5 w - - 0";
-        elsewhere.go_on(game.parse_position(text).unwrap(), room(&game, 300));
+        elsewhere.continue_at(game.parse_position(text).unwrap(), room(&game, 300));
         assert_eq!(elsewhere.size().nodes, 0);
     }
 }
@@ -125,7 +125,7 @@ fn a_position_known_to_be_won_without_its_way_is_searched_again() {
         Player::White,
         vec![corridor(Player::Black, 9), lost],
     ));
-    for policy in policies() {
+    for rule in search_rules() {
         let rules = game.clone();
         let mut evaluator =
             ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
@@ -138,18 +138,18 @@ fn a_position_known_to_be_won_without_its_way_is_searched_again() {
                 }
             });
         let limit = room(&game, 40);
-        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+        let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         let mut batch = Batch::new(&game);
         tree.plan(20, 20, &[], 7);
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert_eq!(tree.proven(), Some(Proven::win(4)), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::win(4)), "{rule:?}");
         let mut position = game.start();
         game.play(&mut position, tree.best().unwrap());
-        tree.go_on(position, room(&game, 20));
-        assert_eq!(tree.size().nodes, 0, "{policy:?}");
+        tree.continue_at(position, room(&game, 20));
+        assert_eq!(tree.size().nodes, 0, "{rule:?}");
         tree.plan(20, 20, &[], 7);
         batch.search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
-        assert_eq!(tree.proven(), Some(Proven::loss(3)), "{policy:?}");
+        assert_eq!(tree.proven(), Some(Proven::loss(3)), "{rule:?}");
     }
 }
 

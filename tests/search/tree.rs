@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use crate::common;
-use crate::trees::{GUMBEL, corridor, grown, opinionated, policies, summary};
+use crate::trees::{GUMBEL, corridor, grown, opinionated, search_rules, summary};
 use jarmo::eval::{Evaluation, Rollout, ScriptedEvaluator, Uniform, Value};
 use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
 use jarmo::search::{
-    Batch, GumbelSettings, Policy, PuctSettings, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
+    Batch, GumbelSettings, PuctSettings, SearchRule, Step, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
 use rand::Rng;
 
@@ -46,8 +46,8 @@ fn values_keep_their_sign_where_the_mover_repeats() {
     ])])])])]);
     let game = Scripted::new(&line);
     let white = HashMap::from([(1, 0.5), (2, 0.25), (3, 0.125), (4, -0.5)]);
-    for policy in policies() {
-        let tree = grown(&game, policy, 4, &mut by_node(&game, white.clone()));
+    for rule in search_rules() {
+        let tree = grown(&game, rule, 4, &mut by_node(&game, white.clone()));
         let root = tree.root_actions()[0];
         let mean = (0.5 + 0.25 + 0.125 - 0.5) / 4.0;
         let value = root.value.unwrap();
@@ -64,10 +64,10 @@ fn both_players_choose_for_themselves_where_the_mover_repeats() {
     // Black would give White the win at once if he were taken for White at his second choice.
     let trap = Node::black([Node::black([Node::end(9, 0), Node::end(0, 9)])]);
     let game = Scripted::new(&Node::white([trap, Node::end(5, 5)]));
-    for policy in policies() {
-        let tree = grown(&game, policy, 64, &mut Uniform);
-        assert_eq!(tree.best(), Some(Action(1)), "{policy:?}");
-        assert_eq!(tree.proven(), Some(Proven::DRAW), "{policy:?}");
+    for rule in search_rules() {
+        let tree = grown(&game, rule, 64, &mut Uniform);
+        assert_eq!(tree.best(), Some(Action(1)), "{rule:?}");
+        assert_eq!(tree.proven(), Some(Proven::DRAW), "{rule:?}");
     }
 }
 
@@ -78,7 +78,7 @@ fn points_are_told_and_do_not_decide() {
         corridor(Player::Black, 50),
         corridor(Player::Black, 50),
     ]));
-    let best = |policy: Policy| {
+    let best = |rule: SearchRule| {
         let rules = game.clone();
         let mut judge = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
             logits.fill(0.0);
@@ -92,7 +92,7 @@ fn points_are_told_and_do_not_decide() {
                 score,
             })
         });
-        let tree = grown(&game, policy, 32, &mut judge);
+        let tree = grown(&game, rule, 32, &mut judge);
         for root in tree.root_actions() {
             let value = root.value.unwrap();
             let [result, score] = [[-0.9, -6.0], [-0.92, -1.0]][root.action.index()];
@@ -101,8 +101,8 @@ fn points_are_told_and_do_not_decide() {
         }
         tree.best()
     };
-    for policy in policies() {
-        assert_eq!(best(policy), Some(Action(0)), "{policy:?}");
+    for rule in search_rules() {
+        assert_eq!(best(rule), Some(Action(0)), "{rule:?}");
     }
 }
 
@@ -111,8 +111,8 @@ fn certain_wins_are_played_the_quickest_first() {
     let slow = Node::black([Node::white([Node::end(2, 1)])]);
     let slower = Node::black([Node::white([Node::black([Node::white([Node::end(2, 1)])])])]);
     let game = Scripted::new(&Node::white([slower, slow.clone(), Node::end(3, 3)]));
-    for policy in policies() {
-        let mut tree = grown(&game, policy, 100, &mut Uniform);
+    for rule in search_rules() {
+        let mut tree = grown(&game, rule, 100, &mut Uniform);
         let Proven { verdict, plies } = tree.proven().unwrap();
         assert_eq!(verdict, Verdict::Win);
         assert!(plies == Some(3) || plies == Some(5), "{plies:?}");
@@ -143,9 +143,9 @@ fn certain_losses_hold_out_the_longest() {
         long,
         Node::black([Node::end(0, 1)]),
     ]));
-    for policy in policies() {
-        let tree = grown(&game, policy, 100, &mut Uniform);
-        assert_eq!(tree.proven(), Some(Proven::loss(4)), "{policy:?}");
+    for rule in search_rules() {
+        let tree = grown(&game, rule, 100, &mut Uniform);
+        assert_eq!(tree.proven(), Some(Proven::loss(4)), "{rule:?}");
         assert_eq!(tree.best(), Some(Action(1)));
         assert_eq!(tree.line(Action(1)).len(), 4);
     }
@@ -159,10 +159,10 @@ fn certain_children_are_never_visited_again() {
         corridor(Player::Black, 300),
         Node::black([Node::end(0, 1), corridor(Player::Black, 300)]),
     ]));
-    for policy in policies() {
-        let tree = grown(&game, policy, 200, &mut Uniform);
+    for rule in search_rules() {
+        let tree = grown(&game, rule, 200, &mut Uniform);
         let roots = tree.root_actions();
-        assert_eq!((roots[0].visits, roots[1].visits), (1, 1), "{policy:?}");
+        assert_eq!((roots[0].visits, roots[1].visits), (1, 1), "{rule:?}");
         assert_eq!(roots[1].proven, Some(Proven::DRAW));
         // Black proves the fourth a loss for White as soon as he looks at its first branch.
         assert_eq!(roots[3].proven, Some(Proven::loss(2)));
@@ -210,7 +210,7 @@ fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced(
             legal.nth(stream.next_u64() as u32 % legal.count()),
         );
     }
-    for policy in policies() {
+    for rule in search_rules() {
         for nodes in [3, 10, 100, 1000] {
             let rules = game.clone();
             let mut asked = Vec::new();
@@ -223,7 +223,7 @@ fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced(
                 nodes,
                 edges: 100 * nodes,
             };
-            let mut tree = Tree::new(game.clone(), policy, limit, start);
+            let mut tree = Tree::new(game.clone(), rule, limit, start);
             tree.plan(400, 400, &[], 7);
             Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut judge, |_| false);
             let size = tree.size();
@@ -250,8 +250,8 @@ fn a_full_tree_stops_and_answers() {
         nodes: 20,
         edges: 100,
     };
-    for policy in policies() {
-        let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+    for rule in search_rules() {
+        let mut tree = Tree::new(game.clone(), rule, limit, game.start());
         tree.plan(1000, 1000, &[], 0);
         Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut Uniform, |_| false);
         assert!(tree.is_full());
@@ -283,9 +283,9 @@ fn an_edge_takes_at_most_100_bytes() {
 #[test]
 fn a_simulation_allocates_nothing() {
     fn check<G: Game>(game: G) {
-        for policy in policies() {
+        for rule in search_rules() {
             let limit = TreeLimit::for_simulations(&game, 600);
-            let mut tree = Tree::new(game.clone(), policy, limit, game.start());
+            let mut tree = Tree::new(game.clone(), rule, limit, game.start());
             let mut batch = Batch::new(&game);
             let mut rollout = Rollout::new(game.clone());
             let mut more = |simulations| {
@@ -294,7 +294,7 @@ fn a_simulation_allocates_nothing() {
             };
             more(10); // the rows of the batch and of the plan
             let count = allocation_counter::measure(|| more(500)).count_total;
-            assert_eq!(count, 0, "{} {policy:?}", game.id());
+            assert_eq!(count, 0, "{} {rule:?}", game.id());
         }
     }
     check(Jarmo::standard());
@@ -338,7 +338,7 @@ fn a_leaf_of_before_a_restart_is_refused() {
     let limit = TreeLimit::for_simulations(&game, 8);
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
     tree.plan(8, 8, &[], 0);
-    let Step::Judge(leaf) = tree.select() else {
+    let Step::Evaluate(leaf) = tree.select() else {
         panic!("the root wants to be judged");
     };
     tree.restart(game.start());
@@ -364,17 +364,17 @@ fn a_tree_does_not_depend_on_its_neighbours() {
             }
             starts.push(position);
         }
-        for policy in policies() {
+        for rule in search_rules() {
             let make = |(index, position): (usize, &G::Position)| {
                 let limit = TreeLimit::for_simulations(&game, 60);
-                let mut tree = Tree::new(game.clone(), policy, limit, *position);
+                let mut tree = Tree::new(game.clone(), rule, limit, *position);
                 let mut noise = stream(3, index as u64);
                 let legal = game.legal(position).count() as usize;
-                let noise: Vec<f32> = match policy {
-                    Policy::Gumbel(_) => {
+                let noise: Vec<f32> = match rule {
+                    SearchRule::Gumbel(_) => {
                         (0..legal).map(|_| gumbel_noise(noise.next_u64())).collect()
                     }
-                    Policy::Puct(_) => {
+                    SearchRule::Puct(_) => {
                         let mut sample = vec![0.0; legal];
                         dirichlet(0.5, &mut sample, || noise.next_u64());
                         sample
@@ -425,7 +425,12 @@ fn a_temperature_makes_priors_flatter() {
             temperature,
             ..PuctSettings::default()
         };
-        let tree = grown(&game, Policy::Puct(settings), 4, &mut opinionated(&game, 1));
+        let tree = grown(
+            &game,
+            SearchRule::Puct(settings),
+            4,
+            &mut opinionated(&game, 1),
+        );
         tree.root_actions().iter().map(|root| root.prior).collect()
     };
     let (plain, flat) = (priors(1.0), priors(2.0));
@@ -452,8 +457,8 @@ fn values_closer_than_the_least_range_weigh_less_in_the_improved_policy() {
             least_range,
             ..GumbelSettings::default()
         };
-        let policy = Policy::Gumbel(settings);
-        let tree = grown(&game, policy, 2, &mut by_node(&game, white.clone()));
+        let rule = SearchRule::Gumbel(settings);
+        let tree = grown(&game, rule, 2, &mut by_node(&game, white.clone()));
         let mut shares = vec![0.0; game.actions()];
         tree.write_policy(&mut shares);
         let found = (shares[0] / shares[1]).ln();

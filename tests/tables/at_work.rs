@@ -311,7 +311,7 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
     assert!((one.share() - of_agent.share()).abs() < 0.1);
     let wrong: AgentSpec = format!("{file}?sims=0&cpuct=1").parse().unwrap();
     let error = build(game, &wrong).err().unwrap().to_string();
-    assert!(error.contains("`cpuct` is about search"), "{error}");
+    assert!(error.contains("`cpuct` configures the search"), "{error}");
 }
 
 #[test]

@@ -493,7 +493,7 @@ fn a_run_can_go_on_with_a_larger_network() {
         .assert()
         .code(2)
         .stderr(contains(
-            "--from: its network is mlp 64x1, and the settings want mlp 32x1",
+            "--from: its network is mlp 64x1, the settings say mlp 32x1",
         ));
     program(&start)
         .args(QUICK)

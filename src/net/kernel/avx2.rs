@@ -7,9 +7,9 @@ use std::arch::x86_64::{
 };
 
 use super::simd::{self, Simd};
-use super::{Dense, Finish, Table};
+use super::{Dense, Epilogue, Table};
 
-/// The kernel of processors with AVX2 and FMA. Holding one proves that this processor has it.
+/// The AVX2 kernel. Holding one proves that this processor has AVX2 and FMA.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx2(());
 
@@ -21,7 +21,7 @@ impl Avx2 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx2 {
     type Element = f32;
     type Sums = __m256;
@@ -35,9 +35,9 @@ impl Simd for Avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], finish: &mut Finish<'_, f32>) {
+    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_, f32>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Avx2>(layer, input, finish) }
+        unsafe { simd::dense::<Avx2>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx2,fma")]
@@ -89,7 +89,7 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn cut(sums: __m256) -> __m256 {
+    unsafe fn relu(sums: __m256) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_max_ps(sums, _mm256_setzero_ps()) }
     }

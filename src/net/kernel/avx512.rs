@@ -7,9 +7,9 @@ use std::arch::x86_64::{
 };
 
 use super::simd::{self, Simd};
-use super::{Dense, Finish, Table};
+use super::{Dense, Epilogue, Table};
 
-/// The kernel of processors with AVX-512. Holding one proves that this processor has it.
+/// The AVX-512 kernel. Holding one proves that this processor has AVX-512.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512(());
 
@@ -20,7 +20,7 @@ impl Avx512 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx512 {
     type Element = f32;
     type Sums = __m512;
@@ -34,9 +34,9 @@ impl Simd for Avx512 {
     }
 
     #[target_feature(enable = "avx512f")]
-    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], finish: &mut Finish<'_, f32>) {
+    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_, f32>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Avx512>(layer, input, finish) }
+        unsafe { simd::dense::<Avx512>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx512f")]
@@ -88,7 +88,7 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    unsafe fn cut(sums: __m512) -> __m512 {
+    unsafe fn relu(sums: __m512) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
     }

@@ -1,7 +1,7 @@
-//! AVX-512 with bf16: products of 16-bit numbers, sums of 32 bits, two inputs at a time.
+//! AVX-512 with bf16: products of 16-bit numbers, 32-bit sums, two inputs at a time.
 //!
-//! A bf16 number has 8 significant bits: weights and activations are rounded once, to one part in
-//! 512 at most; sums are not rounded.
+//! A bf16 number has 8 significant bits, so rounding changes weights and activations by at most one
+//! part in 512. Sums keep 32 bits.
 
 use std::arch::is_x86_feature_detected;
 use std::arch::x86_64::{
@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 use std::mem::transmute;
 
 use super::simd::{self, Simd};
-use super::{Dense, Finish, Table};
+use super::{Dense, Epilogue, Table};
 
 /// The upper half of a 32-bit number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,6 @@ use super::{Dense, Finish, Table};
 pub(in crate::net) struct Bf16(u16);
 
 impl Bf16 {
-    /// The number itself.
     #[cfg(test)]
     pub(in crate::net) fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
@@ -28,7 +27,7 @@ impl Bf16 {
 }
 
 impl From<f32> for Bf16 {
-    /// To the nearest, ties to even. The number is finite.
+    /// Rounds a finite number to the nearest, ties to even.
     fn from(number: f32) -> Bf16 {
         let bits = number.to_bits();
         let half = 0x7fff + (bits >> 16 & 1);
@@ -36,7 +35,7 @@ impl From<f32> for Bf16 {
     }
 }
 
-/// The kernel of processors with AVX-512 with bf16. Holding one proves that this processor has it.
+/// The AVX-512 bf16 kernel. Holding one proves that this processor has AVX-512 with bf16.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Avx512Bf16(());
 
@@ -48,7 +47,7 @@ impl Avx512Bf16 {
     }
 }
 
-// SAFETY, for every function: [`Simd`]'s caller promises the processor and the pointers.
+// SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx512Bf16 {
     type Element = Bf16;
     type Sums = __m512;
@@ -62,9 +61,9 @@ impl Simd for Avx512Bf16 {
     }
 
     #[target_feature(enable = "avx512f,avx512bf16")]
-    unsafe fn run_dense(layer: &Dense<Bf16>, input: &[Bf16], finish: &mut Finish<'_, Bf16>) {
+    unsafe fn run_dense(layer: &Dense<Bf16>, input: &[Bf16], epilogue: &mut Epilogue<'_, Bf16>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Avx512Bf16>(layer, input, finish) }
+        unsafe { simd::dense::<Avx512Bf16>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx512f,avx512bf16")]
@@ -122,7 +121,7 @@ impl Simd for Avx512Bf16 {
     }
 
     #[inline(always)]
-    unsafe fn cut(sums: __m512) -> __m512 {
+    unsafe fn relu(sums: __m512) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
     }

@@ -1,4 +1,4 @@
-//! The kernels by name.
+//! The kinds of kernels and their names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ use super::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelKind {
-    /// Plain code for every machine.
+    /// Portable code for every machine.
     Portable,
     /// AVX2 with FMA.
     Avx2,
     /// AVX-512.
     Avx512,
-    /// AVX-512 with products of bf16 numbers: about one part in 200 off the others' answers.
+    /// AVX-512 with bf16 products: outputs differ from the others by about one part in 200.
     Avx512Bf16,
 }
 
@@ -41,7 +41,7 @@ impl KernelKind {
         }
     }
 
-    /// Those that this processor can run, slowest first.
+    /// The kinds that this processor can run, slowest first.
     pub fn available() -> Vec<KernelKind> {
         KernelKind::ALL
             .into_iter()
@@ -49,10 +49,12 @@ impl KernelKind {
             .collect()
     }
 
-    /// The fastest that this processor can run.
+    /// The fastest kind that this processor can run.
     pub fn best() -> KernelKind {
         let available = KernelKind::available();
-        *available.last().expect("plain code runs everywhere")
+        *available
+            .last()
+            .expect("the portable kernel runs everywhere")
     }
 
     fn runs_here(self) -> bool {
@@ -85,7 +87,7 @@ impl FromStr for KernelKind {
             .find(|kind| kind.name() == text)
             .ok_or_else(|| {
                 let names = KernelKind::ALL.map(KernelKind::name).join(", ");
-                format!("no kernel is called `{text}`; there are {names}")
+                format!("unknown kernel `{text}`; the kernels are {names}")
             })
     }
 }

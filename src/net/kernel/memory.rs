@@ -1,18 +1,18 @@
-//! Memory that starts on a cache line.
+//! Memory aligned to cache lines.
 
 use std::ops::{Deref, DerefMut};
 
 const LINE: usize = 64; // bytes
 
-/// A slice of fixed length that starts on a cache line, so that no vector straddles two.
+/// A slice of fixed length that starts on a cache line, so that no vector straddles two lines.
 pub(in crate::net) struct Aligned<E> {
-    data: Vec<E>, // never grows, so its start stays where it is
+    data: Vec<E>, // never grows, so it never moves
     start: usize,
     len: usize,
 }
 
 impl<E: Copy + Default> Aligned<E> {
-    /// So many default values.
+    /// A slice of default values.
     pub(in crate::net) fn new(len: usize) -> Aligned<E> {
         let data = vec![E::default(); len + LINE / size_of::<E>()];
         let start = data.as_ptr().align_offset(LINE);

@@ -1,10 +1,10 @@
-//! The two computations that a frozen network consists of, for every kind of processor: sums of
-//! table rows (the first layer) and dense products with their bias, residual and ReLU.
+//! The two computations of a frozen network, for every kind of processor: sums of table rows (the first
+//! layer) and dense products with bias, residual and ReLU.
 //!
-//! One of the two places of the library with `unsafe`; the other maps files. The processor's
-//! abilities are values: a kernel such as [`avx2::Avx2`] comes only from its `detect`, so holding one
-//! proves that it may be called. Safe wrappers check every length before a pointer is made; the
-//! portable kernel is safe code and the twin that tests compare every other one with.
+//! The library has `unsafe` code in two places: here, and where files are mapped. A kernel such as
+//! [`avx2::Avx2`] comes only from its `detect`, so holding one proves that its instructions exist. Safe
+//! wrappers check every length before a pointer is made. The portable kernel is safe code; tests
+//! compare every other kernel with it.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
@@ -21,21 +21,21 @@ mod simd;
 pub use kind::KernelKind;
 pub(super) use memory::Aligned;
 
-/// Outputs of a product are padded to a multiple of this.
+/// The outputs of a product are padded to a multiple of this.
 pub(super) const LANES: usize = 16;
 
-/// A way to compute on one kind of processor.
+/// The computations on one kind of processor.
 ///
-/// Every row of a batch is computed for itself and in the same order of additions, whatever rows
-/// are beside it: the same row gives the same bits in every batch.
+/// Every row of a batch is computed on its own with the same order of additions, so a row gives the
+/// same bits in every batch.
 pub(super) trait Kernel: Copy + Send + Sync + 'static {
-    /// What weights and activations are stored as.
+    /// The type of weights and activations.
     type Element: Copy + Default + Send + Sync + 'static;
 
-    /// Columns of a panel of weights; the last panel may be narrower.
+    /// Columns per panel of weights; the last panel may be narrower.
     const COLUMNS: usize;
 
-    /// How many inputs of a column lie side by side in a panel.
+    /// Adjacent inputs of a column in a panel.
     const DEPTH: usize;
 
     /// Rounds a number to an element.
@@ -46,14 +46,14 @@ pub(super) trait Kernel: Copy + Send + Sync + 'static {
         self,
         layer: &Dense<Self::Element>,
         input: &[Self::Element],
-        finish: Finish<'_, Self::Element>,
+        epilogue: Epilogue<'_, Self::Element>,
     );
 
-    /// The table's bias plus those rows of it, cut off below zero: `[width]`.
+    /// The ReLU of the table's bias plus these rows of it: `[width]`.
     fn sum_rows(self, table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
 }
 
-/// The weights of a product in the order in which a kernel reads them:
+/// The weights of a product in the order that a kernel reads them:
 /// `[panel][input / DEPTH][column][DEPTH]`.
 pub(super) struct Dense<E> {
     weights: Aligned<E>,
@@ -62,15 +62,15 @@ pub(super) struct Dense<E> {
     outputs: usize, // a multiple of LANES
 }
 
-/// Rows that can be added up: `[row][width]`.
+/// The rows of the first layer: `[row][width]`.
 pub(super) struct Table<E> {
     rows: Aligned<E>,
     bias: Aligned<f32>, // [width], a multiple of LANES
 }
 
-/// What happens to a finished sum.
-pub(super) enum Finish<'a, E> {
-    /// A hidden layer: add the residual, cut off below zero, round to elements `[rows, outputs]`.
+/// What to do with the sums of a product.
+pub(super) enum Epilogue<'a, E> {
+    /// A hidden layer: add the residual, apply ReLU, round to elements `[rows, outputs]`.
     Hidden { residual: &'a [E], out: &'a mut [E] },
     /// The sums as they are, `[rows, outputs]`.
     Sums { out: &'a mut [f32] },
@@ -111,7 +111,7 @@ impl<E: Copy + Default> Dense<E> {
         }
     }
 
-    /// Numbers of a finished row.
+    /// Outputs of a row, padding included.
     pub(super) fn outputs(&self) -> usize {
         self.outputs
     }
@@ -120,18 +120,18 @@ impl<E: Copy + Default> Dense<E> {
     ///
     /// # Panics
     /// Panics unless `input` is whole rows, and the outputs and residuals are `[rows, outputs]`.
-    fn check(&self, input: &[E], finish: &Finish<'_, E>) {
+    fn check(&self, input: &[E], epilogue: &Epilogue<'_, E>) {
         assert_eq!(self.weights.len(), self.inputs * self.outputs);
         assert_eq!(self.bias.len(), self.outputs);
         assert!(self.outputs.is_multiple_of(LANES));
         assert!(input.len().is_multiple_of(self.inputs), "whole rows");
         let numbers = input.len() / self.inputs * self.outputs;
-        match finish {
-            Finish::Hidden { residual, out } => {
+        match epilogue {
+            Epilogue::Hidden { residual, out } => {
                 assert_eq!(out.len(), numbers, "one output per row and column");
                 assert_eq!(residual.len(), numbers, "one residual per output");
             }
-            Finish::Sums { out } => assert_eq!(out.len(), numbers, "one sum per row and column"),
+            Epilogue::Sums { out } => assert_eq!(out.len(), numbers, "one sum per row and column"),
         }
     }
 }
@@ -153,7 +153,7 @@ impl<E: Copy + Default> Table<E> {
         }
     }
 
-    /// Numbers of a row.
+    /// Columns of a row.
     fn width(&self) -> usize {
         self.bias.len()
     }
@@ -168,7 +168,7 @@ impl<E: Copy + Default> Table<E> {
         assert_eq!(out.len(), width, "one output for every column");
         for &row in rows {
             let end = (row as usize + 1) * width;
-            assert!(end <= self.rows.len(), "a row that is there");
+            assert!(end <= self.rows.len(), "rows must be in the table");
         }
     }
 }

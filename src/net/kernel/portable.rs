@@ -1,12 +1,12 @@
-//! Plain code for every machine, and the twin of the other kernels.
+//! Portable code for every machine, and the reference for the other kernels.
 
-use super::{Dense, Finish, Kernel, LANES, Table};
+use super::{Dense, Epilogue, Kernel, LANES, Table};
 
-/// The kernel that every machine has.
+/// The kernel for every machine.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::net) struct Portable;
 
-const ROWS: usize = 4; // computed together, so that a weight is read once for all of them
+const ROWS: usize = 4; // computed together, so that each weight is read once for all of them
 
 impl Kernel for Portable {
     type Element = f32;
@@ -17,8 +17,8 @@ impl Kernel for Portable {
         number
     }
 
-    fn dense(self, layer: &Dense<f32>, input: &[f32], mut finish: Finish<'_, f32>) {
-        layer.check(input, &finish);
+    fn dense(self, layer: &Dense<f32>, input: &[f32], mut epilogue: Epilogue<'_, f32>) {
+        layer.check(input, &epilogue);
         for (panel, weights) in layer.weights.chunks_exact(layer.inputs * LANES).enumerate() {
             let column = panel * LANES;
             let bias = &layer.bias[column..column + LANES];
@@ -35,7 +35,7 @@ impl Kernel for Portable {
                     }
                 }
                 for sum in &sums[..together] {
-                    store(sum, bias, row * layer.outputs + column, &mut finish);
+                    store(sum, bias, row * layer.outputs + column, &mut epilogue);
                     row += 1;
                 }
             }
@@ -78,14 +78,14 @@ fn tile<const R: usize>(weights: &[f32], rows: &[f32]) -> [[f32; LANES]; R] {
 }
 
 #[inline]
-fn store(sum: &[f32; LANES], bias: &[f32], place: usize, finish: &mut Finish<'_, f32>) {
+fn store(sum: &[f32; LANES], bias: &[f32], place: usize, epilogue: &mut Epilogue<'_, f32>) {
     for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
         let place = place + index;
-        match finish {
-            Finish::Hidden { residual, out } => {
+        match epilogue {
+            Epilogue::Hidden { residual, out } => {
                 out[place] = (sum + bias + residual[place]).max(0.0)
             }
-            Finish::Sums { out } => out[place] = sum + bias,
+            Epilogue::Sums { out } => out[place] = sum + bias,
         }
     }
 }

@@ -1,59 +1,59 @@
-//! The kernels' loops, written once for every vector unit: tiles of six rows by a few vectors of
-//! sums that stay in registers while the inputs pass by.
+//! The loops of the kernels, written once for all vector units: tiles of six rows by a few vectors,
+//! whose sums stay in registers.
 //!
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
-//! [`avx512`](super::avx512) and [`bf16`](super::bf16), where the processor's abilities are on.
+//! [`avx512`](super::avx512) and [`bf16`](super::bf16), which enable the instructions.
 
-use super::{Dense, Finish, Kernel, Table};
+use super::{Dense, Epilogue, Kernel, Table};
 
-/// What a vector unit does. A value of such a type proves that this processor has the unit.
+/// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
 /// # Safety
 /// Every function needs a processor with the unit. Pointers are to `LANES` numbers, or to
 /// `LANES * DEPTH` elements for `weights` and `DEPTH` elements for `splat`; they need no alignment.
 pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
-    /// What weights and activations are stored as.
+    /// The type of weights and activations.
     type Element: Copy + Default + Send + Sync + 'static;
     /// A register of `LANES` sums.
     type Sums: Copy;
     /// A register of `LANES * DEPTH` elements.
     type Group: Copy;
-    /// Sums in a register.
+    /// Sums per register.
     const LANES: usize;
-    /// Inputs that one multiplication adds up.
+    /// Inputs per multiplication.
     const DEPTH: usize;
-    /// Vectors of a full panel: at most four, so that six rows of sums fit the registers.
+    /// Vectors of a full panel: at most four, so that six rows of sums fit into the registers.
     const VECTORS: usize;
 
     /// Rounds a number to an element.
     fn element(number: f32) -> Self::Element;
-    /// [`dense`], compiled with the unit's instructions. `layer.check(input, finish)` passed.
+    /// [`dense`], compiled with the unit's instructions. `layer.check(input, epilogue)` passed.
     unsafe fn run_dense(
         layer: &Dense<Self::Element>,
         input: &[Self::Element],
-        finish: &mut Finish<'_, Self::Element>,
+        epilogue: &mut Epilogue<'_, Self::Element>,
     );
     /// [`sum_rows`], compiled with the unit's instructions. `table.check(rows, out)` passed.
     unsafe fn run_sum_rows(table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
-    /// Zeros.
+    /// A register of zeros.
     unsafe fn zero() -> Self::Sums;
-    /// Weights of `LANES` columns and `DEPTH` inputs.
+    /// Loads the weights of `LANES` columns and `DEPTH` inputs.
     unsafe fn weights(from: *const Self::Element) -> Self::Group;
-    /// `DEPTH` inputs, repeated for every column.
+    /// Loads `DEPTH` inputs and repeats them for every column.
     unsafe fn splat(from: *const Self::Element) -> Self::Group;
-    /// `sums` plus the products, added up over the inputs of each column.
+    /// Adds to `sums` the products of the inputs and weights of each column.
     unsafe fn multiply(sums: Self::Sums, inputs: Self::Group, weights: Self::Group) -> Self::Sums;
-    /// Elements as numbers.
+    /// Loads elements and converts them to 32-bit numbers.
     unsafe fn widen(from: *const Self::Element) -> Self::Sums;
-    /// Numbers.
+    /// Loads 32-bit numbers.
     unsafe fn load(from: *const f32) -> Self::Sums;
-    /// The sum of both.
+    /// Adds lane by lane.
     unsafe fn add(left: Self::Sums, right: Self::Sums) -> Self::Sums;
-    /// What is below zero becomes zero.
-    unsafe fn cut(sums: Self::Sums) -> Self::Sums;
+    /// Replaces negative sums with zero.
+    unsafe fn relu(sums: Self::Sums) -> Self::Sums;
     /// Rounds to elements and stores them.
     unsafe fn narrow(sums: Self::Sums, to: *mut Self::Element);
-    /// Stores the numbers.
+    /// Stores the sums.
     unsafe fn store(sums: Self::Sums, to: *mut f32);
 }
 
@@ -70,11 +70,11 @@ impl<S: Simd> Kernel for S {
         self,
         layer: &Dense<S::Element>,
         input: &[S::Element],
-        mut finish: Finish<'_, S::Element>,
+        mut epilogue: Epilogue<'_, S::Element>,
     ) {
-        layer.check(input, &finish);
+        layer.check(input, &epilogue);
         // SAFETY: holding `self` proves the unit; `check` proves every length.
-        unsafe { S::run_dense(layer, input, &mut finish) }
+        unsafe { S::run_dense(layer, input, &mut epilogue) }
     }
 
     fn sum_rows(self, table: &Table<S::Element>, rows: &[u32], out: &mut [S::Element]) {
@@ -87,12 +87,12 @@ impl<S: Simd> Kernel for S {
 /// See [`Kernel::dense`].
 ///
 /// # Safety
-/// The processor has the unit, and `layer.check(input, finish)` passed.
+/// The processor has the unit, and `layer.check(input, epilogue)` passed.
 #[inline(always)]
 pub(super) unsafe fn dense<S: Simd>(
     layer: &Dense<S::Element>,
     input: &[S::Element],
-    finish: &mut Finish<'_, S::Element>,
+    epilogue: &mut Epilogue<'_, S::Element>,
 ) {
     let mut column = 0;
     while column < layer.outputs {
@@ -100,10 +100,10 @@ pub(super) unsafe fn dense<S: Simd>(
         // SAFETY: packing made the panel at `column` exactly this wide.
         unsafe {
             match vectors {
-                1 => panel::<S, 1>(layer, input, column, finish),
-                2 => panel::<S, 2>(layer, input, column, finish),
-                3 => panel::<S, 3>(layer, input, column, finish),
-                _ => panel::<S, 4>(layer, input, column, finish),
+                1 => panel::<S, 1>(layer, input, column, epilogue),
+                2 => panel::<S, 2>(layer, input, column, epilogue),
+                3 => panel::<S, 3>(layer, input, column, epilogue),
+                _ => panel::<S, 4>(layer, input, column, epilogue),
             }
         }
         column += vectors * S::LANES;
@@ -117,31 +117,31 @@ unsafe fn panel<S: Simd, const V: usize>(
     layer: &Dense<S::Element>,
     input: &[S::Element],
     column: usize,
-    finish: &mut Finish<'_, S::Element>,
+    epilogue: &mut Epilogue<'_, S::Element>,
 ) {
     let rows = input.len() / layer.inputs;
     let mut row = 0;
     // SAFETY: each call takes as many rows as are left or fewer.
     unsafe {
         while row + 6 <= rows {
-            tile::<S, 6, V>(layer, input, row, column, finish);
+            tile::<S, 6, V>(layer, input, row, column, epilogue);
             row += 6;
         }
         if row + 4 <= rows {
-            tile::<S, 4, V>(layer, input, row, column, finish);
+            tile::<S, 4, V>(layer, input, row, column, epilogue);
             row += 4;
         }
         if row + 2 <= rows {
-            tile::<S, 2, V>(layer, input, row, column, finish);
+            tile::<S, 2, V>(layer, input, row, column, epilogue);
             row += 2;
         }
         if row < rows {
-            tile::<S, 1, V>(layer, input, row, column, finish);
+            tile::<S, 1, V>(layer, input, row, column, epilogue);
         }
     }
 }
 
-/// Products of rows `row..row + R` with the panel at `column`.
+/// Multiplies rows `row..row + R` by the panel at `column`.
 ///
 /// # Safety
 /// As [`panel`], and `input` has `row + R` rows or more.
@@ -151,7 +151,7 @@ unsafe fn tile<S: Simd, const R: usize, const V: usize>(
     input: &[S::Element],
     row: usize,
     column: usize,
-    finish: &mut Finish<'_, S::Element>,
+    epilogue: &mut Epilogue<'_, S::Element>,
 ) {
     let inputs = layer.inputs;
     // SAFETY: panels before this one hold `inputs * column` weights, this one `inputs * V * LANES` in
@@ -179,12 +179,12 @@ unsafe fn tile<S: Simd, const R: usize, const V: usize>(
                 let column = column + vector * S::LANES;
                 let place = (row + index) * layer.outputs + column;
                 let sum = S::add(sum, S::load(layer.bias.as_ptr().add(column)));
-                match finish {
-                    Finish::Hidden { residual, out } => {
+                match epilogue {
+                    Epilogue::Hidden { residual, out } => {
                         let sum = S::add(sum, S::widen(residual.as_ptr().add(place)));
-                        S::narrow(S::cut(sum), out.as_mut_ptr().add(place));
+                        S::narrow(S::relu(sum), out.as_mut_ptr().add(place));
                     }
-                    Finish::Sums { out } => S::store(sum, out.as_mut_ptr().add(place)),
+                    Epilogue::Sums { out } => S::store(sum, out.as_mut_ptr().add(place)),
                 }
             }
         }
@@ -242,7 +242,7 @@ unsafe fn add_up<S: Simd, const V: usize>(
         for (vector, &sum) in sums.iter().enumerate() {
             let place = column + vector * S::LANES;
             let sum = S::add(sum, S::load(table.bias.as_ptr().add(place)));
-            S::narrow(S::cut(sum), out.as_mut_ptr().add(place));
+            S::narrow(S::relu(sum), out.as_mut_ptr().add(place));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Every kernel of this machine against the portable one, over all shapes of tiles.
+//! Compares every kernel of this machine with the portable one, over all shapes of tiles.
 
 use rand::RngExt;
 
 use super::portable::Portable;
-use super::{Aligned, Dense, Finish, Kernel, Table};
+use super::{Aligned, Dense, Epilogue, Kernel, Table};
 use crate::random::{Stream, stream};
 
-/// What a kernel computed, as numbers.
+/// The outputs of a kernel as 32-bit numbers.
 #[derive(PartialEq, Debug)]
 struct Answers {
     hidden: Vec<f32>,
@@ -42,13 +42,13 @@ fn dense<K: Kernel>(
     let size = rows * layer.outputs();
     let residual = elements::<K>(&numbers.some(size));
     let mut hidden = vec![K::Element::default(); size];
-    let finish = Finish::Hidden {
+    let epilogue = Epilogue::Hidden {
         residual: &residual,
         out: &mut hidden,
     };
-    kernel.dense(&layer, &input, finish);
+    kernel.dense(&layer, &input, epilogue);
     let mut sums = vec![0.0; size];
-    kernel.dense(&layer, &input, Finish::Sums { out: &mut sums });
+    kernel.dense(&layer, &input, Epilogue::Sums { out: &mut sums });
     Answers {
         hidden: hidden.into_iter().map(number).collect(),
         sums,
@@ -89,7 +89,7 @@ fn compare(what: &str, computed: &Answers, expected: &Answers, tolerance: f32) {
     }
 }
 
-/// Holds a kernel against its portable twin; errors grow with the square root of `inputs`.
+/// Compares a kernel with the portable one; errors grow with the square root of `inputs`.
 #[cfg(target_arch = "x86_64")]
 fn check<K: Kernel>(kernel: K, number: impl Fn(K::Element) -> f32 + Copy, error: f32) {
     let same = |number| number;
@@ -131,7 +131,7 @@ fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, ou
     let sums = |first: usize, rows: usize| {
         let input = &input[first * inputs..][..rows * inputs];
         let mut sums = vec![0.0; rows * layer.outputs()];
-        kernel.dense(&layer, input, Finish::Sums { out: &mut sums });
+        kernel.dense(&layer, input, Epilogue::Sums { out: &mut sums });
         sums.into_iter().map(f32::to_bits).collect::<Vec<_>>()
     };
     let together = sums(0, ROWS);
@@ -145,7 +145,7 @@ fn rows_are_the_same_bits_in_every_batch<K: Kernel>(kernel: K, inputs: usize, ou
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_avx2_kernel_answers_like_its_portable_twin() {
+fn the_avx2_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::avx2::Avx2::detect() {
         check(kernel, |number| number, 1e-6);
     }
@@ -153,7 +153,7 @@ fn the_avx2_kernel_answers_like_its_portable_twin() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_avx512_kernel_answers_like_its_portable_twin() {
+fn the_avx512_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::avx512::Avx512::detect() {
         check(kernel, |number| number, 1e-6);
     }
@@ -161,28 +161,28 @@ fn the_avx512_kernel_answers_like_its_portable_twin() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn the_bf16_kernel_answers_like_its_portable_twin() {
+fn the_bf16_kernel_agrees_with_the_portable_one() {
     if let Some(kernel) = super::bf16::Avx512Bf16::detect() {
         check(kernel, super::bf16::Bf16::to_f32, 4e-3);
     }
 }
 
 #[test]
-fn the_portable_kernel_computes_what_the_formula_says() {
+fn the_portable_kernel_follows_the_formula() {
     // Two rows of two inputs, three outputs.
     let layer = Dense::pack::<Portable>(&[1.0, 2.0, -3.0, 10.0, 20.0, 30.0], &[0.5, 0.0, -0.5]);
     let input = [1.0, 0.1, 2.0, 0.0];
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, &input, Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &input, Epilogue::Sums { out: &mut sums });
     let (first, second) = sums.split_at(16);
     assert_eq!(first[..4], [2.5, 4.0, -0.5, 0.0]);
     assert_eq!(second[..4], [2.5, 4.0, -6.5, 0.0]);
     let mut hidden = [0.0; 32];
-    let finish = Finish::Hidden {
+    let epilogue = Epilogue::Hidden {
         residual: &[1.0; 32],
         out: &mut hidden,
     };
-    Portable.dense(&layer, &input, finish);
+    Portable.dense(&layer, &input, epilogue);
     let (first, second) = hidden.split_at(16);
     assert_eq!(first[..4], [3.5, 5.0, 0.5, 1.0]);
     assert_eq!(second[..4], [3.5, 5.0, 0.0, 1.0]);
@@ -193,7 +193,7 @@ fn the_portable_kernel_computes_what_the_formula_says() {
 fn a_product_of_half_a_row_is_refused() {
     let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
     let mut sums = [0.0; 32];
-    Portable.dense(&layer, &[0.0; 7], Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &[0.0; 7], Epilogue::Sums { out: &mut sums });
 }
 
 #[test]
@@ -201,5 +201,5 @@ fn a_product_of_half_a_row_is_refused() {
 fn a_product_past_the_end_of_its_output_is_refused() {
     let layer = Dense::pack::<Portable>(&[0.0; 16], &[0.0; 4]);
     let mut sums = [0.0; 31];
-    Portable.dense(&layer, &[0.0; 8], Finish::Sums { out: &mut sums });
+    Portable.dense(&layer, &[0.0; 8], Epilogue::Sums { out: &mut sums });
 }

@@ -1,8 +1,9 @@
-//! Depth-first search with a heuristic: iterative deepening, principal variation search, a table of
-//! positions, ordered actions, reductions of late ones, and quiescence.
+//! Alpha-beta with a heuristic: iterative deepening with aspiration windows, principal variation
+//! search, a transposition table, killers and history, futility pruning, late move reductions, and
+//! quiescence search.
 //!
-//! Nothing assumes that the mover alternates: a value is turned only where the mover changes, and a
-//! player's second action in a row costs no depth.
+//! Nothing assumes that players alternate: a score changes sign only where the player to move changes,
+//! and a player's second action in a row costs no depth.
 
 mod order;
 mod quiesce;
@@ -11,101 +12,101 @@ mod table;
 
 use std::ops::Range;
 
-use super::{Heuristic, Judged};
+use super::{HasHeuristic, Heuristic};
 use crate::game::{Action, Game, Mask, Player};
-use order::{Experience, MOST_PLIES, Scored, Scoring, pick};
-use quiesce::MOST_QUIESCENCE;
-pub use score::{Found, Line};
-use score::{INFINITE, LEAST_WIN, WIN, from_table, to_table};
-use table::{Bound, Table};
+use order::{MAX_PLIES, OrderStats, Scored, Scoring, pick};
+use quiesce::MAX_QUIESCENCE;
+use score::{INFINITE, MIN_WIN, WIN, from_table, to_table};
+pub use score::{RootLine, SearchResult};
+use table::{Bound, TranspositionTable};
 
-/// Deeper than this no search goes, apart from extensions.
-const MOST_DEPTH: i32 = MOST_PLIES as i32 / 2;
+/// The largest depth of iterative deepening.
+const MAX_DEPTH: i32 = MAX_PLIES as i32 / 2;
 
-/// Where there is only one legal action at the root, its score is not looked into deeper than this.
-const FORCED_DEPTH: i32 = 8;
+/// The largest depth if the root has only one legal action.
+const MAX_FORCED_DEPTH: i32 = 8;
 
-/// A position without a remembered action is searched one ply less from this depth on.
-const UNKNOWN_DEPTH: i32 = 5;
+/// From this depth on, a position without a table action is searched one ply less deep.
+const REDUCTION_DEPTH: i32 = 5;
 
-/// Evaluations this far above what is needed, per ply of depth left, are believed.
-const FAR_ABOVE: i32 = 130;
-const FAR_ABOVE_DEPTH: i32 = 3;
+/// A position whose evaluation exceeds beta by this per remaining ply is not searched.
+const REVERSE_FUTILITY_MARGIN: i32 = 130;
+const REVERSE_FUTILITY_DEPTH: i32 = 3;
 
-/// Quiet actions are not tried this far below what is needed, per ply of depth left.
-const FAR_BELOW: i32 = 110;
-const FAR_BELOW_DEPTH: i32 = 2;
+/// Quiet actions are skipped where the evaluation is below alpha by this per remaining ply.
+const FUTILITY_MARGIN: i32 = 110;
+const FUTILITY_DEPTH: i32 = 2;
 
-/// Half the width of the window around the last depth's score.
-const WINDOW: i32 = 30;
+/// Half the width of the first aspiration window.
+const ASPIRATION: i32 = 30;
 
-/// Nodes between two looks at whether to stop.
-const NODES_PER_LOOK: u64 = 2048;
+/// Nodes between two calls of `stop`.
+const NODES_PER_CHECK: u64 = 2048;
 
-/// Depth-first search over one game.
-pub struct AlphaBeta<G: Judged> {
+/// Alpha-beta search of one game.
+pub struct AlphaBeta<G: HasHeuristic> {
     game: G,
     heuristic: G::Heuristic,
-    table: Table,
-    experience: Experience,
-    scored: Vec<Scored>, // the actions of all positions on the way down
-    lines: Vec<[Action; MOST_PLIES]>, // by ply: the best play from there
-    lengths: [usize; MOST_PLIES + 1], // by ply: where its line ends
+    table: TranspositionTable,
+    stats: OrderStats,
+    scored: Vec<Scored>, // a stack: the actions of all positions on the path
+    lines: Vec<[Action; MAX_PLIES]>, // [ply]: the principal variation from there
+    lengths: [usize; MAX_PLIES + 1], // [ply]: its length
     nodes: u64,
-    most_nodes: u64,
-    bounded: bool, // the first depth is not
+    max_nodes: u64,
+    bounded: bool, // false at depth 1, which is always completed
     stopped: bool,
 }
 
-impl<G: Judged> AlphaBeta<G> {
-    /// A search with a table of at most `bytes`, no larger than is of use for `nodes`.
+impl<G: HasHeuristic> AlphaBeta<G> {
+    /// A search with a transposition table of at most `bytes`, and not larger than `nodes` can fill.
     pub fn new(game: G, bytes: usize, nodes: u64) -> AlphaBeta<G> {
         AlphaBeta {
             heuristic: game.heuristic(),
-            table: Table::new(bytes, nodes),
-            experience: Experience::new(game.actions()),
-            scored: Vec::with_capacity(MOST_PLIES * 16),
-            lines: vec![[Action(0); MOST_PLIES]; MOST_PLIES + 1],
-            lengths: [0; MOST_PLIES + 1],
+            table: TranspositionTable::new(bytes, nodes),
+            stats: OrderStats::new(game.actions()),
+            scored: Vec::with_capacity(MAX_PLIES * 16),
+            lines: vec![[Action(0); MAX_PLIES]; MAX_PLIES + 1],
+            lengths: [0; MAX_PLIES + 1],
             nodes: 0,
-            most_nodes: 0,
+            max_nodes: 0,
             bounded: false,
             stopped: false,
             game,
         }
     }
 
-    /// Searches deeper and deeper, and reports each depth, until about `most_nodes` positions were
-    /// looked at, `stop` says so, or the result is certain. What an earlier call found is forgotten.
+    /// Searches with increasing depth and reports each depth, until about `max_nodes` positions are
+    /// searched, `stop` returns true, or the result is proven. Nothing is kept from earlier calls.
     ///
-    /// At least the first depth is always searched. `count` is the number of lines to find.
+    /// Depth 1 is always completed. `count` is the number of lines to find.
     ///
     /// # Panics
     /// Panics if the game is over.
     pub fn search(
         &mut self,
         position: &G::Position,
-        most_nodes: u64,
+        max_nodes: u64,
         count: usize,
         stop: &mut dyn FnMut() -> bool,
-        report: &mut dyn FnMut(&Found),
-    ) -> Found {
+        report: &mut dyn FnMut(&SearchResult),
+    ) -> SearchResult {
         self.table.forget();
-        self.experience.forget();
+        self.stats.forget();
         self.scored.clear();
         (self.nodes, self.stopped) = (0, false);
         let legal = self.game.legal(position);
-        assert!(!legal.is_empty(), "a position that is over has no action");
+        assert!(!legal.is_empty(), "the game must not be over");
         let count = count.clamp(1, legal.count() as usize);
-        let mut found = Found {
+        let mut found = SearchResult {
             lines: Vec::new(),
             depth: 0,
             nodes: 0,
         };
-        for depth in 1..MOST_DEPTH {
+        for depth in 1..MAX_DEPTH {
             self.bounded = depth > 1;
-            self.most_nodes = most_nodes;
-            let mut lines: Vec<Line> = Vec::with_capacity(count);
+            self.max_nodes = max_nodes;
+            let mut lines: Vec<RootLine> = Vec::with_capacity(count);
             let mut left = legal;
             while lines.len() < count {
                 let expected = found.lines.get(lines.len());
@@ -120,7 +121,7 @@ impl<G: Judged> AlphaBeta<G> {
             }
             found.nodes = self.nodes;
             if self.stopped {
-                // What an unfinished depth found first is better than what the last one thought of it.
+                // The lines of the unfinished depth replace those of the depth before.
                 for line in lines.into_iter().rev() {
                     found
                         .lines
@@ -135,26 +136,25 @@ impl<G: Judged> AlphaBeta<G> {
             found.depth = depth as u32;
             report(&found);
             let certain = found.lines.iter().all(|line| line.is_certain_at(depth));
-            let forced = legal.count() == 1 && depth >= FORCED_DEPTH;
-            if certain || forced || self.nodes >= most_nodes {
+            let forced = legal.count() == 1 && depth >= MAX_FORCED_DEPTH;
+            if certain || forced || self.nodes >= max_nodes {
                 break;
             }
         }
         found
     }
 
-    /// The best line among these actions at this depth, or `None` if the search was stopped before it
-    /// found one.
+    /// The best line among these actions at this depth; `None` if the search stopped before.
     fn root_line(
         &mut self,
         position: &G::Position,
         among: &G::Mask,
         depth: i32,
-        expected: Option<&Line>,
+        expected: Option<&RootLine>,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Option<Line> {
+    ) -> Option<RootLine> {
         let first = expected.map(|line| line.actions[0]);
-        let mut window = WINDOW;
+        let mut window = ASPIRATION;
         let (mut alpha, mut beta) = match expected {
             Some(line) if depth > 2 && line.proven.is_none() => {
                 (line.score - window, line.score + window)
@@ -164,7 +164,7 @@ impl<G: Judged> AlphaBeta<G> {
         loop {
             let score = self.root(position, among, depth, (alpha, beta), first, stop);
             if self.stopped {
-                // Only what raised alpha has a line.
+                // There is a line only if an action raised alpha.
                 return (self.lengths[0] > 0).then(|| self.take_line(score));
             }
             window *= 4;
@@ -175,14 +175,14 @@ impl<G: Judged> AlphaBeta<G> {
             } else {
                 return Some(self.take_line(score));
             }
-            if window > 16 * WINDOW {
+            if window > 16 * ASPIRATION {
                 (alpha, beta) = (-INFINITE, INFINITE);
             }
         }
     }
 
-    fn take_line(&self, score: i32) -> Line {
-        Line::new(self.lines[0][..self.lengths[0]].to_vec(), score)
+    fn take_line(&self, score: i32) -> RootLine {
+        RootLine::new(self.lines[0][..self.lengths[0]].to_vec(), score)
     }
 
     fn root(
@@ -203,7 +203,7 @@ impl<G: Judged> AlphaBeta<G> {
             let action = pick(&mut self.scored[next..]);
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Step::new(&self.game, &child, mover, 0);
+            let step = Child::new(&self.game, &child, mover, 0);
             let mut score = best;
             if next > start {
                 score = self.child(&child, step, depth - 1, (alpha, alpha + 1), stop);
@@ -227,12 +227,12 @@ impl<G: Judged> AlphaBeta<G> {
         best
     }
 
-    /// Searches what follows an action, and sees the result as the player who acted.
+    /// Searches the position after an action. The score is for the player who acted.
     #[inline]
     fn child(
         &mut self,
         position: &G::Position,
-        step: Step,
+        step: Child,
         depth: i32,
         (alpha, beta): (i32, i32),
         stop: &mut dyn FnMut() -> bool,
@@ -258,14 +258,15 @@ impl<G: Judged> AlphaBeta<G> {
             self.count_node(stop);
             return self.end_score(position, ply);
         }
-        if depth <= 0 || ply >= MOST_PLIES - MOST_QUIESCENCE - 1 {
+        if depth <= 0 || ply >= MAX_PLIES - MAX_QUIESCENCE - 1 {
             return self.quiesce(position, &legal, (alpha, beta), ply, 0, stop);
         }
         self.count_node(stop);
         if self.stopped {
             return 0;
         }
-        // No line from here is better than winning at once, or worse than losing at once.
+        // Mate distance pruning: no score here is better than an immediate win, or worse than an
+        // immediate loss.
         alpha = alpha.max(-(WIN - ply as i32));
         beta = beta.min(WIN - ply as i32 - 1);
         if alpha >= beta {
@@ -273,7 +274,7 @@ impl<G: Judged> AlphaBeta<G> {
         }
         let narrow = beta - alpha == 1;
         let key = self.heuristic.key(position);
-        let mut remembered = None;
+        let mut table_action = None;
         if let Some(entry) = self.table.get(key) {
             let score = from_table(entry.score.into(), ply);
             if narrow
@@ -282,37 +283,40 @@ impl<G: Judged> AlphaBeta<G> {
             {
                 return score;
             }
-            remembered = legal.contains(entry.action).then_some(entry.action);
+            table_action = legal.contains(entry.action).then_some(entry.action);
         }
         let forced = legal.count() == 1;
-        let standing = self.heuristic.evaluate(position);
-        let calm = narrow && !forced && beta.abs() < LEAST_WIN && alpha.abs() < LEAST_WIN;
-        if calm && depth <= FAR_ABOVE_DEPTH && standing - FAR_ABOVE * depth >= beta {
-            return standing;
+        let static_score = self.heuristic.evaluate(position);
+        let calm = narrow && !forced && beta.abs() < MIN_WIN && alpha.abs() < MIN_WIN;
+        if calm
+            && depth <= REVERSE_FUTILITY_DEPTH
+            && static_score - REVERSE_FUTILITY_MARGIN * depth >= beta
+        {
+            return static_score;
         }
-        if remembered.is_none() && depth >= UNKNOWN_DEPTH {
-            depth -= 1; // cheaper to find a good first action at a lower depth first
+        if table_action.is_none() && depth >= REDUCTION_DEPTH {
+            depth -= 1; // a shallower search finds a good first action at lower cost
         }
-        let hopeless = standing + FAR_BELOW * depth;
-        let skip_quiet = calm && depth <= FAR_BELOW_DEPTH && hopeless <= alpha;
+        let futile = static_score + FUTILITY_MARGIN * depth;
+        let skip_quiet = calm && depth <= FUTILITY_DEPTH && futile <= alpha;
 
         let mover = self.game.to_move(position);
         let forcing = self.heuristic.forcing(position, &legal);
-        let start = self.score_actions(position, (mover, ply), remembered, &legal, &forcing);
+        let start = self.score_actions(position, (mover, ply), table_action, &legal, &forcing);
         let (mut best, mut best_action) = (-INFINITE, Action(0));
-        let below = depth - i32::from(!forced); // an only action costs no depth
+        let below = depth - i32::from(!forced); // a forced action costs no depth
         let mut raised = false;
         for next in start..self.scored.len() {
             let tried = (next - start) as i32;
             let action = pick(&mut self.scored[next..]);
             let quiet = !forcing.contains(action);
-            if skip_quiet && quiet && tried > 0 && best > -LEAST_WIN {
-                best = best.max(hopeless);
+            if skip_quiet && quiet && tried > 0 && best > -MIN_WIN {
+                best = best.max(futile);
                 continue;
             }
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Step::new(&self.game, &child, mover, ply);
+            let step = Child::new(&self.game, &child, mover, ply);
             let mut score = alpha + 1;
             if tried > 0 {
                 let reduction = if quiet { reduction(depth, tried) } else { 0 };
@@ -339,8 +343,8 @@ impl<G: Judged> AlphaBeta<G> {
             }
             if alpha >= beta {
                 if quiet {
-                    self.experience.refuted(ply, mover, action, depth);
-                    self.blame(start..next, &forcing, mover, depth);
+                    self.stats.cutoff(ply, mover, action, depth);
+                    self.penalize(start..next, &forcing, mover, depth);
                 }
                 break;
             }
@@ -356,22 +360,22 @@ impl<G: Judged> AlphaBeta<G> {
         best
     }
 
-    /// Remembers that these quiet actions were tried in vain.
-    fn blame(&mut self, tried: Range<usize>, forcing: &G::Mask, mover: Player, depth: i32) {
+    /// Lowers the history scores of quiet actions that did not cause a cutoff.
+    fn penalize(&mut self, tried: Range<usize>, forcing: &G::Mask, mover: Player, depth: i32) {
         for other in &self.scored[tried] {
             if !forcing.contains(other.action()) {
-                self.experience.failed(mover, other.action(), depth);
+                self.stats.failed(mover, other.action(), depth);
             }
         }
     }
 
-    /// Adds the scored actions of a position to the shared row, and says where they start.
+    /// Pushes the scored actions of a position on the stack and returns where they start.
     #[inline]
     fn score_actions(
         &mut self,
         position: &G::Position,
         (mover, ply): (Player, usize),
-        remembered: Option<Action>,
+        table_action: Option<Action>,
         among: &G::Mask,
         forcing: &G::Mask,
     ) -> usize {
@@ -380,10 +384,10 @@ impl<G: Judged> AlphaBeta<G> {
             position,
             mover,
             ply,
-            remembered,
+            table_action,
             forcing,
         };
-        scoring.push(&self.heuristic, &self.experience, among, &mut self.scored);
+        scoring.push(&self.heuristic, &self.stats, among, &mut self.scored);
         start
     }
 
@@ -391,8 +395,8 @@ impl<G: Judged> AlphaBeta<G> {
     fn count_node(&mut self, stop: &mut dyn FnMut() -> bool) {
         self.nodes += 1;
         if self.bounded {
-            let look = self.nodes.is_multiple_of(NODES_PER_LOOK);
-            self.stopped |= self.nodes >= self.most_nodes || (look && stop());
+            let check = self.nodes.is_multiple_of(NODES_PER_CHECK);
+            self.stopped |= self.nodes >= self.max_nodes || (check && stop());
         }
     }
 
@@ -405,10 +409,10 @@ impl<G: Judged> AlphaBeta<G> {
         i32::from(verdict.sign()) * (WIN - ply as i32)
     }
 
-    /// The line at `ply` becomes this action and the line behind it.
+    /// Sets the line at `ply` to this action followed by the line at the next ply.
     #[inline]
     fn extend_line(&mut self, ply: usize, action: Action) {
-        let behind = self.lengths[ply + 1].min(MOST_PLIES - 1);
+        let behind = self.lengths[ply + 1].min(MAX_PLIES - 1);
         let (upper, lower) = self.lines.split_at_mut(ply + 1);
         upper[ply][0] = action;
         upper[ply][1..=behind].copy_from_slice(&lower[0][..behind]);
@@ -416,24 +420,24 @@ impl<G: Judged> AlphaBeta<G> {
     }
 }
 
-/// A step down the tree.
+/// The position after an action.
 #[derive(Clone, Copy)]
-struct Step {
-    turns: bool, // the other player is to move after it
-    ply: usize,  // after it
+struct Child {
+    turns: bool, // whether the other player is to move there
+    ply: usize,
 }
 
-impl Step {
+impl Child {
     #[inline]
-    fn new<G: Game>(game: &G, child: &G::Position, mover: Player, ply: usize) -> Step {
-        Step {
+    fn new<G: Game>(game: &G, child: &G::Position, mover: Player, ply: usize) -> Child {
+        Child {
             turns: game.to_move(child) != mover,
             ply: ply + 1,
         }
     }
 }
 
-/// How much less deep a quiet action is looked at that comes after `tried` others.
+/// Late move reduction of a quiet action after `tried` others.
 #[inline]
 fn reduction(depth: i32, tried: i32) -> i32 {
     if depth < 3 || tried < 3 {

@@ -1,49 +1,49 @@
-//! In which order actions are tried: what is likely to be best first.
+//! Move ordering: the table action, forcing actions, killers, then the history score.
 
 use crate::game::{Action, Game, Mask, Player};
 use crate::search::Heuristic;
 
-/// The deepest line that is searched.
-pub(super) const MOST_PLIES: usize = 128;
+/// The longest line that is searched.
+pub(super) const MAX_PLIES: usize = 128;
 
-/// Quiet actions remembered per ply for having refuted something there.
+/// Killers kept per ply.
 const KILLERS: usize = 2;
 
-/// Scores of the classes of actions, far apart.
-const REMEMBERED: i32 = 1 << 30;
+/// Base scores of the classes of actions. History scores stay below all of them.
+const TABLE_ACTION: i32 = 1 << 30;
 const FORCING: i32 = 1 << 28;
 const KILLER: i32 = 1 << 26;
 
-/// Where a history score stops growing.
-const MOST_HISTORY: i32 = 1 << 24;
+/// History scores are halved when one exceeds this.
+const MAX_HISTORY: i32 = 1 << 24;
 
-/// What was learned about quiet actions during one search.
+/// Killers and history scores of quiet actions in one search.
 #[derive(Debug)]
-pub(super) struct Experience {
-    killers: [[Action; KILLERS]; MOST_PLIES],
-    history: [Vec<i32>; 2], // by player and action
+pub(super) struct OrderStats {
+    killers: [[Action; KILLERS]; MAX_PLIES],
+    history: [Vec<i32>; 2], // [player][action]
 }
 
 const NO_ACTION: Action = Action(u16::MAX);
 
-impl Experience {
-    pub(super) fn new(actions: usize) -> Experience {
-        Experience {
-            killers: [[NO_ACTION; KILLERS]; MOST_PLIES],
+impl OrderStats {
+    pub(super) fn new(actions: usize) -> OrderStats {
+        OrderStats {
+            killers: [[NO_ACTION; KILLERS]; MAX_PLIES],
             history: [vec![0; actions], vec![0; actions]],
         }
     }
 
     pub(super) fn forget(&mut self) {
-        self.killers = [[NO_ACTION; KILLERS]; MOST_PLIES];
+        self.killers = [[NO_ACTION; KILLERS]; MAX_PLIES];
         for scores in &mut self.history {
             scores.fill(0);
         }
     }
 
-    /// A quiet action refuted the position at this ply.
+    /// Records a quiet action that caused a cutoff.
     #[inline]
-    pub(super) fn refuted(&mut self, ply: usize, mover: Player, action: Action, depth: i32) {
+    pub(super) fn cutoff(&mut self, ply: usize, mover: Player, action: Action, depth: i32) {
         let killers = &mut self.killers[ply];
         if killers[0] != action {
             killers[1] = killers[0];
@@ -51,12 +51,12 @@ impl Experience {
         }
         let history = &mut self.history[mover.index()];
         history[action.index()] += depth * depth;
-        if history[action.index()] > MOST_HISTORY {
+        if history[action.index()] > MAX_HISTORY {
             history.iter_mut().for_each(|score| *score /= 2);
         }
     }
 
-    /// A quiet action was tried before the one that refuted the position.
+    /// Records a quiet action that was tried before the one that caused a cutoff.
     #[inline]
     pub(super) fn failed(&mut self, mover: Player, action: Action, depth: i32) {
         let score = &mut self.history[mover.index()][action.index()];
@@ -64,7 +64,7 @@ impl Experience {
     }
 }
 
-/// An action with its score in one number: the larger, the sooner; the lower action among equals.
+/// An action and its score in one number. Larger comes first; ties go to the lower action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Scored(i64);
 
@@ -80,12 +80,12 @@ impl Scored {
     }
 }
 
-/// What the order of a position's actions depends on.
+/// What the order of a position's actions depends on, apart from statistics.
 pub(super) struct Scoring<'a, G: Game> {
     pub(super) position: &'a G::Position,
     pub(super) mover: Player,
     pub(super) ply: usize,
-    pub(super) remembered: Option<Action>,
+    pub(super) table_action: Option<Action>,
     pub(super) forcing: &'a G::Mask,
 }
 
@@ -95,15 +95,15 @@ impl<G: Game> Scoring<'_, G> {
     pub(super) fn push<H: Heuristic<G>>(
         &self,
         heuristic: &H,
-        experience: &Experience,
+        stats: &OrderStats,
         among: &G::Mask,
         out: &mut Vec<Scored>,
     ) {
-        let killers = &experience.killers[self.ply];
-        let history = &experience.history[self.mover.index()];
+        let killers = &stats.killers[self.ply];
+        let history = &stats.history[self.mover.index()];
         for action in among.iter() {
-            let score = if Some(action) == self.remembered {
-                REMEMBERED
+            let score = if Some(action) == self.table_action {
+                TABLE_ACTION
             } else if self.forcing.contains(action) {
                 FORCING + heuristic.gain(self.position, action)
             } else if action == killers[0] {
@@ -118,7 +118,7 @@ impl<G: Game> Scoring<'_, G> {
     }
 }
 
-/// Brings the best of `left` to its front.
+/// Swaps the best action to the front and returns it.
 #[inline]
 pub(super) fn pick(left: &mut [Scored]) -> Action {
     let mut best = 0;

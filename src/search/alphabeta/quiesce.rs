@@ -1,19 +1,20 @@
-//! Below the last full ply: forcing actions alone.
+//! Quiescence search: forcing actions alone, below the last full ply.
 
 use super::order::pick;
 use super::score::INFINITE;
-use super::{AlphaBeta, Step};
+use super::{AlphaBeta, Child};
 use crate::game::Mask;
-use crate::search::{Heuristic, Judged};
+use crate::search::{HasHeuristic, Heuristic};
 
-/// Forcing actions in a row that are followed below the last full ply.
-pub(super) const MOST_QUIESCENCE: usize = 16;
+/// The largest depth of quiescence search, in plies.
+pub(super) const MAX_QUIESCENCE: usize = 16;
 
-/// What a forcing action may bring on top of its gain, in hundredths of a point.
-const GAIN_MARGIN: i32 = 120;
+/// Delta pruning skips actions that stay below alpha with their gain and this margin, in hundredths of a
+/// point.
+const DELTA_MARGIN: i32 = 120;
 
-impl<G: Judged> AlphaBeta<G> {
-    /// Follows forcing actions until the position can be judged.
+impl<G: HasHeuristic> AlphaBeta<G> {
+    /// Searches forcing actions until a position is quiet enough for its evaluation.
     pub(super) fn quiesce(
         &mut self,
         position: &G::Position,
@@ -27,14 +28,14 @@ impl<G: Judged> AlphaBeta<G> {
         if self.stopped {
             return 0;
         }
-        let standing = self.heuristic.evaluate(position);
+        let static_score = self.heuristic.evaluate(position);
         let forcing = self.heuristic.forcing(position, legal);
-        if depth >= MOST_QUIESCENCE || forcing.is_empty() {
-            return standing;
+        if depth >= MAX_QUIESCENCE || forcing.is_empty() {
+            return static_score;
         }
-        // Where every action is forcing, there is no standing by.
-        let compelled = forcing == *legal;
-        let mut best = if compelled { -INFINITE } else { standing };
+        // If every action is forcing, the player to move cannot stand pat.
+        let all_forcing = forcing == *legal;
+        let mut best = if all_forcing { -INFINITE } else { static_score };
         if best >= beta {
             return best;
         }
@@ -43,16 +44,17 @@ impl<G: Judged> AlphaBeta<G> {
         let start = self.score_actions(position, (mover, ply), None, &forcing, &forcing);
         for next in start..self.scored.len() {
             let action = pick(&mut self.scored[next..]);
-            if !compelled {
-                let hoped = standing + self.heuristic.gain(position, action) + GAIN_MARGIN;
-                if hoped <= alpha {
-                    best = best.max(hoped);
+            if !all_forcing {
+                let optimistic =
+                    static_score + self.heuristic.gain(position, action) + DELTA_MARGIN;
+                if optimistic <= alpha {
+                    best = best.max(optimistic);
                     continue;
                 }
             }
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Step::new(&self.game, &child, mover, ply);
+            let step = Child::new(&self.game, &child, mover, ply);
             let legal = self.game.legal(&child);
             let score = if legal.is_empty() {
                 self.count_node(stop);

@@ -1,48 +1,48 @@
-//! Scores, the lines that have them, and how the table of positions keeps them.
+//! Scores, lines, and scores in the transposition table.
 
-use super::order::MOST_PLIES;
+use super::order::MAX_PLIES;
 use crate::eval::Value;
 use crate::game::{Action, Proven};
-use crate::search::{Heuristic, Judged};
+use crate::search::{HasHeuristic, Heuristic};
 
-/// A win now; a win later is worth one less per ply. Above every evaluation.
+/// The score of a win now; a later win scores one less per ply. Above every evaluation.
 pub(super) const WIN: i32 = 32_000;
 
-/// Above every evaluation, below every win that search can see.
-pub(super) const LEAST_WIN: i32 = WIN - MOST_PLIES as i32 - 1;
+/// The smallest score of a win that search can find. Above every evaluation.
+pub(super) const MIN_WIN: i32 = WIN - MAX_PLIES as i32 - 1;
 
-/// Likewise for losses.
-pub(super) const LEAST_LOSS: i32 = -LEAST_WIN;
+/// The largest score of a loss.
+pub(super) const MAX_LOSS: i32 = -MIN_WIN;
 
-/// More than any score.
+/// Above every score.
 pub(super) const INFINITE: i32 = 32_500;
 
-/// One action at the root with what search found behind it.
+/// One action at the root with its score and expected play.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
-    /// The play expected, this action first.
+pub struct RootLine {
+    /// The expected play, this action first.
     pub actions: Vec<Action>,
-    /// The result in hundredths of a point, for the player to move; results that are certain are
-    /// beyond [`MOST_CENTIPOINTS`](crate::search::heuristic::MOST_CENTIPOINTS).
+    /// The score for the player to move, in hundredths of a point. Proven wins and losses are beyond
+    /// [`MAX_CENTIPOINTS`](crate::search::heuristic::MAX_CENTIPOINTS).
     pub score: i32,
-    /// The result, if the search saw the end: with the plies until it.
+    /// The proven result, if the search reached the end of the game.
     pub proven: Option<Proven>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// The best lines, best first; as many as were asked for, if there are as many actions.
-    pub lines: Vec<Line>,
-    /// The depth that was searched to the end.
+pub struct SearchResult {
+    /// The best lines, best first: the requested number, or one per legal action if there are fewer.
+    pub lines: Vec<RootLine>,
+    /// The last completed depth.
     pub depth: u32,
-    /// Positions looked at.
+    /// The number of positions searched.
     pub nodes: u64,
 }
 
-impl Line {
-    pub(super) fn new(actions: Vec<Action>, score: i32) -> Line {
-        let proven = (score.abs() >= LEAST_WIN).then(|| {
+impl RootLine {
+    pub(super) fn new(actions: Vec<Action>, score: i32) -> RootLine {
+        let proven = (score.abs() >= MIN_WIN).then(|| {
             let plies = (WIN - score.abs()) as u32;
             if score > 0 {
                 Proven::win(plies)
@@ -50,14 +50,14 @@ impl Line {
                 Proven::loss(plies)
             }
         });
-        Line {
+        RootLine {
             actions,
             score,
             proven,
         }
     }
 
-    /// Whether deeper search than this cannot change what is known of the result.
+    /// Whether a search deeper than this cannot change the result.
     pub(super) fn is_certain_at(&self, depth: i32) -> bool {
         self.proven
             .and_then(|proven| proven.plies)
@@ -65,7 +65,7 @@ impl Line {
     }
 
     /// The score as a value.
-    pub fn value<G: Judged>(&self) -> Value {
+    pub fn value<G: HasHeuristic>(&self) -> Value {
         match self.proven {
             Some(proven) => Value::certain(proven.verdict, 0.0),
             None => G::Heuristic::value(self.score),
@@ -73,12 +73,12 @@ impl Line {
     }
 }
 
-/// Wins count from the position they are remembered for, not from the root.
+/// In the table, wins and losses count plies from the stored position, not from the root.
 #[inline]
 pub(super) fn to_table(score: i32, ply: usize) -> i32 {
     match score {
-        LEAST_WIN.. => score + ply as i32,
-        ..=LEAST_LOSS => score - ply as i32,
+        MIN_WIN.. => score + ply as i32,
+        ..=MAX_LOSS => score - ply as i32,
         _ => score,
     }
 }
@@ -86,8 +86,8 @@ pub(super) fn to_table(score: i32, ply: usize) -> i32 {
 #[inline]
 pub(super) fn from_table(score: i32, ply: usize) -> i32 {
     match score {
-        LEAST_WIN.. => score - ply as i32,
-        ..=LEAST_LOSS => score + ply as i32,
+        MIN_WIN.. => score - ply as i32,
+        ..=MAX_LOSS => score + ply as i32,
         _ => score,
     }
 }

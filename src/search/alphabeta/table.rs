@@ -1,20 +1,20 @@
-//! What the search remembers of positions: a table of fixed size, two places per position.
+//! The transposition table: fixed size, two entries per bucket.
 
 use crate::game::Action;
 
-/// What a remembered score says.
+/// How a stored score limits the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
-    /// The score is at least this.
+    /// The true score is at least this.
     Lower,
-    /// The score is at most this.
+    /// The true score is at most this.
     Upper,
-    /// The score is this.
+    /// The true score is this.
     Exact,
 }
 
 impl Bound {
-    /// Whether a score with this bound says all that a search in this window could.
+    /// Whether a stored score with this bound makes a search in this window unnecessary.
     #[inline]
     pub(super) fn decides(self, score: i32, (alpha, beta): (i32, i32)) -> bool {
         match self {
@@ -25,13 +25,13 @@ impl Bound {
     }
 }
 
-/// What is remembered of one position.
+/// A stored result of one position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    check: u32, // the half of the key that does not tell the place
+    check: u32, // the upper half of the key, which the bucket does not depend on
     pub(super) action: Action,
     pub(super) score: i16,
-    generation: u16, // of the search that wrote it; 0 for an empty place
+    generation: u16, // of the search that wrote it; 0 for an empty entry
     pub(super) depth: u8,
     pub(super) bound: Bound,
 }
@@ -45,53 +45,53 @@ const EMPTY: Entry = Entry {
     bound: Bound::Exact,
 };
 
-/// Both places of a position: the first keeps the deeper result, the second the latest.
-type Pair = [Entry; 2];
+/// A bucket: the first entry keeps the deepest result, the second the latest.
+type Bucket = [Entry; 2];
 
-/// The table. A new search forgets everything without touching it.
+/// The table. A new search invalidates all entries by their generation.
 #[derive(Debug)]
-pub(super) struct Table {
-    pairs: Vec<Pair>,
+pub(super) struct TranspositionTable {
+    buckets: Vec<Bucket>,
     generation: u16,
 }
 
-impl Table {
-    /// A table of at most this many bytes, and of no more places than `nodes` could fill.
-    pub(super) fn new(bytes: usize, nodes: u64) -> Table {
-        let affordable = (bytes / size_of::<Pair>()).max(1);
+impl TranspositionTable {
+    /// A table of at most this many bytes and `nodes` buckets.
+    pub(super) fn new(bytes: usize, nodes: u64) -> TranspositionTable {
+        let affordable = (bytes / size_of::<Bucket>()).max(1);
         let useful = usize::try_from(nodes).unwrap_or(usize::MAX).max(1);
-        let pairs = affordable.min(useful);
-        let pairs = 1 << pairs.ilog2(); // a power of two, rounded down
-        Table {
-            pairs: vec![[EMPTY; 2]; pairs],
+        let buckets = affordable.min(useful);
+        let buckets = 1 << buckets.ilog2(); // a power of two, rounded down
+        TranspositionTable {
+            buckets: vec![[EMPTY; 2]; buckets],
             generation: 0,
         }
     }
 
-    /// Forgets everything.
+    /// Invalidates all entries.
     pub(super) fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.pairs.fill([EMPTY; 2]);
+            self.buckets.fill([EMPTY; 2]);
             self.generation = 1;
         }
     }
 
     #[inline]
-    fn place(&self, key: u64) -> usize {
-        key as usize & (self.pairs.len() - 1)
+    fn bucket(&self, key: u64) -> usize {
+        key as usize & (self.buckets.len() - 1)
     }
 
-    /// What is known of the position with this key.
+    /// The stored result of the position with this key.
     #[inline]
     pub(super) fn get(&self, key: u64) -> Option<Entry> {
         let check = (key >> 32) as u32;
-        self.pairs[self.place(key)]
+        self.buckets[self.bucket(key)]
             .into_iter()
             .find(|entry| entry.generation == self.generation && entry.check == check)
     }
 
-    /// Remembers a result.
+    /// Stores a result.
     #[inline]
     pub(super) fn put(&mut self, key: u64, depth: u8, bound: Bound, score: i16, action: Action) {
         let entry = Entry {
@@ -102,8 +102,8 @@ impl Table {
             depth,
             bound,
         };
-        let place = self.place(key);
-        let [deep, latest] = &mut self.pairs[place];
+        let bucket = self.bucket(key);
+        let [deep, latest] = &mut self.buckets[bucket];
         if deep.generation != entry.generation || deep.check == entry.check || deep.depth <= depth {
             *deep = entry;
         } else {

@@ -1,41 +1,41 @@
-//! Jarmo and guard: points on the board, how near they are to doubling, and what may come back.
+//! Jarmo and guard: pieces, their distances to the goal row, and captured archers that may return.
 
 use super::key::word_key;
-use super::{Heuristic, Judged, plies_left};
+use super::{HasHeuristic, Heuristic, plies_left};
 use crate::game::{Action, Mask, Player};
 use crate::games::board::{Board, BoardAction, BoardMask, CIRCLES, Circle, Circles, SIDE};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
-/// Worth of a piece by the steps it is away from its goal row, in hundredths of a point.
+/// The value of a piece by its distance from the goal row, in hundredths of a point.
 const BY_DISTANCE: [i32; 5] = [200, 160, 132, 112, 100];
 
-/// The right to move, in hundredths of a point.
+/// For the player to move, in hundredths of a point.
 const TEMPO: i32 = 12;
 
-/// A marked archer, or a guard against an archer.
+/// Extra for a marked archer or a guard.
 const MARKED: i32 = 24;
 
-/// One that can bring a captured archer back as soon as there is room.
+/// For a captured archer that can return.
 const COMES_BACK: i32 = 90;
 
-/// Sums over sets of circles, row by row, and the actions that end on a set.
+/// Look-up tables by row and set of circles in it: piece values, and the moves that end there.
 #[derive(Clone)]
 struct BoardTables {
-    worth: [[[i16; 32]; SIDE]; 2], // by player, row and set of circles in it
-    by_circle: [[i16; CIRCLES]; 2], // by player and circle
-    target: [u8; BoardMask::CAPACITY], // by action: the circle a move ends on, or NOWHERE
-    arriving: [[BoardMask; 32]; SIDE], // by row and set of circles in it: moves that end there
+    by_set: [[[i16; 32]; SIDE]; 2], // [player][row][set]: the sum of piece values
+    by_circle: [[i16; CIRCLES]; 2], // [player][circle]: the value of a piece
+    target: [u8; BoardMask::CAPACITY], // [action]: the circle a move ends on, or NOWHERE
+    arriving: [[BoardMask; 32]; SIDE], // [row][set]: moves that end there
     deploys: BoardMask,
 }
 
-/// A redeploy or pass ends on no enemy piece.
+/// The target of redeploys and passes, which end on no enemy piece.
 const NOWHERE: u8 = CIRCLES as u8;
 
 impl BoardTables {
     fn new(board: &Board) -> BoardTables {
         let mut tables = BoardTables {
-            worth: [[[0; 32]; SIDE]; 2],
+            by_set: [[[0; 32]; SIDE]; 2],
             by_circle: [[0; CIRCLES]; 2],
             target: [NOWHERE; BoardMask::CAPACITY],
             arriving: [[BoardMask::default(); 32]; SIDE],
@@ -49,7 +49,7 @@ impl BoardTables {
             }
             for row in 0..SIDE {
                 for set in 0..32 {
-                    tables.worth[player.index()][row][set] = (0..SIDE)
+                    tables.by_set[player.index()][row][set] = (0..SIDE)
                         .filter(|column| set >> column & 1 == 1)
                         .map(|column| tables.by_circle[player.index()][SIDE * row + column])
                         .sum();
@@ -72,8 +72,8 @@ impl BoardTables {
     }
 
     #[inline]
-    fn worth(&self, player: Player, pieces: Circles) -> i32 {
-        let rows = &self.worth[player.index()];
+    fn value(&self, player: Player, pieces: Circles) -> i32 {
+        let rows = &self.by_set[player.index()];
         (0..SIDE)
             .map(|row| i32::from(rows[row][pieces.row(row)]))
             .sum()
@@ -94,7 +94,7 @@ impl BoardTables {
         forcing
     }
 
-    /// The worth of the enemy piece that a move takes, or of the archer that comes back.
+    /// The value of the captured enemy piece, or of the archer that returns.
     #[inline]
     fn gain(&self, mover: Player, action: Action) -> i32 {
         match self.target[action.index()] {
@@ -123,13 +123,13 @@ fn distances(board: &Board, goal: Circles) -> [usize; CIRCLES] {
     distances
 }
 
-/// Archers that come back at once, and worth of marks or guards beyond.
+/// The value of archers that can return, and of marks or guards.
 #[inline]
-fn return_worth(able: u32, captured: u32, marked: u32) -> i32 {
+fn return_value(able: u32, captured: u32, marked: u32) -> i32 {
     COMES_BACK * able.min(captured) as i32 + MARKED * marked as i32
 }
 
-/// What jarmo's positions are worth.
+/// Jarmo's heuristic.
 #[derive(Clone)]
 pub struct JarmoHeuristic {
     tables: Box<BoardTables>,
@@ -142,12 +142,12 @@ impl JarmoHeuristic {
         let own = position.archers(player);
         let marked = own & position.marked();
         let able = (marked & Circles::goal(player)).count();
-        self.tables.worth(player, own)
-            + return_worth(able, position.captured(player), marked.count())
+        self.tables.value(player, own)
+            + return_value(able, position.captured(player), marked.count())
     }
 }
 
-/// The part of a shuttle that can forbid something soon.
+/// The part of a shuttle that may soon forbid a move, as a key.
 #[inline]
 fn shuttle_word(shuttle: Shuttle) -> u64 {
     match shuttle.last_move() {
@@ -189,7 +189,7 @@ impl Heuristic<Jarmo> for JarmoHeuristic {
     }
 }
 
-impl Judged for Jarmo {
+impl HasHeuristic for Jarmo {
     type Heuristic = JarmoHeuristic;
 
     fn heuristic(&self) -> JarmoHeuristic {
@@ -200,7 +200,7 @@ impl Judged for Jarmo {
     }
 }
 
-/// What guard's positions are worth.
+/// Guard's heuristic.
 #[derive(Clone)]
 pub struct GuardHeuristic {
     tables: Box<BoardTables>,
@@ -213,8 +213,8 @@ impl GuardHeuristic {
         let own = position.pieces(player);
         let guards = (own & position.guards()).count();
         let able = position.placements(player);
-        self.tables.worth(player, own)
-            + return_worth(able, position.captured_archers(player), guards)
+        self.tables.value(player, own)
+            + return_value(able, position.captured_archers(player), guards)
     }
 }
 
@@ -228,7 +228,7 @@ impl Heuristic<Guard> for GuardHeuristic {
     #[inline]
     fn forcing(&self, position: &GuardPosition, legal: &BoardMask) -> BoardMask {
         if position.moved() {
-            return *legal; // the turn has to be ended before anything can be judged
+            return *legal; // positions within a turn are not evaluated
         }
         self.tables
             .forcing(position.pieces(!position.to_move()), legal)
@@ -258,7 +258,7 @@ impl Heuristic<Guard> for GuardHeuristic {
     }
 }
 
-impl Judged for Guard {
+impl HasHeuristic for Guard {
     type Heuristic = GuardHeuristic;
 
     fn heuristic(&self) -> GuardHeuristic {

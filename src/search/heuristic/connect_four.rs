@@ -1,7 +1,7 @@
-//! Connect four: circles that would complete a line, and the middle.
+//! Connect four: circles that would complete four in a row, and the middle columns.
 
 use super::key::word_key;
-use super::{Heuristic, Judged};
+use super::{HasHeuristic, Heuristic};
 use crate::game::{Action, ActionMask, Game, Mask, Player};
 use crate::games::connect_four::{BOTTOM, CIRCLES, COLUMNS, column_bits, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -9,16 +9,17 @@ use crate::games::{ConnectFour, ConnectFourPosition};
 /// An empty circle that completes four for a player.
 const THREAT: i32 = 40;
 
-/// More for a threat in a row of the player's own parity: White fills odd rows of a full board.
+/// Extra for a threat in a row of the player's own parity: White tends to fill the odd rows, Black the
+/// even ones.
 const OWN_PARITY: i32 = 25;
 
-/// A stone in the middle column, and in those beside it.
+/// A stone in the middle column, and in a column next to it.
 const MIDDLE: [i32; 2] = [8, 4];
 
 /// The first, third and fifth row.
 const ODD_ROWS: u64 = BOTTOM * 0b010101;
 
-/// What connect four's positions are worth.
+/// Connect four's heuristic.
 #[derive(Clone, Copy)]
 pub struct ConnectFourHeuristic {
     max_plies: u32,
@@ -40,14 +41,14 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     fn evaluate(&self, position: &ConnectFourPosition) -> i32 {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
         let occupied = white | black;
-        let worth = side(white, occupied, ODD_ROWS) - side(black, occupied, CIRCLES & !ODD_ROWS);
+        let score = side(white, occupied, ODD_ROWS) - side(black, occupied, CIRCLES & !ODD_ROWS);
         match position.to_move() {
-            Player::White => worth,
-            Player::Black => -worth,
+            Player::White => score,
+            Player::Black => -score,
         }
     }
 
-    /// Actions that complete four for either player.
+    /// Actions in circles that complete four for either player.
     #[inline]
     fn forcing(&self, position: &ConnectFourPosition, legal: &ActionMask<1>) -> ActionMask<1> {
         let [white, black] = Player::BOTH.map(|player| position.stones(player));
@@ -65,7 +66,7 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
         forcing
     }
 
-    /// Completing one's own four comes before stopping the opponent's.
+    /// 1 for completing one's own four, 0 for blocking the opponent's.
     #[inline]
     fn gain(&self, position: &ConnectFourPosition, action: Action) -> i32 {
         let own = position.stones(position.to_move());
@@ -82,7 +83,7 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
     }
 }
 
-impl Judged for ConnectFour {
+impl HasHeuristic for ConnectFour {
     type Heuristic = ConnectFourHeuristic;
 
     fn heuristic(&self) -> ConnectFourHeuristic {

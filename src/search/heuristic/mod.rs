@@ -1,4 +1,4 @@
-//! Simple evaluations of positions, one per game: what the players without a network go by.
+//! Hand-written evaluations, one per game, for the agents without a network.
 
 mod connect_four;
 mod key;
@@ -14,33 +14,33 @@ pub use tammi::TammiHeuristic;
 use crate::eval::Value;
 use crate::game::{Action, Game};
 
-/// The largest evaluation, in hundredths of a point. Search marks results beyond it.
-pub const MOST_CENTIPOINTS: i32 = 20_000;
+/// The largest evaluation, in hundredths of a point. Alpha-beta uses larger scores for wins.
+pub const MAX_CENTIPOINTS: i32 = 20_000;
 
-/// Plies before the cut-off below which two positions with different plies are kept apart.
+/// Within this many plies of the cut-off, keys of positions depend on the ply.
 const NEAR_CUT_OFF: u32 = 64;
 
-/// Hundredths of a point that make a win about three times as likely as a loss.
+/// Scale of the logistic function from evaluations to win probabilities.
 const CENTIPOINTS_PER_LOGIT: f32 = 100.0;
 
-/// A cheap judgement of the positions of one game.
+/// A hand-written evaluation for one game.
 pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
-    /// What a position that is not over is worth to the player to move, in hundredths of a point; at
-    /// most [`MOST_CENTIPOINTS`] either way.
+    /// Evaluates a position for the player to move, in hundredths of a point: from `-MAX_CENTIPOINTS` to
+    /// [`MAX_CENTIPOINTS`]. The game is not over.
     fn evaluate(&self, position: &G::Position) -> i32;
 
-    /// The legal actions that change the board so much that an evaluation before them is not to be
-    /// trusted: captures and the like. `legal` are all legal actions of the position, or some of them.
+    /// Those of the actions in `legal` that change the evaluation a lot: captures and the like. `legal`
+    /// holds some or all legal actions of the position.
     fn forcing(&self, position: &G::Position, legal: &G::Mask) -> G::Mask;
 
-    /// What a forcing action wins at once, for trying the biggest first.
+    /// The immediate gain of a forcing action, for move ordering and pruning.
     fn gain(&self, position: &G::Position, action: Action) -> i32;
 
-    /// A number that two positions share only if search may take them for the same: those that differ
-    /// in nothing but a ply that is far from any limit may.
+    /// The position's key in the transposition table. Positions that differ only in a ply count far from
+    /// any limit may share a key.
     fn key(&self, position: &G::Position) -> u64;
 
-    /// An evaluation as a value, for showing and comparing.
+    /// Converts an evaluation to a value.
     fn value(centipoints: i32) -> Value {
         let points = centipoints as f32 / 100.0;
         let win = 1.0 / (1.0 + (-(centipoints as f32) / CENTIPOINTS_PER_LOGIT).exp());
@@ -54,15 +54,15 @@ pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
 }
 
 /// A game that has a [`Heuristic`].
-pub trait Judged: Game {
-    /// Its heuristic.
+pub trait HasHeuristic: Game {
+    /// The heuristic of this game.
     type Heuristic: Heuristic<Self>;
 
-    /// Makes the tables of the heuristic for these rules.
+    /// Builds the heuristic for these rules.
     fn heuristic(&self) -> Self::Heuristic;
 }
 
-/// How far the cut-off is, as far as it matters.
+/// The plies left until the cut-off, at most [`NEAR_CUT_OFF`].
 #[inline]
 fn plies_left<G: Game>(game: &G, position: &G::Position) -> u64 {
     let left = game.plies_left(position).unwrap_or(NEAR_CUT_OFF);

@@ -1,14 +1,14 @@
-//! The scripted game has no opinion before its end: search on it has nothing but the rules to go by.
+//! The scripted game: every position is even.
 
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-use super::{Heuristic, Judged};
+use super::{HasHeuristic, Heuristic};
 use crate::game::{Action, ActionMask};
 use crate::games::{Scripted, ScriptedPosition};
 
-/// Judges every position as even.
+/// Evaluates every position as even.
 #[derive(Clone, Copy, Debug)]
 pub struct NoHeuristic;
 
@@ -30,7 +30,7 @@ impl Heuristic<Scripted> for NoHeuristic {
     }
 }
 
-impl Judged for Scripted {
+impl HasHeuristic for Scripted {
     type Heuristic = NoHeuristic;
 
     fn heuristic(&self) -> NoHeuristic {

@@ -1,7 +1,7 @@
-//! Tammi: men, kings, and how far the men have come.
+//! Tammi: men, kings, and how far the men have advanced.
 
 use super::key::word_key;
-use super::{Heuristic, Judged, plies_left};
+use super::{HasHeuristic, Heuristic, plies_left};
 use crate::game::{Action, Mask};
 use crate::games::tammi::TammiMask;
 use crate::games::{Tammi, TammiPosition};
@@ -9,28 +9,27 @@ use crate::games::{Tammi, TammiPosition};
 const MAN: i32 = 100;
 const KING: i32 = 320;
 
-/// For each row a man has come forward.
+/// For each row that a man has advanced.
 const ROW: i32 = 4;
 
-/// For each man still on the first row, who keeps kings from being made there.
+/// For each man on its first row, where it prevents the opponent from making a king.
 const HOME: i32 = 8;
 
-/// Quiet plies before the draw below which positions with different numbers of them are kept apart.
+/// Within this many quiet plies of the draw, keys of positions depend on their number.
 const NEAR_DRAW: u32 = 12;
 
-/// Squares of one row.
+/// The squares of the first row.
 const ROW_SQUARES: u32 = 0xf;
 
-/// Squares on one of the eight rows, by row.
 const ROWS: u32 = 8;
 
-/// What tammi's positions are worth.
+/// Tammi's heuristic.
 #[derive(Clone)]
 pub struct TammiHeuristic {
     game: Tammi,
 }
 
-/// What the pieces of a player are worth who moves towards higher squares.
+/// Evaluates the pieces of a player that moves towards higher squares.
 #[inline]
 fn side(men: u32, kings: u32) -> i32 {
     let rows: u32 = (1..ROWS)
@@ -51,7 +50,7 @@ impl Heuristic<Tammi> for TammiHeuristic {
         side(own & !kings, own & kings) - side(enemy & !enemy_kings, enemy & enemy_kings)
     }
 
-    /// Captures are compulsory, so either all actions are captures or none is.
+    /// Captures are compulsory, so either all actions are captures or none.
     #[inline]
     fn forcing(&self, position: &TammiPosition, legal: &TammiMask) -> TammiMask {
         if !legal.is_empty() && position.jumped_by(legal.nth(0)) != 0 {
@@ -91,7 +90,7 @@ impl Heuristic<Tammi> for TammiHeuristic {
     }
 }
 
-impl Judged for Tammi {
+impl HasHeuristic for Tammi {
     type Heuristic = TammiHeuristic;
 
     fn heuristic(&self) -> TammiHeuristic {
