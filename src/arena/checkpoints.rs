@@ -1,24 +1,24 @@
-//! Runs on the command line: a directory stands for the checkpoints in it.
+//! Runs as agents on the command line: a directory stands for its checkpoints.
 
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use super::standings::{Checkpoint, Entrant};
 use super::tournament::ArenaError;
 
-/// How the name of a checkpoint's agent file ends.
-const ENDING: &str = "safetensors";
+/// The file extension of checkpoints.
+const EXTENSION: &str = "safetensors";
 
-/// The folder of a run in which they are.
+/// The folder of the checkpoints in a run's directory.
 const FOLDER: &str = "checkpoints";
 
-/// The file of a run with a line for every few steps.
+/// The metrics file in a run's directory.
 const METRICS: &str = "metrics.jsonl";
 
-/// An agent to be made, and which checkpoint it is, if it is one.
+/// An agent's spec, and its checkpoint if it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expanded {
     /// The agent's spec.
@@ -27,9 +27,9 @@ pub struct Expanded {
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// What a text on the command line stands for. `run:DIR@STEP` is one checkpoint; `run:DIR`, or any directory, is
-/// every `every`-th checkpoint in it, counted back from the last; any other text is the spec of one agent.
-/// Settings after a `?` hold for each of them.
+/// The agents that a text on the command line stands for. `run:DIR@STEP` is one checkpoint. `run:DIR`, or
+/// any directory, is every `every`-th checkpoint in it, counted back from the last. Any other text is the
+/// spec of one agent. Settings after a `?` apply to each agent.
 pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
     let (head, settings) = match text.find('?') {
         None => (text, ""),
@@ -60,7 +60,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
             let missing = || {
                 error(
                     text,
-                    &format!("no such step; there are {}", steps.join(", ")),
+                    &format!("no such step; the steps are {}", steps.join(", ")),
                 )
             };
             vec![one.ok_or_else(missing)?]
@@ -79,35 +79,28 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
     Ok(chosen.into_iter().rev().map(expanded).collect())
 }
 
-/// Seconds of processor time by step, from the metrics of a run, oldest first; nothing without them.
+/// Processor seconds by step, oldest first, from a run's metrics; empty without them.
 fn processor_seconds(run: &Path) -> Vec<(u64, f64)> {
-    #[derive(Deserialize)]
-    struct Line {
-        step: u64,
-        timing: Timing,
-    }
-    #[derive(Deserialize)]
-    struct Timing {
-        cpu_seconds: f64,
-    }
     let text = fs::read_to_string(run.join(METRICS)).unwrap_or_default();
-    let lines = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    lines
-        .map(|line: Line| (line.step, line.timing.cpu_seconds))
-        .collect()
+    let spent = |line: &str| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        Some((
+            line["step"].as_u64()?,
+            line["timing"]["cpu_seconds"].as_f64()?,
+        ))
+    };
+    text.lines().filter_map(spent).collect()
 }
 
-/// What was spent when this step was reported, or the last one before it.
+/// Processor seconds at the last reported step up to `step`.
 fn spent_until(spent: &[(u64, f64)], step: u64) -> Option<u64> {
     let before = spent.partition_point(|(known, _)| *known <= step);
     let (_, seconds) = spent.get(before.checked_sub(1)?)?;
     Some(*seconds as u64)
 }
 
-/// Who takes part, under names that fit into a table: a checkpoint goes by the last folder of its run and its step,
-/// `first@2000`, with more of the path where that would mean two runs; all others by their specs.
+/// The entrants under short names. A checkpoint is named by the last folder of its run and its step,
+/// `first@2000`, with more of the path if two runs share it. All other agents are named by their specs.
 pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
     let mut runs: Vec<&str> = agents
         .iter()
@@ -131,7 +124,7 @@ pub fn entrants(agents: &[Expanded]) -> Vec<Entrant> {
     agents.iter().map(entrant).collect()
 }
 
-/// As few of the last folders of a run's path as no other run ends in.
+/// The shortest end of a run's path, in whole folders, that no other run shares.
 fn short_name(run: &str, runs: &[&str]) -> String {
     let folders: Vec<&str> = run.split('/').collect();
     let ends = (0..folders.len())
@@ -149,7 +142,7 @@ fn short_name(run: &str, runs: &[&str]) -> String {
     ends.next().unwrap_or_else(|| run.to_owned())
 }
 
-/// Whether what comes after this beginning of a path begins with a folder's name.
+/// Whether the rest of a path after `before` begins with a whole folder name.
 fn is_whole_folder(before: &str) -> bool {
     before.is_empty() || before.ends_with('/')
 }
@@ -158,7 +151,7 @@ fn error(text: &str, problem: &str) -> ArenaError {
     ArenaError::new(format!("agent `{text}`: {problem}"))
 }
 
-/// The run that a directory of checkpoints belongs to, the same for all ways to write it.
+/// The run that a directory of checkpoints belongs to, in normal form.
 fn run_of(folder: &Path) -> String {
     let plain = |folder: &Path| -> PathBuf {
         let here = |part: &Component| *part != Component::CurDir;
@@ -169,7 +162,7 @@ fn run_of(folder: &Path) -> String {
         _ => folder,
     };
     let mut name = plain(run);
-    // `.` and `..` are no names.
+    // `.` and `..` are not names.
     if name.file_name().is_none() {
         let inside = if run.as_os_str().is_empty() { "." } else { "" };
         name = run.join(inside).canonicalize().unwrap_or(name);
@@ -177,14 +170,14 @@ fn run_of(folder: &Path) -> String {
     name.display().to_string()
 }
 
-/// The checkpoints of a run, or of a directory of them, by step: at least one.
+/// The checkpoints of a run or a directory, sorted by step; at least one.
 fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
     let inner = run.join(FOLDER);
     let folder = if inner.is_dir() { &inner } else { run };
     let entries = fs::read_dir(folder).map_err(|problem| match problem.kind() {
         io::ErrorKind::NotFound => {
             format!(
-                "there is no directory {}; name the folder of a run",
+                "there is no directory {}; name the directory of a run",
                 run.display()
             )
         }
@@ -199,7 +192,7 @@ fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
     }
     if found.is_empty() {
         return Err(format!(
-            "no checkpoints in {}: no file's name ends in its step and .{ENDING}; other agent files are named \
+            "no checkpoints in {}: no file name ends in a step and .{EXTENSION}; name other agent files \
              one by one",
             folder.display()
         ));
@@ -210,7 +203,7 @@ fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
 
 /// The number at the end of a checkpoint's name: 2000 for `step-0002000.safetensors`.
 fn step_of(path: &Path) -> Option<u64> {
-    if path.extension()? != ENDING {
+    if path.extension()? != EXTENSION {
         return None;
     }
     let name = path.file_stem()?.to_str()?;

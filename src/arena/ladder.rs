@@ -1,13 +1,13 @@
-//! Ratings of a run's checkpoints over its whole life, from one small tournament after another.
+//! Ratings of a run's checkpoints, from all its tournaments together.
 
 use serde::{Deserialize, Serialize};
 
 use super::rating::{Bout, Cluster, Estimate, Fit};
 use super::standings::{Anchor, Entrant, Standings};
 
-/// Everybody who was ever met, and what came of it. It is saved with a run and goes on after a resume.
+/// All agents of a run's tournaments and their results. It is saved and restored with the run.
 ///
-/// Agents are the same if their names are, so a checkpoint's name must hold its step.
+/// Agents are identified by name, so a checkpoint's name must contain its step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ladder {
     entrants: Vec<Entrant>,
@@ -15,7 +15,7 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// Adds what was played in a tournament.
+    /// Adds the results of a tournament.
     pub fn add(&mut self, standings: &Standings) {
         let places: Vec<usize> = standings
             .entrants()
@@ -31,7 +31,7 @@ impl Ladder {
         }
     }
 
-    /// Adds games to those that the same two played before.
+    /// Adds games to the earlier ones of the same two agents.
     fn merge(&mut self, bout: Bout) {
         let (first, second) = (bout.first, bout.second);
         let same = |known: &&mut Bout| (known.first, known.second) == (first, second);
@@ -49,8 +49,8 @@ impl Ladder {
         }
     }
 
-    /// Everybody with a rating, in the order of arrival. The scale is fixed by the anchor, or by a mean of 0
-    /// as long as the anchor is not among them.
+    /// All agents and their ratings, in the order in which they were added. The anchor fixes the scale; if
+    /// it has not played, the mean is 0.
     pub fn ratings(&self, anchor: &Anchor) -> Vec<(&Entrant, Estimate)> {
         let fit = Fit::new(self.entrants.len(), &self.bouts);
         let fixed = anchor.among(&self.entrants);

@@ -1,8 +1,8 @@
-//! Who is stronger, and by how much: tournaments of agents, with error bars.
+//! Tournaments of agents, and their ratings with error bars.
 //!
 //! A [`Tournament`] plays every opening twice with the sides swapped and counts the two games as one
-//! pair; [`Standings`] add them up; a [`Report`] works out ratings and writes them as text, JSON, CSV
-//! or a picture. Nothing here prints or reads the command line, and nothing learns.
+//! pair. [`Standings`] add up the pairs. A [`Report`] computes ratings and formats them as text, JSON, CSV
+//! or a picture. This module does not print, read the command line, or learn.
 
 mod checkpoints;
 mod ladder;

@@ -1,4 +1,4 @@
-//! Openings: what is played before the agents are asked, the same for both games of a pair.
+//! Openings: the moves before the agents choose, the same for both games of a pair.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::game::{Game, Mask};
 use crate::random::{Stream, below, stream};
 use crate::record::GameRecord;
 
-/// The openings of a tournament, in the order in which its pairs take them. No game is over after one.
+/// The openings of a tournament, in the order of its pairs. None of them ends the game.
 #[derive(Clone, Debug)]
 pub struct Openings<P> {
     list: Vec<Opening<P>>,
@@ -20,20 +20,20 @@ pub struct Openings<P> {
     source: String,
 }
 
-/// There is no way to get openings as asked.
+/// Why there are no such openings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OpeningError(String);
 
-/// Up to this many distinct openings are listed and shuffled; beyond, they are drawn by random play.
+/// Up to this many distinct openings are listed and shuffled; more are drawn by random play.
 const LISTED: usize = 50_000;
 
-/// Random plays without a new opening after which those there are count as all there are.
+/// Random play stops after this many attempts in a row without a new opening.
 const PATIENCE: u32 = 2_000;
 
 impl<P: Copy + Eq + Hash> Openings<P> {
-    /// Draws `count` openings of `plies` random plies from a seed. None is drawn twice before
-    /// all were drawn once; which come first does not depend on `count`.
+    /// Draws `count` openings of `plies` random plies from a seed. All distinct openings come once before
+    /// any is repeated. The order does not depend on `count`.
     pub fn random<G: Game<Position = P>>(
         game: &G,
         plies: u32,
@@ -50,13 +50,13 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         };
         if drawn.is_empty() {
             return Err(OpeningError(format!(
-                "no game of {} is still open after {plies} random plies",
+                "every game of {} is over after {plies} random plies",
                 game.id()
             )));
         }
         let distinct = drawn.len();
         while drawn.len() < count {
-            // Another lap, in another order.
+            // All openings again, in another order.
             let mut lap = drawn[..distinct].to_vec();
             shuffle(&mut lap, &mut stream);
             drawn.extend(lap);
@@ -69,9 +69,8 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         })
     }
 
-    /// Reads openings from a file: on every line a game record, or actions separated by spaces. With
-    /// `plies`, only so many actions of each are taken. Empty lines and lines that begin with `#` are
-    /// skipped.
+    /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
+    /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
     pub fn from_file<G: Game<Position = P>>(
         game: &G,
         path: &Path,
@@ -94,7 +93,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         }
         if list.is_empty() {
             return Err(OpeningError(format!(
-                "{}: no openings; every line holds a game record or actions such as `A1-C2 D5-B4`",
+                "{}: no openings; every line must be a game record or actions such as `A1-C2 D5-B4`",
                 path.display()
             )));
         }
@@ -105,26 +104,26 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         })
     }
 
-    /// The opening of a pair. When they run out they come again.
+    /// The opening of a pair. After the last one the list starts again.
     pub fn of_pair(&self, pair: u32) -> &Opening<P> {
         &self.list[pair as usize % self.list.len()]
     }
 
-    /// How many different ones there are, as far as is known.
+    /// The number of distinct openings found.
     pub fn distinct(&self) -> usize {
         self.distinct
     }
 
-    /// Where they come from, for people.
+    /// A description of their source.
     pub fn source(&self) -> &str {
         &self.source
     }
 }
 
-/// The stream that openings are drawn from; games have other ones.
+/// The random stream of the openings; games use other ones.
 const OPENING_STREAM: u64 = u64::MAX;
 
-/// All distinct openings of so many plies, or nothing if there are too many to list.
+/// All distinct openings of `plies` plies; `None` if there are too many to list.
 fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Opening<G::Position>>> {
     let mut layer = vec![Opening::at(game.start())];
     layer.retain(|opening| game.outcome(&opening.position).is_none());
@@ -157,19 +156,19 @@ fn draw_distinct<G: Game>(
 ) -> Vec<Opening<G::Position>> {
     let mut drawn = Vec::new();
     let mut seen = HashSet::new();
-    let mut in_vain = 0;
-    while drawn.len() < count && in_vain < PATIENCE {
-        in_vain += 1;
+    let mut failures = 0;
+    while drawn.len() < count && failures < PATIENCE {
+        failures += 1;
         let opening = Opening::random(game, plies, stream);
         if opening.actions.len() == plies as usize && seen.insert(opening.position) {
             drawn.push(opening);
-            in_vain = 0;
+            failures = 0;
         }
     }
     drawn
 }
 
-/// Fisher and Yates.
+/// The Fisher-Yates shuffle.
 fn shuffle<T>(list: &mut [T], stream: &mut Stream) {
     for last in (1..list.len()).rev() {
         list.swap(last, below(stream.next_u64(), last as u32 + 1) as usize);
@@ -201,7 +200,7 @@ fn parse_opening<G: Game>(
         .expect("a replay has a first position");
     if game.outcome(&position).is_some() {
         return Err(format!(
-            "the game is over after these {} plies; take fewer of each with --opening-plies",
+            "the game is over after these {} plies; shorten the openings with --opening-plies",
             replay.actions.len()
         ));
     }

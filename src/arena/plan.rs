@@ -1,9 +1,9 @@
-//! How a game of a tournament begins, and how it is written down and found again.
+//! Sets up the games of a tournament, writes their records, and matches records with games.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
-use super::runner::{Finished, Setup};
+use super::runner::{FinishedGame, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
 use crate::env::positions;
@@ -11,21 +11,21 @@ use crate::game::{Game, Player};
 use crate::random::stream;
 use crate::record::{ArenaMark, FORMAT, GameRecord};
 
-/// What tells how a game begins and how its record is written.
-pub(super) struct Plan<'a, G: Game> {
+/// The data from which games are set up and recorded.
+pub(super) struct GamePlan<'a, G: Game> {
     pub game: &'a G,
     pub openings: &'a Openings<G::Position>,
     pub settings: Settings,
-    pub bouts: Vec<(usize, usize)>, // the agents of each, by their places among the names
+    pub bouts: Vec<(usize, usize)>, // the two agents of each, as indices into `names`
     pub names: Vec<String>,
 }
 
-impl<G: Game> Plan<'_, G> {
-    /// The game before its first asked move.
+impl<G: Game> GamePlan<'_, G> {
+    /// The setup of a game.
     pub(super) fn setup(&self, id: GameId) -> Setup<G::Position> {
         let seats = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
-        // From the names, so that it is the same whoever else takes part.
+        // Seeded by the names, so that a game does not depend on the other agents.
         let names = seats.map(|agent| self.names[agent].as_bytes());
         let index = xxh3_64(&[names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
         Setup {
@@ -46,7 +46,7 @@ impl<G: Game> Plan<'_, G> {
     }
 
     /// The record of a finished game.
-    pub(super) fn record(&self, finished: &Finished) -> GameRecord {
+    pub(super) fn record(&self, finished: &FinishedGame) -> GameRecord {
         let id = finished.id;
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
@@ -70,52 +70,52 @@ impl<G: Game> Plan<'_, G> {
         }
     }
 
-    /// The game of this tournament that a record holds; nothing for a game that did not end.
-    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Finished>, String> {
-        let mark = record.arena.ok_or("it was not played by `arena`")?;
-        let same = |what: &str, there: Option<u64>, here: Option<u64>| {
-            if there == here {
+    /// The game of this tournament that a record holds; `None` if the game did not end.
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<FinishedGame>, String> {
+        let mark = record.arena.ok_or("it was not played by `jarmo arena`")?;
+        let same = |what: &str, recorded: Option<u64>, expected: Option<u64>| {
+            if recorded == expected {
                 return Ok(());
             }
-            let told = |number: Option<u64>| {
+            let text = |number: Option<u64>| {
                 number.map_or("not set".to_owned(), |number| number.to_string())
             };
             Err(format!(
-                "{what} is {} there and {} here",
-                told(there),
-                told(here)
+                "{what} is {} in the record and {} in this tournament",
+                text(recorded),
+                text(expected)
             ))
         };
         if mark.pair >= self.settings.pairs {
             return Err(format!(
-                "it is of pair {}, and {} games a match end before it; ask for more --games",
+                "it belongs to pair {}, which a match of {} games does not have; raise --games",
                 mark.pair,
                 2 * self.settings.pairs
             ));
         }
         let expected = self.mark(mark.pair);
         same("the seed", Some(mark.seed), Some(expected.seed))?;
-        same("the number of nodes a move", mark.nodes, expected.nodes)?;
+        same("the number of nodes per move", mark.nodes, expected.nodes)?;
         same(
-            "the time for a move in milliseconds",
+            "the time per move in milliseconds",
             mark.movetime_ms,
             expected.movetime_ms,
         )?;
         let limit = Some(self.game.max_plies().into());
-        same("the limit of plies", record.max_plies.map(u64::from), limit)?;
+        same("the limit on plies", record.max_plies.map(u64::from), limit)?;
         let agent = |name: &Option<String>| {
-            let name = name.as_deref().ok_or("a player is not named")?;
+            let name = name.as_deref().ok_or("a player has no name")?;
             self.names
                 .iter()
                 .position(|entrant| entrant == name)
-                .ok_or_else(|| format!("{name} takes no part in it"))
+                .ok_or_else(|| format!("{name} does not take part"))
         };
         let (white, black) = (agent(&record.white)?, agent(&record.black)?);
         let bout = self
             .bouts
             .iter()
             .position(|&bout| bout == (white, black) || bout == (black, white))
-            .ok_or("these two do not meet in it")?;
+            .ok_or("these two agents do not meet")?;
         let first_plays = match self.bouts[bout].0 == white {
             true => Player::White,
             false => Player::Black,
@@ -125,16 +125,19 @@ impl<G: Game> Plan<'_, G> {
             .map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
         if replay.positions[0] != opening.start || !replay.actions.starts_with(&opening.actions) {
-            return Err(format!("pair {} has another opening here", mark.pair));
+            return Err(format!(
+                "pair {} has another opening in this tournament",
+                mark.pair
+            ));
         }
         let outcome = replay
             .positions
             .last()
             .and_then(|last| self.game.outcome(last));
         if outcome != record.outcome {
-            return Err("its moves do not lead to the result it names".to_owned());
+            return Err("its moves do not lead to its recorded result".to_owned());
         }
-        Ok(outcome.map(|outcome| Finished {
+        Ok(outcome.map(|outcome| FinishedGame {
             id: GameId {
                 bout,
                 pair: mark.pair,

@@ -1,21 +1,19 @@
-//! Elo from a table of matches: a Bradley-Terry fit with draws, and how far it can be trusted.
+//! Elo ratings from match results: a Bradley-Terry fit with draws and confidence intervals.
 //!
 //! **The model.** A difference of `d` Elo means an expected score of `1 / (1 + 10^(-d/400))`, a draw
 //! being half a point. Draws follow Davidson: with win, draw and loss probabilities `w`, `t`, `l`,
-//! `t² = ν² w l`, so equals draw a share `ν / (2 + ν)` of their games and draws become rare as the
-//! difference grows. The strengths are those at which every agent has as many points as expected, which
-//! does not depend on `ν` or on any other law of draws; `ν` is that at which there are as many draws as
-//! expected.
+//! `t² = ν² w l`, so equal agents draw a share `ν / (2 + ν)` of their games and draws become rare as the
+//! difference grows. The strengths are fitted so that every agent has the expected number of points, which
+//! does not depend on `ν` or the model of draws. Then `ν` is fitted to the number of draws.
 //!
-//! **The intervals** do not trust the model. Two games from one opening with the sides swapped are
-//! not independent, so a pair is one observation, and what pairs really scatter is measured (a
-//! sandwich estimate with pairs as clusters, Satterthwaite's degrees of freedom, Student's t). A pair
-//! that repeats an earlier one of its match move for move is no new evidence and joins its cluster.
+//! **The intervals** do not rely on the model. The two games of an opening pair are not independent, so a
+//! pair is one observation, and the variance of pairs is estimated from the data (a sandwich estimate
+//! with pairs as clusters, Satterthwaite's degrees of freedom, Student's t). A pair that repeats an
+//! earlier one of its match move for move is no new evidence and joins its cluster.
 //!
-//! **Few games and clean sweeps.** Every match is given one virtual game, half won and half lost, with
-//! the uncertainty of a coin flip, and one virtual pair's worth of the scatter of independent
-//! games. So a sweep has a finite rating with a wide interval, and nothing is certain from a few
-//! equal pairs.
+//! **Few games and clean sweeps.** Every match gets one virtual game, half won and half lost, with the
+//! variance of a coin flip, and one virtual pair with the variance of independent games. So a sweep has
+//! a finite rating with a wide interval, and a few identical results do not look certain.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,13 +22,13 @@ use super::stats::{Z_95, normal_cdf, t_95};
 /// Elo per unit of log odds.
 const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
-/// The expected score of an agent that is this much stronger, a draw being half a point.
+/// The expected score of an agent that is this much stronger; a draw is half a point.
 pub fn expected_score(elo: f64) -> f64 {
     logistic(elo / ELO_PER_LOGIT)
 }
 
-/// The probabilities of win, draw and loss for an agent this much stronger, where equals draw this
-/// share of their games (below 1).
+/// The probabilities of win, draw and loss for an agent that is this much stronger. Equal agents draw a
+/// share `draws_between_equals` of their games, below 1.
 pub fn result_probabilities(elo: f64, draws_between_equals: f64) -> [f64; 3] {
     let nu = 2.0 * draws_between_equals / (1.0 - draws_between_equals);
     let score = expected_score(elo);
@@ -38,30 +36,30 @@ pub fn result_probabilities(elo: f64, draws_between_equals: f64) -> [f64; 3] {
     [score - 0.5 * draw, draw, 1.0 - score - 0.5 * draw]
 }
 
-/// What two agents' games against each other came to.
+/// The results of two agents against each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bout {
-    /// One agent, by its place in the table.
+    /// The index of one agent.
     pub first: usize,
-    /// The other.
+    /// The index of the other agent.
     pub second: usize,
-    /// Draws among the games of all pairs.
+    /// Draws in all games.
     pub draws: u32,
-    /// Observations that are independent of each other: a pair, with its exact repetitions.
+    /// The independent observations: pairs, each with its exact repetitions.
     pub clusters: Vec<Cluster>,
 }
 
 /// A pair of games together with its exact repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// How many pairs; 1 if there are no repetitions.
+    /// The number of pairs; 1 without repetitions.
     pub pairs: u32,
     /// Half points of the first agent over all of them, at most `4 * pairs`.
     pub half_points: u32,
 }
 
 impl Cluster {
-    /// The same seen by the other agent.
+    /// The same for the other agent.
     pub(super) fn flip(&self) -> Cluster {
         Cluster {
             half_points: 4 * self.pairs - self.half_points,
@@ -70,12 +68,12 @@ impl Cluster {
     }
 }
 
-/// A number in Elo, and how far it can be trusted.
+/// An estimate in Elo with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The most likely value.
+    /// The estimated value.
     pub elo: f64,
-    /// The 95 % interval reaches this far to both sides.
+    /// Half the width of the 95 % interval.
     pub margin: f64,
 }
 
@@ -85,7 +83,7 @@ impl Estimate {
         (self.elo - self.margin, self.elo + self.margin)
     }
 
-    /// The same on a scale whose zero lies elsewhere.
+    /// The same estimate plus a constant.
     pub(super) fn shifted(self, elo: f64) -> Estimate {
         Estimate {
             elo: self.elo + elo,
@@ -93,7 +91,7 @@ impl Estimate {
         }
     }
 
-    /// How likely it is that the true value is above zero.
+    /// The probability that the true value is above zero.
     pub fn above_zero(&self) -> f64 {
         if self.margin == 0.0 {
             return 0.5;
@@ -102,7 +100,7 @@ impl Estimate {
     }
 }
 
-/// Strengths fitted to a table of matches.
+/// Strengths fitted to match results.
 #[derive(Clone, Debug)]
 pub struct Fit {
     strengths: Vec<f64>,   // in log odds; their sum is 0
@@ -111,24 +109,24 @@ pub struct Fit {
     draws_between_equals: f64,
 }
 
-/// How much a bout's total of points varies.
+/// The variance of a bout's points.
 #[derive(Clone, Copy, Debug)]
 struct Scatter {
     first: usize,
     second: usize,
-    measured: f64, // variance from pairs
-    degrees: f64,  // of freedom of that
-    assumed: f64,  // variance from the virtual game, taken as known
+    measured: f64, // variance of the pairs
+    degrees: f64,  // its degrees of freedom
+    assumed: f64,  // variance of the virtual game, known exactly
 }
 
 impl Fit {
-    /// Fits `agents` strengths to these matches. All agents should be connected by bouts, however few
-    /// games they had; strengths of unconnected groups are not comparable.
+    /// Fits `agents` strengths to these bouts. Bouts should connect all agents: strengths of unconnected
+    /// groups are not comparable.
     ///
     /// # Panics
-    /// If a bout names an agent that is not in the table.
+    /// Panics if the index of an agent is not below `agents`.
     pub fn new(agents: usize, bouts: &[Bout]) -> Fit {
-        let sums: Vec<Sums> = bouts.iter().map(Sums::new).collect();
+        let sums: Vec<BoutSums> = bouts.iter().map(BoutSums::new).collect();
         let strengths = solve_strengths(agents, &sums);
         let covariance = invert(information(agents, &sums, &strengths), agents);
         let scatter = bouts
@@ -145,19 +143,18 @@ impl Fit {
         }
     }
 
-    /// The share of games that equals would draw.
+    /// The estimated share of draws between equal agents.
     pub fn draws_between_equals(&self) -> f64 {
         self.draws_between_equals
     }
 
-    /// The agent's strength relative to the mean of the table.
+    /// The agent's strength relative to the mean of all agents.
     pub fn relative_to_mean(&self, agent: usize) -> Estimate {
         let share = 1.0 / self.strengths.len() as f64;
         self.contrast(|other| f64::from(u8::from(other == agent)) - share)
     }
 
-    /// The agent's rating where `fixed`, an agent with its own, fixes the scale; relative to the mean
-    /// of the table without.
+    /// The agent's rating. The scale is fixed by `fixed`, an agent and its rating, or by a mean of 0.
     pub fn rating(&self, agent: usize, fixed: Option<(usize, f64)>) -> Estimate {
         match fixed {
             None => self.relative_to_mean(agent),
@@ -165,7 +162,7 @@ impl Fit {
         }
     }
 
-    /// How much stronger one agent is than another; 0 without doubt for the same one.
+    /// The strength of one agent minus that of another; exactly 0 for the same one.
     pub fn difference(&self, agent: usize, other: usize) -> Estimate {
         self.contrast(|index| {
             f64::from(u8::from(index == agent)) - f64::from(u8::from(index == other))
@@ -176,7 +173,7 @@ impl Fit {
     fn contrast(&self, weight: impl Fn(usize) -> f64) -> Estimate {
         let agents = self.strengths.len();
         let weights: Vec<f64> = (0..agents).map(weight).collect();
-        // pull[a]: by how much the contrast moves per point too many of agent a
+        // pull[a]: the change of the contrast per extra point of agent a
         let pull: Vec<f64> = (0..agents)
             .map(|row| dot(&self.covariance[row * agents..][..agents], &weights))
             .collect();
@@ -200,8 +197,8 @@ impl Fit {
     }
 }
 
-/// What the fit needs to know of a bout.
-struct Sums {
+/// The totals of a bout for the fit.
+struct BoutSums {
     first: usize,
     second: usize,
     games: f64,
@@ -209,22 +206,22 @@ struct Sums {
     draws: f64,
 }
 
-/// The weight of the virtual game that every bout has, and the first agent's points in it.
+/// The weight of the virtual game of every bout, and the first agent's points in it.
 const VIRTUAL_GAMES: f64 = 1.0;
 const VIRTUAL_POINTS: f64 = 0.5;
 
-/// How many pairs of independent games the scatter of every bout is mixed with.
+/// The weight, in pairs, of the variance of independent games in every bout.
 const VIRTUAL_PAIRS: f64 = 1.0;
 
-impl Sums {
-    fn new(bout: &Bout) -> Sums {
+impl BoutSums {
+    fn new(bout: &Bout) -> BoutSums {
         let games: u32 = bout.clusters.iter().map(|cluster| 2 * cluster.pairs).sum();
         let half_points: u32 = bout
             .clusters
             .iter()
             .map(|cluster| cluster.half_points)
             .sum();
-        Sums {
+        BoutSums {
             first: bout.first,
             second: bout.second,
             games: f64::from(games),
@@ -250,7 +247,7 @@ impl Sums {
         let at = |row: usize, column: usize| covariance[row * agents + column];
         let (a, b) = (self.first, self.second);
         let information = (self.games + VIRTUAL_GAMES) * unit;
-        // The share of a parameter that this bout alone determines: between 0 and 1.
+        // The leverage of this bout on the fit, between 0 and 1.
         let leverage = (information * (at(a, a) + at(b, b) - at(a, b) - at(b, a))).clamp(0.0, 1.0);
         let observations = bout.clusters.len() as f64;
         let squares: f64 = bout
@@ -283,9 +280,9 @@ impl Sums {
     }
 }
 
-/// The strengths, with sum 0, at which each agent's points are those expected: Newton's method on a
-/// concave likelihood, with bounded steps.
-fn solve_strengths(agents: usize, sums: &[Sums]) -> Vec<f64> {
+/// The strengths, with sum 0, at which each agent has its expected points: Newton's method on a concave
+/// likelihood, with bounded steps.
+fn solve_strengths(agents: usize, sums: &[BoutSums]) -> Vec<f64> {
     const LONGEST_STEP: f64 = 1.0;
     let mut strengths = vec![0.0; agents];
     for _ in 0..1000 {
@@ -318,13 +315,13 @@ fn solve_strengths(agents: usize, sums: &[Sums]) -> Vec<f64> {
     strengths
 }
 
-/// The information matrix, with one added to every entry so that the sum of strengths, which no game
-/// tells anything about, is held at 0. The diagonal is kept positive for agents without bouts.
-fn information(agents: usize, sums: &[Sums], strengths: &[f64]) -> Vec<f64> {
-    const HELD: f64 = 1e-9;
+/// The information matrix, plus one in every entry to fix the sum of strengths at 0, since games determine
+/// differences only. A small term on the diagonal keeps it positive for agents without bouts.
+fn information(agents: usize, sums: &[BoutSums], strengths: &[f64]) -> Vec<f64> {
+    const RIDGE: f64 = 1e-9;
     let mut matrix = vec![1.0; agents * agents];
     for agent in 0..agents {
-        matrix[agent * agents + agent] += HELD;
+        matrix[agent * agents + agent] += RIDGE;
     }
     for bout in sums {
         let score = bout.score(strengths);
@@ -361,21 +358,21 @@ fn invert(mut matrix: Vec<f64>, size: usize) -> Vec<f64> {
     inverse
 }
 
-/// The draw rate between equals at which as many draws are expected as were seen.
-fn solve_draws(sums: &[Sums], strengths: &[f64]) -> f64 {
-    let seen: f64 = sums.iter().map(|bout| bout.draws).sum();
-    if seen == 0.0 {
+/// The draw rate between equals at which the expected number of draws is the observed one.
+fn solve_draws(sums: &[BoutSums], strengths: &[f64]) -> f64 {
+    let observed: f64 = sums.iter().map(|bout| bout.draws).sum();
+    if observed == 0.0 {
         return 0.0;
     }
     let expected = |share: f64| -> f64 {
         let nu = 2.0 * share / (1.0 - share);
-        let draws = |bout: &Sums| bout.games * draw_probability(bout.score(strengths), nu);
+        let draws = |bout: &BoutSums| bout.games * draw_probability(bout.score(strengths), nu);
         sums.iter().map(draws).sum()
     };
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..50 {
         let middle = 0.5 * (low + high);
-        if expected(middle) < seen {
+        if expected(middle) < observed {
             low = middle;
         } else {
             high = middle;

@@ -1,4 +1,4 @@
-//! What a tournament written as JSON tells of its first agent.
+//! Reads the results of the first agent from a tournament's JSON.
 
 use serde::Deserialize;
 
@@ -6,12 +6,12 @@ use super::tournament::ArenaError;
 use crate::net::MatchResult;
 
 #[derive(Deserialize)]
-struct Told {
-    matches: Vec<Match>,
+struct ReportJson {
+    matches: Vec<MatchJson>,
 }
 
 #[derive(Deserialize)]
-struct Match {
+struct MatchJson {
     first: String,
     second: String,
     wins: u64,
@@ -19,16 +19,18 @@ struct Match {
     losses: u64,
 }
 
-/// The matches of the agent that was named first, from the JSON of a tournament, for the header of an
-/// agent file.
+/// The matches of the agent named first in a tournament's JSON, for the header of an agent file.
 pub fn read_results(json: &str) -> Result<Vec<MatchResult>, ArenaError> {
-    let told: Told = serde_json::from_str(json)
-        .map_err(|error| ArenaError::new(format!("no result of `jarmo arena --json`: {error}")))?;
-    let Some(agent) = told.matches.first().map(|played| played.first.clone()) else {
-        return Err(ArenaError::new("no matches in it"));
+    let report: ReportJson = serde_json::from_str(json).map_err(|error| {
+        ArenaError::new(format!(
+            "this is not the output of `jarmo arena --json`: {error}"
+        ))
+    })?;
+    let Some(agent) = report.matches.first().map(|played| played.first.clone()) else {
+        return Err(ArenaError::new("it contains no matches"));
     };
     let settings = agent.split_once('?').map_or("", |(_, settings)| settings);
-    let own = told
+    let own = report
         .matches
         .into_iter()
         .filter(|played| played.first == agent);

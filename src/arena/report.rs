@@ -1,4 +1,4 @@
-//! The standings worked out for people and programs: ratings, scores, matches; as JSON and CSV.
+//! The report of a tournament: ratings, scores and matches, for JSON and CSV.
 
 use std::fmt::Write;
 
@@ -6,32 +6,32 @@ use serde::Serialize;
 
 use super::rating::{Estimate, Fit};
 use super::sprt::PairCounts;
-use super::standings::{Anchor, Checkpoint, Conditions, Results, SprtState, Standings, Tally};
+use super::standings::{Anchor, BoutTally, Checkpoint, Conditions, Results, SprtState, Standings};
 use crate::game::Player;
 
-/// Everything a tournament tells.
+/// The results of a tournament.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Under which conditions it was played.
+    /// The conditions of the tournament.
     #[serde(flatten)]
     pub conditions: Conditions,
-    /// Games that count: those of whole pairs.
+    /// Games that count: those of complete pairs.
     pub games: u32,
-    /// Games there were to be.
+    /// The planned number of games.
     pub planned_games: u32,
-    /// The fixed point of the ratings; without it their mean is 0.
+    /// The agent with a fixed rating; without it the mean rating is 0.
     pub anchor: Option<Anchor>,
-    /// One row per agent, the strongest first.
+    /// One row per agent, strongest first.
     pub agents: Vec<AgentRow>,
-    /// One row per bout, in the order of the agents as they were named.
+    /// One row per match, in the order in which the agents were named.
     pub matches: Vec<MatchRow>,
-    /// White's points per game over all games.
+    /// White's points per game.
     pub white_score: f64,
-    /// The share of games that equals would draw.
+    /// The estimated share of draws between equal agents.
     pub draws_between_equals: f64,
-    /// Games cut off by the limit on their length; they count as draws.
+    /// Games truncated by the limit on their length; they count as draws.
     pub truncated: u32,
-    /// Pairs that repeated an earlier one of their bout move for move.
+    /// Pairs that repeat an earlier one of their match move for move.
     pub repeated_pairs: u32,
     /// The sequential test, if there was one.
     pub sprt: Option<SprtState>,
@@ -40,59 +40,59 @@ pub struct Report {
 /// An agent's row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentRow {
-    /// The agent.
+    /// The agent's name.
     pub name: String,
     /// Which checkpoint it is, if it is one.
     pub checkpoint: Option<Checkpoint>,
     /// The rating, with its 95 % interval.
     pub rating: Estimate,
-    /// How likely it is stronger than the agent of the next row.
+    /// The probability that it is stronger than the agent of the next row.
     pub stronger_than_next: Option<f64>,
-    /// How many games it played.
+    /// The number of games.
     pub games: u32,
-    /// All of them.
+    /// The results of all games.
     #[serde(flatten)]
     pub results: Results,
     /// Points per game.
     pub score: f64,
-    /// Its games as White.
+    /// The results as White.
     pub as_white: Results,
-    /// Its games as Black.
+    /// The results as Black.
     pub as_black: Results,
-    /// Its points at the end of the game minus the opponent's, in the mean; nothing for games without.
+    /// The mean score difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
 }
 
-/// What two agents' games against each other came to, seen by the first.
+/// The results of two agents against each other, for the first of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MatchRow {
-    /// One agent.
+    /// The name of the first agent.
     pub first: String,
-    /// The other.
+    /// The name of the second agent.
     pub second: String,
-    /// How much stronger the first is by the fit to the whole table.
+    /// The difference in Elo, from the fit to all matches.
     pub elo: Estimate,
-    /// How likely the first is the stronger one.
+    /// The probability that the first agent is stronger.
     pub superiority: f64,
-    /// How many games they played.
+    /// The number of games.
     pub games: u32,
-    /// All of them.
+    /// The results of all games.
     #[serde(flatten)]
     pub results: Results,
     /// Points per game.
     pub score: f64,
-    /// The games in which the first was White.
+    /// The results as White.
     pub as_white: Results,
-    /// The games in which it was Black.
+    /// The results as Black.
     pub as_black: Results,
-    /// Pairs by the half points that the first made in them, 0 to 4, without repetitions.
+    /// Pairs by the half points of the first agent, 0 to 4, without repetitions.
     pub pairs: PairCounts,
-    /// The first's points at the end of the game minus the second's, in the mean.
+    /// The mean score difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
 }
 
 impl Report {
-    /// Works out the standings.
+    /// The report of these standings.
     pub fn new(standings: &Standings) -> Report {
         let fit = standings.fit();
         let mut agents: Vec<(usize, AgentRow)> = (0..standings.entrants.len())
@@ -111,7 +111,7 @@ impl Report {
                 all.merge(tally.by_side[Player::Black.index()].flip());
                 all
             });
-        let count = |of: fn(&Tally) -> u32| standings.tallies.iter().map(of).sum();
+        let count = |of: fn(&BoutTally) -> u32| standings.tallies.iter().map(of).sum();
         Report {
             conditions: standings.conditions.clone(),
             games: standings.games(),
@@ -131,7 +131,7 @@ impl Report {
         }
     }
 
-    /// The agents' rows as CSV, with a line of column names.
+    /// The agents' rows as CSV with a header line.
     pub fn to_csv(&self) -> String {
         let mut csv = "agent,run,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
             white_wins,white_draws,white_losses,black_wins,black_draws,black_losses,\
@@ -166,7 +166,7 @@ impl Report {
                 black.draws,
                 black.losses,
             )
-            .expect("a string takes all text");
+            .expect("writing to a string cannot fail");
         }
         csv
     }
@@ -209,7 +209,7 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
     }
 }
 
-fn match_row(standings: &Standings, fit: &Fit, tally: &Tally) -> MatchRow {
+fn match_row(standings: &Standings, fit: &Fit, tally: &BoutTally) -> MatchRow {
     let elo = fit.difference(tally.first, tally.second);
     MatchRow {
         first: standings.entrants[tally.first].name.clone(),

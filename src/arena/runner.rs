@@ -1,9 +1,9 @@
-//! Plays games in lockstep: in a round every agent is asked once for all games in which it is to move,
-//! and then all games go on by one action.
+//! Plays games in lockstep. In a round every agent gets one batch of all positions in which it is to move,
+//! and then all games advance by one action.
 //!
-//! Games are shared out among threads, each with agents of its own. A game's moves depend on its own
-//! random stream and on what the agents keep of it, so neither the number of threads nor the
-//! neighbours in a batch change them.
+//! Games are distributed among threads, each with its own agents. A game's moves depend only on its own
+//! random stream and the agents' memory of it, not on the number of threads or the other games in a
+//! batch.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,58 +17,57 @@ use crate::env::{self, Keep, Opening};
 use crate::game::{Action, Game, Mask, Outcome, Player};
 use crate::random::Stream;
 
-/// What every agent may spend on a move, instead of what its spec says.
+/// What every agent may spend per move, in place of its spec's own limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
     /// Nodes or simulations.
     pub nodes: Option<u64>,
-    /// Time. With it, games are played one at a time on every thread, so that the clock is fair.
+    /// Time. With it every thread plays one game at a time, so that the clock is fair.
     pub movetime: Option<Duration>,
 }
 
 impl Budget {
-    /// The time in milliseconds.
+    /// The time per move in milliseconds.
     pub fn movetime_ms(&self) -> Option<u64> {
         self.movetime.map(|time| time.as_millis() as u64)
     }
 }
 
-/// A game before its first asked move.
+/// The start of a game.
 pub(super) struct Setup<P> {
-    /// The agents of White and of Black, as places in the list of agents.
+    /// The agents of White and Black, as indices into the team.
     pub seats: [usize; 2],
-    /// How it begins.
+    /// The opening.
     pub opening: Opening<P>,
-    /// The game's randomness.
+    /// The random stream of the game.
     pub stream: Stream,
 }
 
-/// A game that was played to its end.
+/// A finished game.
 #[derive(Clone, Debug)]
-pub(super) struct Finished {
-    /// Which one.
+pub(super) struct FinishedGame {
+    /// Its place in the tournament.
     pub id: GameId,
-    /// All actions, those of the opening among them.
+    /// All actions, including those of the opening.
     pub actions: Vec<Action>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// Every thread begins with so many games at a time and doubles their number as long as a round is short.
-/// So batches become full where games are fast or batches pay, and slow games do not all end at the
-/// very end.
+/// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
+/// So batches grow where games are fast, and slow games finish at different times.
 const FIRST_ROOM: usize = 4;
 const SHORT_ROUND: Duration = Duration::from_millis(100);
 
-/// How often the collector looks at what the outside wants.
+/// The interval at which the collector checks `stop` and calls `collect`.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The agents that play on one thread, one for every entrant.
+/// The agents that play on one thread, one per entrant.
 pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 
-/// Plays the games, as many threads as there are teams, up to `in_flight` games at a time on each. Finished games
-/// are handed to `collect`, which is called with `None` now and then, too, and can end the whole.
-/// Games that are under way when `stop` is set or `collect` breaks are given up.
+/// Plays the games with one thread per team and up to `in_flight` games at a time per thread. `collect` gets
+/// every finished game, and `None` at intervals; it can end the tournament. Unfinished games are discarded
+/// when `stop` is set or `collect` breaks.
 pub(super) fn run<G: Game>(
     game: &G,
     teams: Vec<Team<G>>,
@@ -76,7 +75,7 @@ pub(super) fn run<G: Game>(
     setup: impl Fn(GameId) -> Setup<G::Position> + Sync,
     (budget, in_flight): (Budget, usize),
     stop: &AtomicBool,
-    mut collect: impl FnMut(Option<Finished>) -> ControlFlow<()>,
+    mut collect: impl FnMut(Option<FinishedGame>) -> ControlFlow<()>,
 ) {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(0);
@@ -87,7 +86,7 @@ pub(super) fn run<G: Game>(
                 history: true,
                 events: false,
             };
-            let shard = Shard {
+            let games = TeamGames {
                 team,
                 budget,
                 halt: &halt,
@@ -99,7 +98,7 @@ pub(super) fn run<G: Game>(
             let (next, setup) = (&next, &setup);
             scope.spawn(move || {
                 let ids = || ids.get(next.fetch_add(1, Ordering::Relaxed)).copied();
-                shard.play(ids, setup);
+                games.play(ids, setup);
             });
         }
         drop(sender);
@@ -109,7 +108,7 @@ pub(super) fn run<G: Game>(
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            // What was finished before a halt is still collected after it.
+            // Games finished before a halt are still collected after it.
             if collect(arrived).is_break() || stop.load(Ordering::Relaxed) {
                 halt.store(true, Ordering::Relaxed);
             }
@@ -117,26 +116,26 @@ pub(super) fn run<G: Game>(
     });
 }
 
-/// The games of one thread, and the agents that play them.
-struct Shard<'a, G: Game> {
+/// The agents of one thread and the games they play.
+struct TeamGames<'a, G: Game> {
     team: Team<G>,
     budget: Budget,
     halt: &'a AtomicBool,
-    sender: Sender<Finished>,
+    sender: Sender<FinishedGame>,
     env: env::Shard<G>,
-    running: Vec<Option<Running>>, // [slots], none where idle
-    actions: Vec<Action>,          // [slots], of a round
+    running: Vec<Option<Running>>, // [slots], `None` if idle
+    actions: Vec<Action>,          // [slots], of the current round
 }
 
-/// What belongs to a game beside its position.
+/// An unfinished game, without its position.
 struct Running {
     id: GameId,
     seats: [usize; 2],
     stream: Stream,
-    memories: [Memory; 2], // of the agents of White and of Black
+    memories: [Memory; 2], // of the agents of White and Black
 }
 
-impl<G: Game> Shard<'_, G> {
+impl<G: Game> TeamGames<'_, G> {
     fn play(
         mut self,
         mut next: impl FnMut() -> Option<GameId>,
@@ -160,7 +159,7 @@ impl<G: Game> Shard<'_, G> {
                 self.ask(agent);
             }
             if self.halt.load(Ordering::Relaxed) {
-                return; // answers given under a halt must not count
+                return; // choices made during a halt must not count
             }
             self.step();
             if begun.elapsed() < SHORT_ROUND {
@@ -179,7 +178,7 @@ impl<G: Game> Shard<'_, G> {
         });
     }
 
-    /// Lets one agent choose in every game where it is to move.
+    /// Lets one agent choose in every game in which it is to move.
     fn ask(&mut self, agent: usize) {
         let limit = Limit {
             nodes: self.budget.nodes,
@@ -208,7 +207,7 @@ impl<G: Game> Shard<'_, G> {
             return;
         }
         let choices = self.team[agent].choose(&mut requests);
-        assert_eq!(choices.len(), asked.len(), "one answer for every request");
+        assert_eq!(choices.len(), asked.len(), "one choice per request");
         for (slot, choice) in asked.into_iter().zip(choices) {
             assert!(
                 env.legal(slot).contains(choice.action),
@@ -220,25 +219,25 @@ impl<G: Game> Shard<'_, G> {
         }
     }
 
-    /// Plays what was chosen, and sends off the games that are over.
+    /// Plays the chosen actions and sends the finished games to the collector.
     fn step(&mut self) {
         let (running, sender) = (&mut self.running, &self.sender);
         self.env.step(&self.actions, |ended| {
-            let running = running[ended.slot].take().expect("a game under way");
+            let running = running[ended.slot].take().expect("only running games end");
             let history = ended.history.expect("histories are kept");
-            // Nobody listens any more once the collector has stopped.
-            let _ = sender.send(Finished {
+            // Sending fails only after the collector has stopped.
+            let _ = sender.send(FinishedGame {
                 id: running.id,
                 actions: history.actions.clone(),
                 outcome: ended.outcome,
             });
-            None // until the next game of the tournament begins there
+            None // the slot stays idle until the next game starts
         });
     }
 }
 
 impl GameId {
-    /// The agents of White and of Black, where these are the bout's first and second.
+    /// The agents of White and Black, given the bout's first and second agent.
     pub(super) fn seats(&self, (first, second): (usize, usize)) -> [usize; 2] {
         match self.first_plays {
             Player::White => [first, second],

@@ -1,22 +1,22 @@
-//! Who meets whom, and in which order the games are begun.
+//! Which agents meet, and the order in which the games start.
 
 use serde::Serialize;
 
 use crate::game::Player;
 
-/// Who meets whom.
+/// Which agents meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairing {
-    /// Everybody meets everybody.
+    /// Every agent meets every other.
     #[default]
     RoundRobin,
-    /// The first meets all others.
+    /// The first agent meets all others.
     Gauntlet,
 }
 
 impl Pairing {
-    /// The bouts among so many agents: first and second of each.
+    /// The bouts among `agents` agents: the first and second agent of each.
     pub fn bouts(self, agents: usize) -> Vec<(usize, usize)> {
         let firsts = match self {
             Pairing::RoundRobin => agents,
@@ -31,19 +31,19 @@ impl Pairing {
 /// One game of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId {
-    /// The bout it belongs to, by its place among the bouts.
+    /// The index of its bout.
     pub bout: usize,
-    /// The pair within the bout.
+    /// The index of its pair within the bout.
     pub pair: u32,
-    /// Which side the bout's first agent plays.
+    /// The side of the bout's first agent.
     pub first_plays: Player,
 }
 
-/// Pairs of one bout that are begun one after another before it is the next bout's turn: enough to fill
-/// batches with few agents, few enough that a table shown while games run is about all bouts.
+/// Consecutive pairs of one bout before the next bout's turn: enough to fill batches with few agents,
+/// and few enough that interim tables cover all bouts.
 const PAIRS_IN_A_ROW: u32 = 16;
 
-/// All games in the order in which they are begun.
+/// All games in the order in which they start.
 pub(super) fn games(bouts: usize, pairs: u32) -> Vec<GameId> {
     let mut games = Vec::with_capacity(2 * bouts * pairs as usize);
     for block in (0..pairs).step_by(PAIRS_IN_A_ROW as usize) {
@@ -66,7 +66,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn everybody_meets_everybody_or_the_first_meets_all_others() {
+    fn all_agents_meet_or_the_first_meets_all_others() {
         let robin = Pairing::RoundRobin.bouts(4);
         assert_eq!(robin, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]);
         assert_eq!(Pairing::Gauntlet.bouts(4), [(0, 1), (0, 2), (0, 3)]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_is_scheduled_once_and_both_sides_of_a_pair_follow_each_other() {
+    fn every_game_is_scheduled_once_and_the_games_of_a_pair_are_adjacent() {
         let games = games(3, 40);
         assert_eq!(games.len(), 240);
         assert_eq!(games.iter().collect::<HashSet<_>>().len(), 240);
@@ -83,6 +83,6 @@ mod tests {
             assert_ne!(pair[0].first_plays, pair[1].first_plays);
         }
         let early: HashSet<usize> = games[..96].iter().map(|game| game.bout).collect();
-        assert_eq!(early.len(), 3, "all bouts begin early");
+        assert_eq!(early.len(), 3, "all bouts start early");
     }
 }

@@ -1,9 +1,9 @@
-//! The sequential test on pairs: play until it is clear which of two hypotheses about the strength
-//! difference explains the results.
+//! The sequential probability ratio test on opening pairs: play until the results decide between two
+//! hypotheses about the difference in strength.
 //!
-//! A pair of games has five results, from 0 to 4 half points for the first agent. The test compares
-//! the likelihoods of the most likely distributions over the five whose mean is what one hypothesis
-//! or the other says, so it needs no model of draws or of how unequal the openings are.
+//! A pair of games has five results, from 0 to 4 half points for the first agent. For each hypothesis the
+//! test takes the most likely distribution over the five results with the mean that the hypothesis
+//! predicts, and compares the likelihoods. So it needs no model of draws or of unequal openings.
 
 use std::str::FromStr;
 
@@ -11,13 +11,13 @@ use serde::Serialize;
 
 use super::rating::expected_score;
 
-/// How often each result of a pair was seen, by half points of the first agent.
+/// The number of pairs with each result, by half points of the first agent.
 pub type PairCounts = [u32; 5];
 
-/// The chance of either wrong answer that the test aims at.
+/// The target probability of either error.
 pub const ERROR_RATE: f64 = 0.05;
 
-/// Two hypotheses about how much stronger the first agent is.
+/// Two hypotheses about the strength of the first agent minus that of the second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sprt {
     /// The smaller difference in Elo.
@@ -26,22 +26,22 @@ pub struct Sprt {
     pub elo1: f64,
 }
 
-/// What a test says at some point.
+/// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// More games are needed.
     Undecided,
-    /// The difference is `elo0` rather than `elo1`, or still less.
+    /// `elo0` is accepted: the difference is `elo0` or less.
     Elo0,
-    /// The difference is `elo1` rather than `elo0`, or still more.
+    /// `elo1` is accepted: the difference is `elo1` or more.
     Elo1,
 }
 
 impl Sprt {
     /// The log-likelihood ratio of `elo1` over `elo0`.
     pub fn log_likelihood_ratio(&self, counts: &PairCounts) -> f64 {
-        // No result is impossible because it was not seen yet.
+        // Unseen results keep a small probability.
         const UNSEEN: f64 = 1e-3;
         let counts = counts.map(|count| f64::from(count).max(UNSEEN));
         let total: f64 = counts.iter().sum();
@@ -53,7 +53,7 @@ impl Sprt {
             .sum()
     }
 
-    /// What the test says after these pairs.
+    /// The decision after these pairs.
     pub fn decide(&self, counts: &PairCounts) -> Decision {
         let bound = Sprt::bound();
         let ratio = self.log_likelihood_ratio(counts);
@@ -66,7 +66,7 @@ impl Sprt {
         }
     }
 
-    /// The log-likelihood ratio at which `elo1` is decided for, and below whose negative `elo0` is.
+    /// The log-likelihood ratio at which `elo1` is accepted; `elo0` is accepted at its negative.
     pub fn bound() -> f64 {
         ((1.0 - ERROR_RATE) / ERROR_RATE).ln()
     }
@@ -80,7 +80,7 @@ impl FromStr for Sprt {
         let (elo0, elo1) = text.split_once(',').ok_or(wanted)?;
         let number = |text: &str| {
             let number = text.trim().parse::<f64>().map_err(|_| wanted)?;
-            let sane = number.abs() <= 1000.0; // false for what is no number, too
+            let sane = number.abs() <= 1000.0; // false for NaN, too
             sane.then_some(number)
                 .ok_or("the differences must lie between -1000 and 1000 Elo")
         };
@@ -92,9 +92,8 @@ impl FromStr for Sprt {
     }
 }
 
-/// The distribution over the five results, with this mean as a share of all points, under which the
-/// observed one is the most likely: `p[k] = observed[k] / (1 + x (k/4 - mean))`, with `x` such that
-/// the mean is right.
+/// The distribution over the five results with this mean score that maximises the likelihood of the
+/// observed one: `p[k] = observed[k] / (1 + x (k/4 - mean))`, where `x` gives the right mean.
 fn most_likely(observed: &[f64; 5], mean: f64) -> [f64; 5] {
     let offsets: [f64; 5] = std::array::from_fn(|result| result as f64 / 4.0 - mean);
     // Σ observed·offset/(1 + x·offset) falls from +∞ to -∞ between these poles.
@@ -119,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_likely_distribution_sums_to_one_and_has_the_mean_asked_for() {
+    fn the_most_likely_distribution_sums_to_one_and_has_the_given_mean() {
         let observed = [0.1, 0.2, 0.4, 0.2, 0.1];
         for mean in [0.1, 0.48, 0.5, 0.53, 0.9] {
             let fitted = most_likely(&observed, mean);
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_leans_to_the_hypothesis_the_results_support_and_mirrors() {
+    fn the_ratio_favours_the_supported_hypothesis_and_mirrors() {
         let sprt = Sprt {
             elo0: 0.0,
             elo1: 20.0,
@@ -151,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn hypotheses_are_two_numbers_the_smaller_one_first() {
+    fn hypotheses_parse_as_two_numbers_the_smaller_one_first() {
         assert_eq!(
             "0,20".parse(),
             Ok(Sprt {

@@ -1,4 +1,4 @@
-//! What was played so far, as numbers: pairs of games added up per bout.
+//! The results so far: pairs of games added up per bout.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,22 +9,22 @@ use super::schedule::Pairing;
 use super::sprt::{Decision, PairCounts, Sprt};
 use crate::game::{Outcome, Player, Verdict};
 
-/// A state of the learner that a run has kept.
+/// A saved network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The run.
+    /// The directory of the run.
     pub run: String,
     /// The training step.
     pub step: u64,
-    /// Seconds that processors had spent on the run by then, as far as its metrics tell.
+    /// Processor seconds of the run until this step, if its metrics have them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<u64>,
 }
 
-/// Somebody in the table.
+/// A participant of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entrant {
-    /// The name; no two are the same.
+    /// The name, unique in the tournament.
     pub name: String,
     /// Which checkpoint it is, if it is one.
     pub checkpoint: Option<Checkpoint>,
@@ -33,9 +33,9 @@ pub struct Entrant {
 /// Both games from one opening.
 #[derive(Clone, Copy, Debug)]
 pub struct PairResult {
-    /// How they ended: where the bout's first agent was White, and where it was Black.
+    /// The outcomes: first the game in which the bout's first agent is White, then the other one.
     pub outcomes: [Outcome; 2],
-    /// The same for pairs that were the same move for move, and else different.
+    /// A hash of all moves, to recognise repeated pairs.
     pub fingerprint: u64,
 }
 
@@ -56,7 +56,7 @@ impl Results {
         self.wins + self.draws + self.losses
     }
 
-    /// Points per game, a draw being half a point. 0.5 without games.
+    /// Points per game; a draw is half a point. 0.5 without games.
     pub fn score(&self) -> f64 {
         if self.games() == 0 {
             return 0.5;
@@ -89,13 +89,13 @@ impl Results {
     }
 }
 
-/// The games of one bout, seen by its first agent.
+/// The results of one bout for its first agent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct BoutTally {
     pub first: usize,
     pub second: usize,
     pub by_side: [Results; 2], // as White, as Black
-    pub pairs: PairCounts,     // repetitions left out
+    pub pairs: PairCounts,     // without repetitions
     pub repeated: u32,         // pairs that repeat an earlier one
     pub score_difference: i64, // sum over games, where games have points
     pub scored_games: u32,
@@ -104,7 +104,7 @@ pub(super) struct Tally {
     cluster_of: HashMap<u64, usize>, // by fingerprint
 }
 
-impl Tally {
+impl BoutTally {
     fn add(&mut self, pair: &PairResult) {
         let mut half_points = 0;
         for side in Player::BOTH {
@@ -138,7 +138,7 @@ impl Tally {
     }
 
     fn bout(&self) -> Bout {
-        // In an order of its own, so that sums of floats do not depend on which game ended first.
+        // Sorted, so that sums of floats do not depend on which game ended first.
         let mut clusters = self.clusters.clone();
         clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
         Bout {
@@ -150,7 +150,7 @@ impl Tally {
     }
 }
 
-/// A fixed point of the rating scale.
+/// An agent with a fixed rating, which fixes the scale.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Anchor {
     /// The agent's name.
@@ -160,7 +160,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Where it is in a table, and its rating.
+    /// The anchor's index among the entrants, and its rating.
     pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
         let place = entrants
             .iter()
@@ -173,8 +173,8 @@ impl std::str::FromStr for Anchor {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Anchor, String> {
-        let wanted = || "expected an agent of the tournament and its rating, such as random=0";
-        // A spec may itself hold `=`.
+        let wanted = || "expected an agent and its rating, such as random=0";
+        // A spec may contain `=`.
         let (agent, elo) = text.rsplit_once('=').ok_or_else(wanted)?;
         let elo: f64 = elo.trim().parse().map_err(|_| wanted())?;
         if !elo.is_finite() {
@@ -187,7 +187,7 @@ impl std::str::FromStr for Anchor {
     }
 }
 
-/// How a sequential test stands.
+/// The state of a sequential test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SprtState {
     /// The hypotheses.
@@ -195,32 +195,32 @@ pub struct SprtState {
     pub test: Sprt,
     /// The log-likelihood ratio so far.
     pub log_likelihood_ratio: f64,
-    /// Where it decides, and at the negative of it.
+    /// The test decides at this ratio and at its negative.
     pub bound: f64,
-    /// What it says.
+    /// The decision so far.
     pub decision: Decision,
-    /// The games it has seen; when decided, those it took.
+    /// The games counted; none are added after the decision.
     pub games: u32,
 }
 
-/// Under which conditions a tournament is played.
+/// The conditions of a tournament.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conditions {
     /// The game.
     pub game: &'static str,
     /// The version of its rules.
     pub rules: u32,
-    /// Who meets whom.
+    /// Which agents meet.
     pub pairing: Pairing,
-    /// Games of every match.
+    /// Games per match.
     pub games_per_match: u32,
-    /// What all randomness comes from.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// Where the openings come from.
+    /// The source of the openings.
     pub openings: String,
-    /// Nodes or simulations a move, if they are the same for all.
+    /// Nodes or simulations per move, if the same for all agents.
     pub nodes: Option<u64>,
-    /// Milliseconds a move, if they are the same for all.
+    /// Milliseconds per move, if the same for all agents.
     pub movetime_ms: Option<u64>,
 }
 
@@ -230,14 +230,14 @@ pub struct Standings {
     pub(super) entrants: Vec<Entrant>,
     pub(super) conditions: Conditions,
     pub(super) anchor: Option<Anchor>,
-    pub(super) tallies: Vec<Tally>,
+    pub(super) tallies: Vec<BoutTally>,
     sprt: Option<SprtState>,
-    in_order: BTreeMap<u32, PairResult>, // pairs that wait for earlier ones, under a sequential test
+    in_order: BTreeMap<u32, PairResult>, // pairs waiting for earlier ones, under a sequential test
     next_pair: u32,
 }
 
 impl Standings {
-    /// An empty table. A sequential test is about its first bout.
+    /// Empty standings. A sequential test applies to the first bout.
     pub(super) fn new(
         entrants: Vec<Entrant>,
         conditions: Conditions,
@@ -248,10 +248,10 @@ impl Standings {
             .pairing
             .bouts(entrants.len())
             .into_iter()
-            .map(|(first, second)| Tally {
+            .map(|(first, second)| BoutTally {
                 first,
                 second,
-                ..Tally::default()
+                ..BoutTally::default()
             })
             .collect();
         Standings {
@@ -271,8 +271,8 @@ impl Standings {
         }
     }
 
-    /// Adds a pair. Under a sequential test pairs count in their order and until it is decided, since
-    /// those that happen to end early are not a fair sample.
+    /// Adds a pair. Under a sequential test pairs count in their scheduled order, because pairs that end
+    /// early are not a fair sample, and only until the decision.
     pub(super) fn add(&mut self, bout: usize, pair: u32, result: PairResult) {
         let Some(state) = &mut self.sprt else {
             self.tallies[bout].add(&result);
@@ -292,12 +292,12 @@ impl Standings {
         }
     }
 
-    /// Who takes part.
+    /// The participants.
     pub fn entrants(&self) -> &[Entrant] {
         &self.entrants
     }
 
-    /// Under which conditions they play.
+    /// The conditions of the tournament.
     pub fn conditions(&self) -> &Conditions {
         &self.conditions
     }
@@ -310,22 +310,22 @@ impl Standings {
             .sum()
     }
 
-    /// The games there will be, unless a sequential test ends it sooner.
+    /// The planned number of games; a sequential test may end sooner.
     pub fn planned_games(&self) -> u32 {
         self.conditions.games_per_match * self.tallies.len() as u32
     }
 
-    /// How the sequential test stands, if there is one.
+    /// The state of the sequential test, if there is one.
     pub fn sprt(&self) -> Option<SprtState> {
         self.sprt
     }
 
-    /// What every bout came to so far.
+    /// The results of every bout so far.
     pub fn bouts(&self) -> Vec<Bout> {
-        self.tallies.iter().map(Tally::bout).collect()
+        self.tallies.iter().map(BoutTally::bout).collect()
     }
 
-    /// Strengths fitted to what was played so far.
+    /// Strengths fitted to the results so far.
     pub fn fit(&self) -> Fit {
         Fit::new(self.entrants.len(), &self.bouts())
     }

@@ -1,4 +1,4 @@
-//! The two distributions that intervals and likelihoods need.
+//! Student's t and the normal distribution.
 
 /// Two-sided 95 % quantiles of Student's t, by degrees of freedom.
 const T_95: [(f64, f64); 14] = [
@@ -21,9 +21,8 @@ const T_95: [(f64, f64); 14] = [
 /// The two-sided 95 % quantile of the normal distribution.
 pub(super) const Z_95: f64 = 1.959_964;
 
-/// How many standard errors a 95 % interval reaches to either side when the error itself was
-/// estimated with this many degrees of freedom (taken as 1 when fewer). Between the rows of the
-/// table it is straight in the reciprocal of the degrees, to within half a percent.
+/// The two-sided 95 % quantile of Student's t with this many degrees of freedom, at least 1. Between the
+/// rows of the table it is interpolated in the reciprocal of the degrees, within half a percent.
 pub(super) fn t_95(degrees: f64) -> f64 {
     let degrees = degrees.max(1.0);
     let upper = T_95.partition_point(|&(row, _)| row < degrees);
@@ -38,7 +37,7 @@ pub(super) fn t_95(degrees: f64) -> f64 {
 
 /// The probability that a standard normal number is below `x`.
 pub(super) fn normal_cdf(x: f64) -> f64 {
-    const FAR: f64 = 8.0; // beyond it the answer is 0 or 1 to fifteen digits
+    const FAR: f64 = 8.0; // beyond, the result is 0 or 1 to fifteen digits
     if x.abs() > FAR {
         return if x > 0.0 { 1.0 } else { 0.0 };
     }

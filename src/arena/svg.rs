@@ -1,4 +1,4 @@
-//! The ratings as a picture: over training steps for checkpoints, as rows otherwise.
+//! The ratings as a picture: curves over training for checkpoints, otherwise rows.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 56.0;
 
-/// The height of the plot over steps, and of one row otherwise.
+/// The height of the plot of curves, and of one row.
 const PLOT: f64 = 400.0;
 const ROW: f64 = 30.0;
 
-/// A character's width at the size of the labels, about.
+/// The approximate width of a character in labels.
 const CHARACTER: f64 = 7.2;
 
-/// Colours that most people can tell apart, one per run.
+/// Colours for runs, from a palette that is safe for colour blindness.
 const COLOURS: [&str; 6] = [
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 ];
@@ -24,21 +24,21 @@ const INK: &str = "#222";
 const PALE: &str = "#ddd";
 const GREY: &str = "#777";
 
-/// What curves go over.
+/// The horizontal axis of curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Over {
     /// Training steps.
     #[default]
     Steps,
-    /// Hours of processor time; of what is not known, nothing is drawn.
+    /// Hours of processor time; checkpoints without a known time are left out.
     ProcessorTime,
 }
 
 impl Report {
-    /// The ratings as an SVG picture with the 95 % intervals: curves over training if there
-    /// are checkpoints, with all others as level lines, and otherwise one row per agent.
+    /// The ratings as SVG with 95 % intervals. With checkpoints: a curve per run over training, and a level
+    /// line per other agent. Without: one row per agent.
     pub fn to_svg(&self, title: &str, over: Over) -> String {
-        let mut picture = Picture::default();
+        let mut picture = Svg::default();
         let mut runs: Vec<&str> = Vec::new();
         for row in &self.agents {
             if let Some(checkpoint) = &row.checkpoint
@@ -61,7 +61,7 @@ impl Report {
 }
 
 /// One row per agent: the rating and its interval.
-fn rows(picture: &mut Picture, agents: &[AgentRow]) {
+fn rows(picture: &mut Svg, agents: &[AgentRow]) {
     let longest = agents.iter().map(|row| row.name.chars().count()).max();
     let left = 24.0 + CHARACTER * longest.unwrap_or(0) as f64;
     let left = left.clamp(LEFT, WIDTH / 2.0);
@@ -89,8 +89,8 @@ fn rows(picture: &mut Picture, agents: &[AgentRow]) {
     }
 }
 
-/// One curve per run over its training, and a level line for everybody else.
-fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str], over: Over) {
+/// One curve per run over its training, and a level line per other agent.
+fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let others: Vec<&AgentRow> = agents
         .iter()
         .filter(|row| row.checkpoint.is_none())
@@ -101,8 +101,8 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str], over: Over)
     let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
     let bottom = TOP + PLOT;
     let elo = Scale::around(agents, (bottom, TOP));
-    let reached = |row: &AgentRow| reached(row, over);
-    let last = agents.iter().filter_map(reached).fold(0.0, f64::max);
+    let progress = |row: &AgentRow| progress(row, over);
+    let last = agents.iter().filter_map(progress).fold(0.0, f64::max);
     let steps = Scale {
         values: (0.0, if last > 0.0 { last } else { 1.0 }),
         places: (LEFT, right),
@@ -136,9 +136,9 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str], over: Over)
     for (index, run) in runs.iter().enumerate() {
         let colour = COLOURS[index % COLOURS.len()];
         let of_run = |row: &&AgentRow| row.checkpoint.as_ref().is_some_and(|c| c.run == *run);
-        let known = |row: &&AgentRow| reached(row).is_some();
+        let known = |row: &&AgentRow| progress(row).is_some();
         let mut points: Vec<&AgentRow> = agents.iter().filter(of_run).filter(known).collect();
-        let at = |row: &AgentRow| reached(row).unwrap_or(0.0);
+        let at = |row: &AgentRow| progress(row).unwrap_or(0.0);
         points.sort_by(|a, b| at(a).total_cmp(&at(b)));
         let place = |row: &AgentRow| (steps.at(at(row)), elo.at(row.rating.elo));
         for pair in points.windows(2) {
@@ -157,13 +157,13 @@ fn curves(picture: &mut Picture, agents: &[AgentRow], runs: &[&str], over: Over)
     ends.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut lowest = f64::NEG_INFINITY;
     for (y, text, colour) in ends {
-        lowest = y.max(lowest + 15.0); // labels keep apart
+        lowest = y.max(lowest + 15.0); // labels must not overlap
         picture.text((right + 10.0, lowest + 4.0), text, "start", colour, 12);
     }
 }
 
-/// How far a checkpoint's training had come.
-fn reached(row: &AgentRow, over: Over) -> Option<f64> {
+/// The checkpoint's place on the horizontal axis.
+fn progress(row: &AgentRow, over: Over) -> Option<f64> {
     let checkpoint = row.checkpoint.as_ref()?;
     match over {
         Over::Steps => Some(checkpoint.step as f64),
@@ -173,14 +173,14 @@ fn reached(row: &AgentRow, over: Over) -> Option<f64> {
     }
 }
 
-/// A straight map from values to places.
+/// A linear map from values to coordinates.
 struct Scale {
     values: (f64, f64),
     places: (f64, f64),
 }
 
 impl Scale {
-    /// Room for all intervals. One that is much wider than the span of the ratings may leave the picture.
+    /// A scale for all intervals; very wide ones are cut off.
     fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
         let span = |of: fn(&AgentRow) -> (f64, f64)| {
             agents
@@ -206,7 +206,7 @@ impl Scale {
         self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
     }
 
-    /// Round values at least so many places apart.
+    /// Round values at least `apart` pixels apart.
     fn ticks(&self, apart: f64) -> Vec<f64> {
         let (low, high) = self.values;
         let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
@@ -222,9 +222,9 @@ impl Scale {
     }
 }
 
-/// A number as short as it can be: 20000 is 20k.
+/// A short number: 20000 is 20k.
 fn number(value: f64) -> String {
-    // Ticks are multiples of a power of ten, which come out a little off.
+    // Removes rounding errors of the ticks.
     let value = (value * 1e6).round() / 1e6;
     if value.abs() >= 1e6 {
         format!("{}M", value / 1e6)
@@ -235,15 +235,17 @@ fn number(value: f64) -> String {
     }
 }
 
-/// Shapes, one a line.
+/// An SVG body, one shape per line.
 #[derive(Default)]
-struct Picture {
+struct Svg {
     body: String,
 }
 
-impl Picture {
+impl Svg {
     fn push(&mut self, shape: std::fmt::Arguments<'_>) {
-        self.body.write_fmt(shape).expect("a string takes all text");
+        self.body
+            .write_fmt(shape)
+            .expect("writing to a string cannot fail");
         self.body.push('\n');
     }
 

@@ -1,4 +1,4 @@
-//! The report as text, at most as wide as asked for.
+//! The report as text with a maximum width.
 
 use std::fmt::Write;
 
@@ -6,17 +6,17 @@ use super::report::{AgentRow, MatchRow, Report};
 use super::sprt::Decision;
 use super::standings::Results;
 
-/// The narrowest an agent's name is cut to.
+/// Agents' names are never shortened below this many characters.
 const NARROWEST_NAME: usize = 12;
 
-/// What the columns of the agents' table take beside the name.
+/// The width of the agents' table without the name.
 const AGENT_COLUMNS: usize = 64;
 
-/// What the columns of the matches' table take beside the two names.
+/// The width of the matches' table without the two names.
 const MATCH_COLUMNS: usize = 48;
 
 impl Report {
-    /// The table of agents: one line of headings, one line per agent.
+    /// The table of agents: a header and one line per agent.
     pub fn agents_table(&self, width: usize) -> String {
         let names = self.agents.iter().map(|row| row.name.chars().count());
         let room = name_room(names, width.saturating_sub(AGENT_COLUMNS));
@@ -30,7 +30,7 @@ impl Report {
         text
     }
 
-    /// The table of matches: one line of headings, one line per match.
+    /// The table of matches: a header and one line per match.
     pub fn matches_table(&self, width: usize) -> String {
         let names = self
             .matches
@@ -47,7 +47,7 @@ impl Report {
         text
     }
 
-    /// Everything.
+    /// The whole report.
     pub fn to_text(&self, width: usize) -> String {
         let mut text = self.headline() + "\n\n";
         text.push_str(&self.agents_table(width));
@@ -61,7 +61,7 @@ impl Report {
         text
     }
 
-    /// Under which conditions it was played.
+    /// The conditions of the tournament in one line.
     fn headline(&self) -> String {
         let conditions = &self.conditions;
         let matches = match self.matches.len() {
@@ -73,27 +73,25 @@ impl Report {
             conditions.game, conditions.games_per_match, conditions.openings, conditions.seed
         );
         if let Some(nodes) = conditions.nodes {
-            let _ = write!(line, ", {nodes} nodes a move");
+            let _ = write!(line, ", {nodes} nodes per move");
         }
         if let Some(time) = conditions.movetime_ms {
-            let _ = write!(line, ", {time} ms a move");
+            let _ = write!(line, ", {time} ms per move");
         }
         line
     }
 
-    /// What the tables do not say, a sentence a line.
+    /// Notes below the tables, one sentence per line.
     fn notes(&self) -> Vec<String> {
         let mut notes = vec![match &self.anchor {
             Some(anchor) => format!("Ratings are relative to {} = {}.", anchor.agent, anchor.elo),
             None => "Ratings are relative to the mean of the agents.".to_owned(),
         }];
-        notes.push(
-            "± is half the 95 % interval, from pairs of games with the sides swapped.".into(),
-        );
+        notes.push("± is half the 95 % interval, computed from opening pairs.".into());
         if let [row] = &self.matches[..] {
             let [worst, bad, even, good, best] = row.pairs;
             notes.push(format!(
-                "Of the openings, each played from both sides, {} won {}, lost {} and came out even in {even}.",
+                "Of the opening pairs, {} won {}, lost {} and tied {even}.",
                 row.first,
                 good + best,
                 worst + bad,
@@ -101,26 +99,26 @@ impl Report {
         }
         if self.games > 0 {
             notes.push(format!(
-                "White scored {}; equals would draw {} of their games.",
+                "White scored {}; equal agents would draw {} of their games.",
                 percent(self.white_score).trim_start(),
                 percent(self.draws_between_equals).trim_start()
             ));
         }
         if self.truncated > 0 {
             notes.push(format!(
-                "Cut off by the limit on their length, and drawn: {}.",
+                "Truncated by the limit on length and drawn: {}.",
                 counted(self.truncated, "game")
             ));
         }
         if self.repeated_pairs > 0 {
             notes.push(format!(
-                "Repeated move for move, and no evidence for the intervals: {}.",
+                "Repeated move for move and counted once in ±: {}.",
                 counted(self.repeated_pairs, "pair")
             ));
         }
         if let Some(state) = &self.sprt {
             let test = state.test;
-            let standing = format!(
+            let ratio = format!(
                 "log-likelihood ratio {:.2}, bounds ±{:.2}",
                 state.log_likelihood_ratio, state.bound
             );
@@ -128,13 +126,13 @@ impl Report {
             let (elo0, elo1) = (test.elo0, test.elo1);
             notes.push(match state.decision {
                 Decision::Elo1 => format!(
-                    "Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({standing})."
+                    "Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({ratio})."
                 ),
                 Decision::Elo0 => format!(
-                    "Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({standing})."
+                    "Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({ratio})."
                 ),
                 Decision::Undecided => format!(
-                    "Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({standing})."
+                    "Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({ratio})."
                 ),
             });
         }
@@ -186,7 +184,7 @@ fn margin(margin: f64) -> String {
     format!("{margin:>4.0}")
 }
 
-/// Five characters for what there is no number for.
+/// A dash, five characters wide, in place of a missing number.
 fn nothing() -> String {
     format!("{:>5}", "–")
 }
@@ -230,13 +228,13 @@ fn likelihood(share: f64) -> String {
     }
 }
 
-/// How many characters names get: what the longest needs, unless there is less room.
+/// The width of the names: that of the longest, or less if there is less room.
 fn name_room(lengths: impl Iterator<Item = usize>, room: usize) -> usize {
     let longest = lengths.max().unwrap_or(0);
     longest.clamp("second".len(), room.max(NARROWEST_NAME))
 }
 
-/// The name with its middle left out if it is too long: beginnings and ends tell names apart.
+/// The name, with its middle left out if it is too long, since names differ at their start and end.
 fn shortened(name: &str, room: usize) -> String {
     let length = name.chars().count();
     if length <= room {

@@ -1,4 +1,4 @@
-//! A tournament from its agents to its standings: plays what is still to be played.
+//! A tournament: plays the missing games and keeps the standings.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
-use super::plan::Plan;
-use super::runner::{self, Budget, Finished, Team};
+use super::plan::GamePlan;
+use super::runner::{self, Budget, FinishedGame, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
@@ -18,19 +18,19 @@ use crate::record::{GameRecord, RecordError};
 /// How a tournament is played.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who meets whom.
+    /// Which agents meet.
     pub pairing: Pairing,
     /// Pairs of games in every bout.
     pub pairs: u32,
-    /// What all randomness comes from.
+    /// The seed of all randomness.
     pub seed: u64,
-    /// What every agent may spend on a move.
+    /// What every agent may spend per move.
     pub budget: Budget,
-    /// The fixed point of the ratings; without it their mean is 0.
+    /// The agent with a fixed rating; without it the mean rating is 0.
     pub anchor: Option<Anchor>,
-    /// Ends a bout of two agents as soon as it is decided.
+    /// A sequential test, which ends a match of two agents as soon as it is decided.
     pub sprt: Option<Sprt>,
-    /// The most games under way at a time on each thread; slow agents play fewer. Under a time budget it is one.
+    /// The most games at a time per thread; slow agents play fewer. With a time budget it is one.
     pub in_flight: usize,
 }
 
@@ -65,7 +65,7 @@ impl From<RecordError> for ArenaError {
     }
 }
 
-/// Watches a tournament. The unit type watches nothing.
+/// Follows a tournament. The unit type ignores it.
 pub trait Observer {
     /// A game has ended. An error ends the tournament.
     fn game(&mut self, record: &GameRecord) -> Result<(), RecordError>;
@@ -82,21 +82,21 @@ impl Observer for () {
     fn standings(&mut self, _: &Standings) {}
 }
 
-/// A tournament of one game: what is to be played, and what was.
+/// A tournament of one game, and the games played so far.
 pub struct Tournament<'a, G: Game> {
-    plan: Plan<'a, G>,
-    played: Played,
+    plan: GamePlan<'a, G>,
+    played: PlayedGames,
 }
 
-/// What was played.
-struct Played {
+/// The games played so far.
+struct PlayedGames {
     standings: Standings,
-    halves: HashMap<(usize, u32), Finished>, // games whose partner has not ended
+    halves: HashMap<(usize, u32), FinishedGame>, // first games of their pairs to end
     done: HashSet<GameId>,
 }
 
 impl<'a, G: Game> Tournament<'a, G> {
-    /// A tournament in which nothing was played. Names that occur twice get numbers.
+    /// A tournament without games yet. Repeated names get a number.
     pub fn new(
         game: &'a G,
         entrants: Vec<Entrant>,
@@ -105,12 +105,12 @@ impl<'a, G: Game> Tournament<'a, G> {
     ) -> Result<Self, ArenaError> {
         let entrants = with_unique_names(entrants);
         if entrants.len() < 2 {
-            return Err(ArenaError::new(
-                "one agent alone has nobody to play; name at least two",
-            ));
+            return Err(ArenaError::new("a tournament needs at least two agents"));
         }
         if settings.pairs == 0 {
-            return Err(ArenaError::new("no games to play; ask for at least 2"));
+            return Err(ArenaError::new(
+                "no games to play; play at least 2 per match",
+            ));
         }
         if settings.sprt.is_some() && entrants.len() > 2 {
             return Err(ArenaError::new(format!(
@@ -122,7 +122,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             let names: Vec<&str> = entrants.iter().map(|entrant| &*entrant.name).collect();
             if !names.contains(&&*anchor.agent) {
                 return Err(ArenaError::new(format!(
-                    "anchor `{}` takes no part in the tournament; name one of {}",
+                    "anchor `{}` does not take part in the tournament; name one of {}",
                     anchor.agent,
                     names.join(", ")
                 )));
@@ -140,7 +140,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         };
         let (anchor, sprt) = (settings.anchor.clone(), settings.sprt);
         Ok(Tournament {
-            plan: Plan {
+            plan: GamePlan {
                 game,
                 openings,
                 bouts: settings.pairing.bouts(entrants.len()),
@@ -150,7 +150,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                     .collect(),
                 settings,
             },
-            played: Played {
+            played: PlayedGames {
                 standings: Standings::new(entrants, conditions, anchor, sprt),
                 halves: HashMap::new(),
                 done: HashSet::new(),
@@ -158,13 +158,13 @@ impl<'a, G: Game> Tournament<'a, G> {
         })
     }
 
-    /// What was played so far.
+    /// The results so far.
     pub fn standings(&self) -> &Standings {
         &self.played.standings
     }
 
-    /// Takes over games that were played before. All of them must belong to this tournament: same
-    /// agents, seed, openings and budget. There may be fewer agents and games in them than now.
+    /// Adds games that were played before. They must belong to this tournament: same seed, openings and
+    /// budget. Agents and games may have been added since.
     pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), ArenaError> {
         for (index, record) in records.iter().enumerate() {
             let finished = self.plan.match_record(record).map_err(|problem| {
@@ -174,18 +174,17 @@ impl<'a, G: Game> Tournament<'a, G> {
                 ))
             })?;
             if let Some(finished) = finished {
-                self.played.take(finished);
+                self.played.add(finished);
             }
         }
         Ok(())
     }
 
-    /// Plays what is still to be played, or until `stop` is set. Games that did not end by then are
-    /// given up. A thread is started for every team; a team has an agent for every entrant, in their
-    /// order.
+    /// Plays the missing games until all are played or `stop` is set; then unfinished games are discarded.
+    /// Every team plays on its own thread and has one agent per entrant, in the same order.
     ///
     /// # Panics
-    /// If there is no team, or one lacks an agent.
+    /// Panics without teams, or if a team does not have one agent per entrant.
     pub fn play(
         &mut self,
         teams: Vec<Team<G>>,
@@ -193,7 +192,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         observer: &mut dyn Observer,
     ) -> Result<(), ArenaError> {
         let Tournament { plan, played } = self;
-        assert!(!teams.is_empty(), "somebody must play");
+        assert!(!teams.is_empty(), "no teams");
         assert!(teams.iter().all(|team| team.len() == plan.names.len()));
         let settings = &plan.settings;
         let ids: Vec<GameId> = schedule::games(plan.bouts.len(), settings.pairs)
@@ -208,12 +207,12 @@ impl<'a, G: Game> Tournament<'a, G> {
             None => settings.in_flight.max(1),
         };
         let mut failure = None;
-        let collect = |finished: Option<Finished>| {
+        let collect = |finished: Option<FinishedGame>| {
             if let Some(finished) = finished
                 && failure.is_none()
             {
                 failure = observer.game(&plan.record(&finished)).err();
-                played.take(finished);
+                played.add(finished);
             }
             observer.standings(&played.standings);
             if failure.is_some() || played.decided() {
@@ -235,15 +234,15 @@ impl<'a, G: Game> Tournament<'a, G> {
     }
 }
 
-impl Played {
+impl PlayedGames {
     fn decided(&self) -> bool {
         self.standings
             .sprt()
             .is_some_and(|state| state.decision != Decision::Undecided)
     }
 
-    /// Counts a finished game, once its partner has ended, too.
-    fn take(&mut self, finished: Finished) {
+    /// Adds a finished game. It counts once the other game of its pair has ended.
+    fn add(&mut self, finished: FinishedGame) {
         let id = finished.id;
         if !self.done.insert(id) {
             return;
@@ -279,7 +278,7 @@ fn with_unique_names(mut entrants: Vec<Entrant>) -> Vec<Entrant> {
     entrants
 }
 
-fn fingerprint(games: &[&Finished]) -> u64 {
+fn fingerprint(games: &[&FinishedGame]) -> u64 {
     let bytes: Vec<u8> = games
         .iter()
         .flat_map(|game| {

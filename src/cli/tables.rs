@@ -15,7 +15,7 @@ use jarmo::game::Game;
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo::tables::{
-    BuildSettings, Change, MOST_SHUTTLE_FORCE, Progress, Tables, build, shuttle_effect, verify,
+    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, Tables, build, shuttle_effect, verify,
 };
 
 /// Exact values of all positions with few archers and marks
@@ -139,12 +139,12 @@ fn run_build(args: &BuildArgs) -> CommandResult {
     };
     let mut shown = Instant::now();
     let mut tell = |progress| match progress {
-        Progress::Kept { force } => eprintln!("force {force}: already there"),
-        Progress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
-        Progress::Resumed { force, plies } => {
+        BuildProgress::Kept { force } => eprintln!("force {force}: already there"),
+        BuildProgress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
+        BuildProgress::Resumed { force, plies } => {
             eprintln!("force {force}: going on with distance {plies}");
         }
-        Progress::Working { force, done, left } => {
+        BuildProgress::Working { force, done, left } => {
             if shown.elapsed() >= Duration::from_secs(1) {
                 shown = Instant::now();
                 let left = left.as_secs_f64().ceil();
@@ -154,7 +154,7 @@ fn run_build(args: &BuildArgs) -> CommandResult {
                 );
             }
         }
-        Progress::Built {
+        BuildProgress::Built {
             force,
             positions,
             took,

@@ -1,4 +1,4 @@
-//! Builds a directory of tables, layer by layer, so that it can be killed at any time and go on.
+//! Builds a directory of tables, layer by layer. A build that was killed resumes where it last saved.
 
 use std::fs;
 use std::io;
@@ -6,110 +6,109 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::file::{
-    Bytes, FileError, Owner, Problem, open_finished, read_unfinished, unfinished_path,
+    Bytes, Owner, Problem, TableFileError, open_finished, read_unfinished, unfinished_path,
     write_finished, write_unfinished,
 };
 use super::index::{LEAST_FORCE, Layer};
 use super::lines::{Blockable, Lines};
 use super::lookup::Tables;
-use super::solve::{Layers, SolveError, Solver, Unfinished, Watch};
+use super::solve::{Layers, Monitor, SolveError, Solver, Unfinished};
 use crate::files::lock_folder;
 use crate::games::Jarmo;
 
-/// How a build is to be done.
+/// Settings of a build.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildSettings {
-    /// The highest force.
+    /// The highest force to solve.
     pub force: u32,
-    /// How often the layer under way is written down.
+    /// The time between two saves of the unfinished layer.
     pub save_every: Duration,
 }
 
-/// What a build tells about its progress.
+/// A message about the progress of a build.
 #[derive(Clone, Debug)]
-pub enum Progress {
-    /// A layer was there already, and every byte of it is as it was written.
+pub enum BuildProgress {
+    /// A finished layer exists already and passed its checks.
     Kept {
         /// Its force.
         force: u32,
     },
-    /// A file cannot be used and its layer is built again.
+    /// A file is damaged, so its layer is built again; why.
     Rebuilding(String),
-    /// A layer goes on from where an earlier build wrote it down.
+    /// A layer continues from the last save of an earlier build.
     Resumed {
         /// Its force.
         force: u32,
-        /// The distance it goes on with.
+        /// The distance it continues with.
         plies: u32,
     },
-    /// Work on a layer goes on.
+    /// A layer is being solved.
     Working {
         /// Its force.
         force: u32,
-        /// The share of its work that is done, roughly.
+        /// The share of its work that is done, estimated.
         done: f64,
-        /// Time until the whole build is done, roughly.
+        /// The time until the whole build is done, estimated.
         left: Duration,
     },
     /// A layer is done and on disk.
     Built {
         /// Its force.
         force: u32,
-        /// Its positions.
+        /// The number of its positions.
         positions: usize,
-        /// Time it took, with writing.
+        /// The time it took, including the writing.
         took: Duration,
     },
 }
 
-/// Why a build ended early.
+/// Why a build failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The board lets players pass.
-    #[error("{0}")]
-    Board(Blockable),
-    /// A file could not be read or written, or belongs to something else.
-    #[error("{0}")]
-    File(FileError),
+    #[error(transparent)]
+    Board(#[from] Blockable),
+    /// A file could not be read or written, or belongs to another board.
+    #[error(transparent)]
+    File(#[from] TableFileError),
     /// A layer could not be solved.
-    #[error("{0}")]
-    Solve(SolveError),
-    /// Another process builds in this folder.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// Another process is building in this folder.
     #[error("{}: another process is building tables in this folder", .0.display())]
     Busy(PathBuf),
-    /// There is not enough of something: what, bytes needed, bytes there.
+    /// Not enough memory or disk space: which, bytes needed, bytes free.
     #[error(
-        "not enough {0}: {needed} MiB are needed, {there} MiB are free; free some, or build a lower force",
+        "not enough {0}: {needed} MiB needed, {free} MiB free; free some or build a lower force",
         needed = .1 >> 20,
-        there = .2 >> 20
+        free = .2 >> 20
     )]
     Short(&'static str, u64, u64),
 }
 
-/// Bytes that building the layer of this force takes in memory, above the files mapped: a byte for
-/// each position, and what a step keeps until it is worked off.
-pub fn memory_needed(force: u32) -> u64 {
-    const KEPT: u64 = 256 << 20;
-    Layer::new(force).len() as u64 + KEPT
+/// Bytes of memory that building this layer takes, mapped files aside: one byte per position, and the
+/// pending updates of a step.
+fn memory_needed(force: u32) -> u64 {
+    const PENDING: u64 = 256 << 20;
+    Layer::new(force).size() as u64 + PENDING
 }
 
-/// Builds all layers up to a force in `folder`; layers that are there and sound are kept.
+/// Builds all layers up to a force in `folder`. Intact layers that exist already are kept.
 pub fn build(
     game: &Jarmo,
     folder: &Path,
     settings: BuildSettings,
-    tell: &mut dyn FnMut(Progress),
+    tell: &mut dyn FnMut(BuildProgress),
 ) -> Result<Tables, BuildError> {
-    let lines = Lines::of(game.board()).map_err(BuildError::Board)?;
+    let lines = Lines::of(game.board())?;
     let owner = Owner::of(game);
-    let failed = |error| BuildError::File(FileError::io(folder)(error));
-    fs::create_dir_all(folder).map_err(failed)?;
+    fs::create_dir_all(folder).map_err(TableFileError::io(folder))?;
     let mut kept = Vec::new();
     for force in LEAST_FORCE..=settings.force {
         let layer = Layer::new(force);
         kept.push(match open_finished(folder, owner, &layer) {
             Ok(map) => {
-                tell(Progress::Kept { force });
+                tell(BuildProgress::Kept { force });
                 Some(Bytes::Mapped(map))
             }
             Err(error) => {
@@ -126,12 +125,12 @@ pub fn build(
     let _lock = match missing.is_empty() {
         true => None,
         false => {
-            let lock = lock_folder(folder).map_err(failed)?;
+            let lock = lock_folder(folder).map_err(TableFileError::io(folder))?;
             Some(lock.ok_or_else(|| BuildError::Busy(folder.to_owned()))?)
         }
     };
 
-    let mut clock = Clock::new(&missing);
+    let mut clock = TimeLeft::new(&missing);
     let mut done: Vec<Bytes> = Vec::new();
     for (force, kept) in (LEAST_FORCE..=settings.force).zip(kept) {
         let bytes = match kept {
@@ -152,40 +151,42 @@ pub fn build(
     Ok(Tables::from_layers(owner, done))
 }
 
-/// Passes over a file that has to be built again, unless it belongs to something else.
-fn may_rebuild(error: FileError, tell: &mut dyn FnMut(Progress)) -> Result<(), BuildError> {
+/// Accepts a missing or damaged file, which is built again; any other problem ends the build.
+fn may_rebuild(
+    error: TableFileError,
+    tell: &mut dyn FnMut(BuildProgress),
+) -> Result<(), BuildError> {
     match error.problem {
         Problem::Missing => {}
-        Problem::Damaged(_) => tell(Progress::Rebuilding(error.to_string())),
+        Problem::Damaged(_) => tell(BuildProgress::Rebuilding(error.to_string())),
         _ => return Err(BuildError::File(error)),
     }
     Ok(())
 }
 
-/// Refuses work for which there is no room.
+/// Refuses a build for which disk space or memory is too small.
 fn check_room(folder: &Path, missing: &[u32]) -> Result<(), BuildError> {
     let Some(&highest) = missing.last() else {
         return Ok(());
     };
-    // The highest layer is written down while it is under way, and once more when it is done.
+    // Two more copies of the highest layer: its unfinished file and a temporary file while saving.
     let layers: u64 = missing
         .iter()
-        .map(|&force| Layer::new(force).len() as u64)
+        .map(|&force| Layer::new(force).size() as u64)
         .sum();
-    let disk = layers + 2 * Layer::new(highest).len() as u64;
-    let there = fs4::available_space(folder)
-        .map_err(|error| BuildError::File(FileError::io(folder)(error)))?;
-    if there < disk {
-        return Err(BuildError::Short("disk space", disk, there));
+    let disk = layers + 2 * Layer::new(highest).size() as u64;
+    let free = fs4::available_space(folder).map_err(TableFileError::io(folder))?;
+    if free < disk {
+        return Err(BuildError::Short("disk space", disk, free));
     }
     let memory = memory_needed(highest);
     match free_memory() {
-        Some(there) if there < memory => Err(BuildError::Short("memory", memory, there)),
+        Some(free) if free < memory => Err(BuildError::Short("memory", memory, free)),
         _ => Ok(()),
     }
 }
 
-/// Bytes of memory that can be had without swapping, where the system tells.
+/// Bytes of memory available without swapping, if the system reports them.
 fn free_memory() -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text
@@ -195,7 +196,7 @@ fn free_memory() -> Option<u64> {
     Some(kibibytes << 10)
 }
 
-/// One layer to be built.
+/// One layer to build.
 struct Work<'a> {
     lines: &'a Lines,
     folder: &'a Path,
@@ -208,15 +209,15 @@ impl Work<'_> {
     fn build(
         &self,
         done: &[Bytes],
-        clock: &mut Clock,
-        tell: &mut dyn FnMut(Progress),
+        clock: &mut TimeLeft,
+        tell: &mut dyn FnMut(BuildProgress),
     ) -> Result<Bytes, BuildError> {
         let began = Instant::now();
         let force = self.layer.force();
         let lower = Layers::of(done.iter().map(Bytes::get));
         let unfinished = match read_unfinished(self.folder, self.owner, &self.layer) {
             Ok(state) => {
-                tell(Progress::Resumed {
+                tell(BuildProgress::Resumed {
                     force,
                     plies: state.next,
                 });
@@ -228,7 +229,7 @@ impl Work<'_> {
             }
         };
         let solver = Solver::new(self.lines, &self.layer, &lower);
-        let mut follower = Follower {
+        let mut reporter = Reporter {
             work: self,
             clock,
             tell,
@@ -237,75 +238,71 @@ impl Work<'_> {
         };
         let state = match unfinished {
             Some(state) => Ok(state),
-            None => solver.start(&mut follower),
+            None => solver.start(&mut reporter),
         };
-        let finished = state
-            .and_then(|state| solver.finish(state, &mut follower))
-            .map_err(BuildError::Solve)?;
+        let finished = state.and_then(|state| solver.finish(state, &mut reporter))?;
         write_finished(
             self.folder,
             self.owner,
             &self.layer,
             finished.longest,
             &finished.bytes,
-        )
-        .map_err(BuildError::File)?;
+        )?;
         drop(finished);
         let unfinished = unfinished_path(self.folder, force);
         match fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(BuildError::File(FileError::io(&unfinished)(error)));
+                return Err(TableFileError::io(&unfinished)(error).into());
             }
             _ => {}
         }
-        clock.layer_done(self.layer.len());
-        tell(Progress::Built {
+        clock.layer_done(self.layer.size());
+        tell(BuildProgress::Built {
             force,
-            positions: self.layer.len(),
+            positions: self.layer.size(),
             took: began.elapsed(),
         });
-        open_finished(self.folder, self.owner, &self.layer)
-            .map(Bytes::Mapped)
-            .map_err(BuildError::File)
+        let map = open_finished(self.folder, self.owner, &self.layer)?;
+        Ok(Bytes::Mapped(map))
     }
 }
 
-/// Tells how far the work is, and writes a layer down now and then.
-struct Follower<'a> {
+/// Reports the progress of a layer and saves it at intervals.
+struct Reporter<'a> {
     work: &'a Work<'a>,
-    clock: &'a mut Clock,
-    tell: &'a mut dyn FnMut(Progress),
+    clock: &'a mut TimeLeft,
+    tell: &'a mut dyn FnMut(BuildProgress),
     saved: Instant,
-    spread: u64, // positions whose result has spread
+    spread: u64, // positions whose result was propagated
 }
 
-impl Follower<'_> {
-    fn tell(&mut self, positions: f64) {
-        let positions = positions.min(self.work.layer.len() as f64);
-        let progress = Progress::Working {
+impl Reporter<'_> {
+    fn report(&mut self, positions: f64) {
+        let positions = positions.min(self.work.layer.size() as f64);
+        let progress = BuildProgress::Working {
             force: self.work.layer.force(),
-            done: positions / self.work.layer.len() as f64,
+            done: positions / self.work.layer.size() as f64,
             left: self.clock.left(positions),
         };
         (self.tell)(progress);
     }
 }
 
-/// The share of the work on a layer that giving first bytes takes; spreading takes the rest.
+/// The share of the work on a layer that its first bytes take; propagating results takes the rest.
 const FILLING: f64 = 0.15;
 
-/// The share of a layer's positions that have a result to spread, as measured on those up to 7.
+/// The share of a layer's positions that are won or lost, as measured up to force 7.
 const DECIDED: f64 = 0.88;
 
-impl Watch for Follower<'_> {
+impl Monitor for Reporter<'_> {
     fn filled(&mut self, positions: usize) {
-        self.tell(FILLING * positions as f64);
+        self.report(FILLING * positions as f64);
     }
 
     fn stepped(&mut self, state: &Unfinished, positions: u64) -> io::Result<()> {
         self.spread += positions;
-        let filled = FILLING * self.work.layer.len() as f64;
-        self.tell(filled + (1.0 - FILLING) * self.spread as f64 / DECIDED);
+        let filled = FILLING * self.work.layer.size() as f64;
+        self.report(filled + (1.0 - FILLING) * self.spread as f64 / DECIDED);
         if self.saved.elapsed() >= self.work.save_every {
             write_unfinished(self.work.folder, self.work.owner, &self.work.layer, state)
                 .map_err(io::Error::other)?;
@@ -315,20 +312,20 @@ impl Watch for Follower<'_> {
     }
 }
 
-/// How long the rest will take, by what the part that is done took.
-struct Clock {
+/// Estimates the remaining time from the speed so far.
+struct TimeLeft {
     began: Instant,
     all: f64,  // positions of all layers to build
-    done: f64, // positions of those that are built
+    done: f64, // positions of the finished ones
 }
 
-impl Clock {
-    fn new(missing: &[u32]) -> Clock {
-        Clock {
+impl TimeLeft {
+    fn new(missing: &[u32]) -> TimeLeft {
+        TimeLeft {
             began: Instant::now(),
             all: missing
                 .iter()
-                .map(|&force| Layer::new(force).len() as f64)
+                .map(|&force| Layer::new(force).size() as f64)
                 .sum(),
             done: 0.0,
         }
@@ -338,7 +335,7 @@ impl Clock {
         self.done += positions as f64;
     }
 
-    /// Time left when `positions` of the layer under way are done.
+    /// The remaining time when `positions` of the current layer are done.
     fn left(&self, positions: f64) -> Duration {
         let done = (self.done + positions).max(1.0);
         let rest = (self.all - done).max(0.0);

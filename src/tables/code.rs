@@ -1,11 +1,11 @@
-//! One byte per position: the result for the player to move, and the plies until it.
+//! One byte per position: the result for the player to move and the plies until it.
 
 use crate::game::{Proven, Verdict};
 
-/// What a byte of a table says for the player to move.
+/// Decodes a byte of a table, for the player to move.
 #[inline(always)]
 pub fn proven(byte: u8) -> Proven {
-    // Nothing waits for the byte but the answer: a branch on it would.
+    // A lookup instead of a branch, so that the processor does not stall on the byte.
     MEANING[usize::from(byte)]
 }
 
@@ -44,33 +44,33 @@ pub const fn won(plies: u32) -> u8 {
     WON + 2 * plies as u8
 }
 
-/// How the bytes of an unfinished layer are shared out: results below, counters above.
+/// The bytes of an unfinished layer: results below, counters above.
 ///
-/// A counter stands for "`k` actions of this position are not yet known to lose", as `256 - k`. A
-/// position's distance has to fit below the counters.
+/// The counter `256 - k` means that `k` actions of the position are not yet known to lose. Distances must
+/// fit below the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counters {
+pub struct ActionCounters {
     first: u8, // the counter with the largest k
 }
 
-/// The counter from which one more lost action makes a lost position.
+/// The counter of a position with one action left that may not lose.
 pub const LAST_COUNTER: u8 = u8::MAX;
 
-impl Counters {
-    /// Counters up to `most`, which is at most 200.
-    pub fn up_to(most: u32) -> Counters {
+impl ActionCounters {
+    /// Counters for up to `most` actions, at most 200.
+    pub fn up_to(most: u32) -> ActionCounters {
         assert!((1..=200).contains(&most), "too many counters for a byte");
-        Counters {
+        ActionCounters {
             first: (256 - most) as u8,
         }
     }
 
-    /// The longest distance that leaves room for the counters.
+    /// The longest distance that fits below the counters.
     pub fn most_plies(self) -> u32 {
         u32::from((self.first - WON - 1) / 2)
     }
 
-    /// The counter for `count` actions, at least one.
+    /// The counter for `count` actions; `count` is at least 1.
     #[inline(always)]
     pub fn counter(self, count: u32) -> u8 {
         debug_assert!((1..=256 - u32::from(self.first)).contains(&count));
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_result_reads_back_and_no_counter_is_taken_for_one() {
-        let counters = Counters::up_to(29);
+    fn results_round_trip_and_are_never_counters() {
+        let counters = ActionCounters::up_to(29);
         for plies in 0..=counters.most_plies() {
             assert_eq!(proven(won(plies)), Proven::win(plies));
             assert_eq!(proven(lost(plies)), Proven::loss(plies));

@@ -1,4 +1,4 @@
-//! What everything that plays asks the tables: is this result certain?
+//! The interface of tables for search, self-play and agents: is the result of a position certain?
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
-use super::file::FileError;
+use super::file::TableFileError;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
@@ -14,12 +14,12 @@ use crate::game::{Action, Game, Outcome, Player, Proven};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use crate::random::{Stream, below};
 
-/// Knows how some positions of a game end.
+/// Exact results of some positions of a game.
 ///
-/// Whoever knows a position knows all that can come after it, except those that are over.
+/// If a position is known, so are all positions that can follow it, except finished ones.
 pub trait Endgames<G: Game>: Send + Sync {
-    /// The result under best play for the player to move in a position that is not over, and the
-    /// plies until it where it is decided; `None` if it is not known.
+    /// The result under best play for the player to move in a position that is not over, with the plies
+    /// until a win or loss; `None` if it is not known.
     fn known(&self, game: &G, position: &G::Position) -> Option<Proven>;
 
     /// [`Endgames::known`] of many positions at once, in their order.
@@ -28,16 +28,15 @@ pub trait Endgames<G: Game>: Send + Sync {
         out.extend(positions.iter().map(|position| self.known(game, position)));
     }
 
-    /// How the game ends if both players play by what is known: a winner as quickly, a loser as
-    /// late as he can. `None` where nothing is known, and where the rules that the tables leave out
-    /// could take a win away. Not asked about a game that is over.
+    /// The end of the game under best play: quickest wins, slowest losses. `None` if the position is not
+    /// known, or if rules that the tables ignore could change a win. The position must not be over.
     fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
 
-    /// A random position that is known or over: every force as likely as any other, and every
-    /// placement of it too.
+    /// A random position that is known or over. All forces are equally likely, and all placements of
+    /// a force.
     fn random(&self, stream: &mut Stream) -> G::Position;
 
-    /// What a legal action of a known position is worth to the player who takes it.
+    /// The value of a legal action of a known position for the player who takes it.
     fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
         let mover = game.to_move(position);
         let mut next = *position;
@@ -46,48 +45,47 @@ pub trait Endgames<G: Game>: Send + Sync {
             return Proven::over(outcome.verdict(mover)).before();
         }
         let known = self.known(game, &next);
-        let known = known.expect("tables know what comes after what they know");
+        let known = known.expect("successors of known positions are known");
         let same = game.to_move(&next) == mover;
         if same { known } else { known.flip() }.before()
     }
 }
 
-/// How a game ends from a known position.
+/// The end of a game from a known position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// The result, with the points at the end of the game played out. A draw has the points as they
-    /// stand.
+    /// The result, with the points at the end of the game. A draw has the points of the position itself.
     pub outcome: Outcome,
-    /// The plies until it; a draw has none.
+    /// The plies until a win or loss.
     pub plies: Option<u32>,
 }
 
 /// A game for which there may be exact tables.
 pub trait HasEndgames: Game {
-    /// Opens a directory of tables. While somebody holds them, opening them again costs nothing.
+    /// Opens a directory of tables. Tables that are still in use are shared.
     fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
         Err(EndgameError::NoTables(self.id()))
     }
 
-    /// Draws positions with few pieces, tables or not: every force up to this one as likely as any
-    /// other, and every placement of it too. Some are over. `None` if the game has no such thing.
+    /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, and all
+    /// placements of a force; some positions are over. `None` if the game has no random endgames.
     fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
         None
     }
 }
 
-/// Draws a position.
+/// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
-/// Tables that cannot be had.
+/// Why tables cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum EndgameError {
-    /// There are none for this game.
+    /// The game has no tables.
     #[error("there are exact tables for jarmo only, not for {0}")]
     NoTables(&'static str),
-    /// The files are not sound, not there, or of another game.
-    #[error("{0}")]
-    File(FileError),
+    /// A file is missing, damaged, or belongs to another board.
+    #[error(transparent)]
+    File(#[from] TableFileError),
 }
 
 impl Endgames<Jarmo> for Tables {
@@ -131,8 +129,8 @@ impl Endgames<Jarmo> for Tables {
             game.play(&mut end, actions.first()?.action);
         }
         let outcome = game.outcome(&end)?;
-        let as_told = outcome.verdict(position.to_move()) == verdict;
-        as_told.then_some(Ending {
+        let as_expected = outcome.verdict(position.to_move()) == verdict;
+        as_expected.then_some(Ending {
             outcome,
             plies: Some(plies),
         })
@@ -141,26 +139,28 @@ impl Endgames<Jarmo> for Tables {
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
         let layers = self.force() - LEAST_FORCE + 1;
         let number = below(stream.next_u64(), layers) as usize;
-        let (layer, _) = self.layers().nth(number).expect("below their number");
+        let (layer, _) = self
+            .layers()
+            .nth(number)
+            .expect("the number is below `layers`");
         random_position(layer, stream)
     }
 }
 
-/// What a result is worth where the game is cut off after some plies.
+/// The result under the limit on the length of the game.
 fn within_limit(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
     match (game.plies_left(position), proven.plies) {
-        // The loser holds out to the limit, where the game is drawn.
+        // The loser reaches the limit, and the game is drawn.
         (Some(left), Some(plies)) if plies > left => Proven::DRAW,
         _ => proven,
     }
 }
 
-/// The longest run of moves of a player, each undoing the one before, with which a game ends by the
-/// tables. Up to two, no win or loss was found that the shuttle rule changes; of the draws it makes
-/// a few decided, with no move before too.
+/// The longest streak at which the tables may end a game. No win or loss was found that the shuttle rule
+/// changes up to a streak of two; it decides a few draws, even without a streak.
 const MOST_STREAK: u8 = 1;
 
-/// Whether a player has begun to go to and fro, so that the shuttle rule can come to matter.
+/// Whether a player has begun to shuttle, so that the shuttle rule could matter.
 fn shuttles(position: &JarmoPosition) -> bool {
     Player::BOTH.into_iter().any(|player| {
         let last = position.shuttle(player).last_move();
@@ -168,18 +168,18 @@ fn shuttles(position: &JarmoPosition) -> bool {
     })
 }
 
-/// Tables that somebody holds, by directory.
+/// Tables in use, by directory.
 static OPENED: LazyLock<Mutex<HashMap<PathBuf, Weak<Tables>>>> = LazyLock::new(Mutex::default);
 
 impl HasEndgames for Jarmo {
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
         let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        let held = opened.get(&key).and_then(Weak::upgrade);
-        if let Some(tables) = held.filter(|tables| tables.belong_to(self)) {
+        let in_use = opened.get(&key).and_then(Weak::upgrade);
+        if let Some(tables) = in_use.filter(|tables| tables.belong_to(self)) {
             return Ok(tables);
         }
-        let tables = Arc::new(Tables::open(self, folder).map_err(EndgameError::File)?);
+        let tables = Arc::new(Tables::open(self, folder)?);
         opened.insert(key, Arc::downgrade(&tables));
         Ok(tables)
     }

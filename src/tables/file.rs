@@ -1,6 +1,6 @@
-//! Table files: one for each force, and one for a layer under way.
+//! Table files: one per force, and one for an unfinished layer.
 //!
-//! A file is a header of 72 bytes and one byte for each position, in the order of
+//! A file is a header of 72 bytes and one byte per position, in the order of
 //! [`Layer`]. All numbers are little-endian:
 //!
 //! | offset | bytes | what |
@@ -8,18 +8,18 @@
 //! | 0 | 8 | `JARMOTAB` |
 //! | 8 | 4 | version of this format |
 //! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the board: XXH3-64 of its lines, as in `A1-B3 A1-C2 …` |
+//! | 16 | 8 | digest of the board: XXH3-64 of its lines, written `A1-B3 A1-C2 …` |
 //! | 24 | 4 | force |
-//! | 28 | 4 | the next distance to look at; `u32::MAX` in a finished file |
-//! | 32 | 4 | the longest distance |
+//! | 28 | 4 | the next distance to process; `u32::MAX` in a finished file |
+//! | 32 | 4 | the longest distance so far |
 //! | 36 | 4 | 0 |
-//! | 40 | 8 | positions |
+//! | 40 | 8 | number of positions |
 //! | 48 | 8 | checksum of the positions' bytes |
 //! | 56 | 8 | 0 |
 //! | 64 | 8 | XXH3-64 of the 64 bytes before |
 //!
-//! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their pieces of 16 MiB, so that all
-//! cores can work on it. Files are written under another name, synced, and renamed.
+//! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of 16 MiB, so that it can be
+//! computed in parallel. Files are written under a temporary name, synced, and renamed.
 
 use std::fs::File;
 use std::io;
@@ -37,16 +37,15 @@ use crate::game::Game;
 use crate::games::Jarmo;
 use crate::games::board::Board;
 
-/// Goes up whenever files of an older version cannot be read any more, or mean something else: the
-/// index, the bytes, or the header.
+/// Goes up when the index, the bytes or the header change, so that older files cannot be used.
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"JARMOTAB";
 const HEADER: usize = 72;
-const PIECE: usize = 1 << 24;
+const CHUNK: usize = 1 << 24;
 const FINISHED: u32 = u32::MAX;
 
-/// What tables belong to: a board and a version of the rules.
+/// The board and the version of the rules that tables are valid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     board: u64,
@@ -54,7 +53,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The owner of tables for this game.
+    /// The owner of this game's tables.
     pub fn of(game: &Jarmo) -> Owner {
         Owner {
             board: board_digest(game.board()),
@@ -63,62 +62,62 @@ impl Owner {
     }
 }
 
-/// A digest of the lines of a board; its name does not count.
+/// A digest of the lines of a board; its name is ignored.
 pub fn board_digest(board: &Board) -> u64 {
     xxh3_64(board.text().as_bytes())
 }
 
-/// What is wrong with a table file.
+/// An error with a table file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
-pub struct FileError {
+pub struct TableFileError {
     path: PathBuf,
     /// What is wrong.
     pub problem: Problem,
 }
 
-/// What can be wrong with a table file.
+/// The problems that a table file can have.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// It cannot be read or written.
     #[error("{0}")]
     Io(io::Error),
-    /// It is not there.
-    #[error("is missing; build it again with `jarmo tables build`")]
+    /// It does not exist.
+    #[error("is missing; rebuild it with `jarmo tables build`")]
     Missing,
-    /// It is no table file, or not of this format.
-    #[error("{0}; build it again with `jarmo tables build`")]
+    /// It is not a table file, or has another format version.
+    #[error("{0}; rebuild it with `jarmo tables build`")]
     Format(String),
-    /// It belongs to another board, other rules, or another layer.
+    /// It belongs to another board or to other rules.
     #[error("{0}")]
     Other(String),
-    /// It is not as it was written.
-    #[error("{0}; build it again with `jarmo tables build`")]
+    /// Its contents were damaged after it was written.
+    #[error("{0}; rebuild it with `jarmo tables build`")]
     Damaged(String),
 }
 
-impl FileError {
-    pub(super) fn new(path: &Path, problem: Problem) -> FileError {
+impl TableFileError {
+    pub(super) fn new(path: &Path, problem: Problem) -> TableFileError {
         let path = path.to_owned();
-        FileError { path, problem }
+        TableFileError { path, problem }
     }
 
-    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> FileError {
-        move |error| FileError::new(path, Problem::Io(error))
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> TableFileError {
+        move |error| TableFileError::new(path, Problem::Io(error))
     }
 }
 
 /// The bytes of a layer, in memory or in a file.
 #[derive(Debug)]
 pub enum Bytes {
-    /// Solved just now.
+    /// Solved in this process.
     Owned(Vec<u8>),
-    /// Behind the header of a mapped file.
+    /// A mapped file, whose bytes follow the header.
     Mapped(Mmap),
 }
 
 impl Bytes {
-    /// One byte for each position.
+    /// One byte per position.
     #[inline(always)]
     pub fn get(&self) -> &[u8] {
         match self {
@@ -133,18 +132,18 @@ pub fn finished_path(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("force-{force:02}.table"))
 }
 
-/// The file of a layer under way.
+/// The file of an unfinished layer.
 pub fn unfinished_path(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("force-{force:02}.unfinished"))
 }
 
-/// Opens the file of a finished layer and checks every byte of it.
-pub fn open_finished(folder: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, FileError> {
+/// Opens the file of a finished layer and verifies its checksum.
+pub fn open_finished(folder: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
     let path = finished_path(folder, layer.force());
     let (map, next, _) = open(&path, owner, layer)?;
     if next != FINISHED {
         let what = Problem::Damaged("holds an unfinished layer".to_owned());
-        return Err(FileError::new(&path, what));
+        return Err(TableFileError::new(&path, what));
     }
     Ok(map)
 }
@@ -156,17 +155,17 @@ pub fn write_finished(
     layer: &Layer,
     longest: u32,
     bytes: &[u8],
-) -> Result<(), FileError> {
+) -> Result<(), TableFileError> {
     let path = finished_path(folder, layer.force());
     write(&path, owner, layer, FINISHED, longest, bytes)
 }
 
-/// Reads a layer under way.
+/// Reads an unfinished layer.
 pub fn read_unfinished(
     folder: &Path,
     owner: Owner,
     layer: &Layer,
-) -> Result<Unfinished, FileError> {
+) -> Result<Unfinished, TableFileError> {
     let path = unfinished_path(folder, layer.force());
     let (map, next, longest) = open(&path, owner, layer)?;
     Ok(Unfinished {
@@ -176,19 +175,19 @@ pub fn read_unfinished(
     })
 }
 
-/// Writes a layer under way.
+/// Writes an unfinished layer.
 pub fn write_unfinished(
     folder: &Path,
     owner: Owner,
     layer: &Layer,
     state: &Unfinished,
-) -> Result<(), FileError> {
+) -> Result<(), TableFileError> {
     let path = unfinished_path(folder, layer.force());
     write(&path, owner, layer, state.next, state.longest, &state.bytes)
 }
 
-fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<(Mmap, u32, u32), FileError> {
-    let fail = |problem| FileError::new(path, problem);
+fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<(Mmap, u32, u32), TableFileError> {
+    let fail = |problem| TableFileError::new(path, problem);
     let file = File::open(path).map_err(|error| {
         fail(if error.kind() == io::ErrorKind::NotFound {
             Problem::Missing
@@ -196,30 +195,30 @@ fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<(Mmap, u32, u32), Fi
             Problem::Io(error)
         })
     })?;
-    let map = map(&file).map_err(FileError::io(path))?;
+    let map = map(&file).map_err(TableFileError::io(path))?;
     let (next, longest) = check(&map, owner, layer).map_err(fail)?;
     Ok((map, next, longest))
 }
 
-/// Checks everything about a file; answers the next and the longest distance.
+/// Checks the header and the bytes of a file; returns the next and the longest distance.
 fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem> {
     let damaged = |what: &str| Err(Problem::Damaged(what.to_owned()));
     if !file.starts_with(&MAGIC) {
         let start = &file[..file.len().min(MAGIC.len())];
         return if MAGIC.starts_with(start) {
-            damaged("is cut off")
+            damaged("is truncated")
         } else {
-            Err(Problem::Format("is no table file".to_owned()))
+            Err(Problem::Format("is not a table file".to_owned()))
         };
     }
     let Some((header, bytes)) = file.split_at_checked(HEADER) else {
-        return damaged("is cut off");
+        return damaged("is truncated");
     };
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
     let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     if short(8) != FORMAT_VERSION {
         return Err(Problem::Format(format!(
-            "is of format version {}, this build reads version {FORMAT_VERSION}",
+            "has format version {}, this build reads version {FORMAT_VERSION}",
             short(8)
         )));
     }
@@ -235,24 +234,24 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem
     }
     if long(16) != owner.board {
         return Err(Problem::Other(format!(
-            "was built for another board (digest {:016x}, this game's is {:016x}); name that board's file \
+            "was built for another board (digest {:016x}, expected {:016x}); pass that board's file \
              with --board, or use another directory",
             long(16),
             owner.board
         )));
     }
-    if short(24) != layer.force() || long(40) != layer.len() as u64 {
+    if short(24) != layer.force() || long(40) != layer.size() as u64 {
         return Err(Problem::Damaged(format!("holds force {}", short(24))));
     }
-    if bytes.len() != layer.len() {
+    if bytes.len() != layer.size() {
         return Err(Problem::Damaged(format!(
             "has {} bytes for {} positions",
             bytes.len(),
-            layer.len()
+            layer.size()
         )));
     }
     if long(48) != checksum(bytes) {
-        return damaged("is not as it was written: the checksum is another one");
+        return damaged("is damaged: its checksum does not match");
     }
     Ok((short(28), short(32)))
 }
@@ -264,7 +263,7 @@ fn write(
     next: u32,
     longest: u32,
     bytes: &[u8],
-) -> Result<(), FileError> {
+) -> Result<(), TableFileError> {
     let mut header = Vec::with_capacity(HEADER);
     header.extend(MAGIC);
     header.extend(FORMAT_VERSION.to_le_bytes());
@@ -274,7 +273,7 @@ fn write(
     header.extend(next.to_le_bytes());
     header.extend(longest.to_le_bytes());
     header.extend([0; 4]);
-    header.extend((layer.len() as u64).to_le_bytes());
+    header.extend((layer.size() as u64).to_le_bytes());
     header.extend(checksum(bytes).to_le_bytes());
     header.extend([0; 8]);
     header.extend(xxh3_64(&header).to_le_bytes());
@@ -283,13 +282,13 @@ fn write(
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".new");
     let temporary = PathBuf::from(temporary);
-    write_whole_by(path, &temporary, &[&header, bytes]).map_err(FileError::io(path))
+    write_whole_by(path, &temporary, &[&header, bytes]).map_err(TableFileError::io(path))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
-    let pieces: Vec<u8> = bytes
-        .par_chunks(PIECE)
-        .flat_map_iter(|piece| xxh3_64(piece).to_le_bytes())
+    let chunks: Vec<u8> = bytes
+        .par_chunks(CHUNK)
+        .flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes())
         .collect();
-    xxh3_64(&pieces)
+    xxh3_64(&chunks)
 }

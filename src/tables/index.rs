@@ -1,17 +1,17 @@
-//! Which position has which number: a dense index of all positions of equal force.
+//! A dense index of all positions of equal force.
 //!
 //! The *force* of a position is the number of archers and marks on the board. The positions of one
-//! force are a *layer*. A layer is cut into *blocks* by what is on the board and who is to move;
-//! [`Layer`] gives the order. A block is a matrix:
+//! force are a *layer*. A layer is cut into *blocks* by material and side to move; [`Layer`] gives the
+//! order. A block is a matrix:
 //!
-//! - the **row** says where the archers of the player *not* to move stand and which are marked:
-//!   `rank(his circles) * choose(archers, marks) + rank(marks among his archers)`;
-//! - the **column** says the same of the player to move, his circles counted among those that the
-//!   first set left free.
+//! - the **row** encodes the circles and marks of the archers of the player *not* to move:
+//!   `rank(circles) * choose(archers, marks) + rank(marks among the archers)`;
+//! - the **column** encodes the same for the player to move, with circles counted among those that the
+//!   opponent leaves free.
 //!
-//! Sets of equal size are ranked in the order of their bits read as a number. So all positions that differ only by what the
-//! player to move did with his own archers lie in one row, a few kilobytes long: the solver lives
-//! on that.
+//! Sets of equal size are ranked in the order of their bits read as a number. So positions that differ
+//! only in the archers of the player to move share a row of a few kilobytes, which keeps the solver's
+//! updates local.
 
 use super::subsets::{MOST, choose, compress, pattern, pattern_rank, rank};
 use crate::game::Player;
@@ -20,35 +20,35 @@ use crate::games::board::{CIRCLES, Circles};
 
 pub use crate::games::jarmo::MOST_FORCE;
 
-/// The least force of a position in which both players have an archer.
+/// The lowest force of a position in which both players have an archer.
 pub const LEAST_FORCE: u32 = 2;
 
-/// One player's archers: where they stand, and which of them are marked.
+/// One player's archers: their circles, and which of them are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Army {
-    /// The circles, one bit each.
+    /// Their circles, one bit each.
     pub archers: u32,
-    /// Those of them that are marked.
+    /// The circles of the marked ones.
     pub marked: u32,
 }
 
 impl Army {
-    /// How many archers and marks there are.
+    /// The number of archers and marks.
     #[inline(always)]
-    pub fn strength(self) -> Strength {
-        Strength {
+    pub(super) fn material(self) -> SideMaterial {
+        SideMaterial {
             archers: self.archers.count_ones() as u8,
             marks: self.marked.count_ones() as u8,
         }
     }
 }
 
-/// Who stands where and who is to move: a position without its history.
+/// The pieces on the board and the player to move: a position without its history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placement {
     /// The player to move.
     pub mover: Player,
-    /// His archers.
+    /// The archers of the player to move.
     pub own: Army,
     /// The opponent's archers.
     pub enemy: Army,
@@ -84,16 +84,16 @@ impl Placement {
     }
 }
 
-/// How many archers and marks a player has.
+/// The number of archers and marks of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strength {
+pub(super) struct SideMaterial {
     /// Archers on the board.
     pub archers: u8,
-    /// How many of them are marked.
+    /// Marked archers among them.
     pub marks: u8,
 }
 
-impl Strength {
+impl SideMaterial {
     /// Ways to choose the marks among the archers.
     #[inline(always)]
     pub fn patterns(self) -> usize {
@@ -106,25 +106,25 @@ impl Strength {
     }
 }
 
-/// What is on the board and who is to move.
+/// The material of both players, and the player to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Material {
+pub(super) struct Material {
     /// The player to move.
     pub mover: Player,
-    /// What he has.
-    pub own: Strength,
-    /// What the opponent has.
-    pub enemy: Strength,
+    /// The material of the player to move.
+    pub own: SideMaterial,
+    /// The material of the opponent.
+    pub enemy: SideMaterial,
 }
 
 impl Material {
-    /// What is on the board in a placement.
+    /// The material of a placement.
     #[inline(always)]
     pub fn of(placement: &Placement) -> Material {
         Material {
             mover: placement.mover,
-            own: placement.own.strength(),
-            enemy: placement.enemy.strength(),
+            own: placement.own.material(),
+            enemy: placement.enemy.material(),
         }
     }
 
@@ -135,12 +135,13 @@ impl Material {
         u32::from(own.archers + own.marks + enemy.archers + enemy.marks)
     }
 
-    /// A number for every material, below [`MATERIALS`].
+    /// A unique number below [`MATERIALS`].
     #[inline(always)]
     fn key(&self) -> usize {
         const SIX: usize = MOST + 1;
-        let side =
-            |strength: Strength| usize::from(strength.archers) * SIX + usize::from(strength.marks);
+        let side = |strength: SideMaterial| {
+            usize::from(strength.archers) * SIX + usize::from(strength.marks)
+        };
         (self.mover.index() * SIX * SIX + side(self.own)) * SIX * SIX + side(self.enemy)
     }
 }
@@ -149,45 +150,40 @@ const MATERIALS: usize = 2 * (MOST + 1).pow(4);
 
 /// All positions with the same material, as a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// What is on the board and who is to move.
+pub(super) struct Block {
+    /// The material of its positions, and the player to move.
     pub material: Material,
     /// The index of its first position in the layer.
     pub start: usize,
     /// Placements of the player not to move.
     pub rows: usize,
-    /// Placements of the player to move in each of them.
+    /// Placements of the player to move in each row.
     pub columns: usize,
 }
 
 impl Block {
-    /// Positions of the block.
-    pub fn len(&self) -> usize {
+    /// The number of positions.
+    pub fn size(&self) -> usize {
         self.rows * self.columns
-    }
-
-    /// Whether the block is empty, which no block is.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
-/// The row of a block in which the enemy of the player to move stands like this.
+/// The row of a block in which the opponent of the player to move has these archers and marks.
 #[inline(always)]
-pub fn row(strength: Strength, archers: u32, marks: u32) -> usize {
+pub(super) fn row(strength: SideMaterial, archers: u32, marks: u32) -> usize {
     rank(archers, strength.archers.into()) * strength.patterns() + pattern_rank(marks)
 }
 
 /// The layer of all positions of one force, cut into blocks.
 ///
 /// Blocks come in the order of White's archers, Black's archers, White's marks, then White to move
-/// before Black to move; the force leaves no choice for Black's marks.
+/// before Black to move. The force then determines Black's marks.
 #[derive(Clone, Debug)]
 pub struct Layer {
     force: u32,
     blocks: Vec<Block>,
-    by_key: Vec<u8>, // by material: the number of the block, or NO_BLOCK
-    len: usize,
+    by_key: Vec<u8>, // by material: the index of the block, or NO_BLOCK
+    size: usize,
 }
 
 const NO_BLOCK: u8 = u8::MAX;
@@ -198,12 +194,15 @@ impl Layer {
     /// # Panics
     /// Panics unless the force is 2 to 10.
     pub fn new(force: u32) -> Layer {
-        assert!((LEAST_FORCE..=MOST_FORCE).contains(&force), "no such force");
+        assert!(
+            (LEAST_FORCE..=MOST_FORCE).contains(&force),
+            "the force must be 2 to 10"
+        );
         let mut layer = Layer {
             force,
             blocks: Vec::new(),
             by_key: vec![NO_BLOCK; MATERIALS],
-            len: 0,
+            size: 0,
         };
         let most = MOST as u8;
         for white in 1..=most {
@@ -222,7 +221,7 @@ impl Layer {
     }
 
     fn push(&mut self, sides: [(u8, u8); 2]) {
-        let [white, black] = sides.map(|(archers, marks)| Strength { archers, marks });
+        let [white, black] = sides.map(|(archers, marks)| SideMaterial { archers, marks });
         for mover in Player::BOTH {
             let (own, enemy) = match mover {
                 Player::White => (white, black),
@@ -231,12 +230,12 @@ impl Layer {
             let material = Material { mover, own, enemy };
             let block = Block {
                 material,
-                start: self.len,
+                start: self.size,
                 rows: enemy.placements(CIRCLES),
                 columns: own.placements(CIRCLES - usize::from(enemy.archers)),
             };
             self.by_key[material.key()] = self.blocks.len() as u8;
-            self.len += block.len();
+            self.size += block.size();
             self.blocks.push(block);
         }
     }
@@ -246,30 +245,24 @@ impl Layer {
         self.force
     }
 
-    /// Positions of the layer.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether the layer is empty, which none is.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    /// The number of positions.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// Its blocks, in order.
-    pub fn blocks(&self) -> &[Block] {
+    pub(super) fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// The number of the block with this material, if this layer has one.
+    /// The index of the block with this material, if this layer has one.
     #[inline(always)]
-    pub fn block_of(&self, material: &Material) -> Option<usize> {
+    pub(super) fn block_of(&self, material: &Material) -> Option<usize> {
         let number = *self.by_key.get(material.key())?;
         (number != NO_BLOCK).then_some(number.into())
     }
 
-    /// The index of a placement in the layer, if it belongs there: this force, and an archer of each
-    /// player.
+    /// The index of a placement; `None` if it has another force or a player has no archer.
     #[inline]
     pub fn index(&self, placement: &Placement) -> Option<usize> {
         let material = Material::of(placement);
@@ -292,9 +285,9 @@ impl Layer {
     /// The placement with this index.
     ///
     /// # Panics
-    /// Panics unless the index is below [`Layer::len`].
+    /// Panics unless the index is below [`Layer::size`].
     pub fn placement(&self, index: usize) -> Placement {
-        assert!(index < self.len, "the layer has fewer positions");
+        assert!(index < self.size, "the layer has fewer positions");
         let number = self.blocks.partition_point(|block| block.start <= index) - 1;
         let block = &self.blocks[number];
         let (row, column) = (
@@ -308,8 +301,8 @@ impl Layer {
     }
 }
 
-/// The army with this number among those that stand outside `taken`.
-pub(super) fn army(strength: Strength, number: usize, taken: u32) -> Army {
+/// The army with this number, on the circles outside `taken`.
+pub(super) fn army(strength: SideMaterial, number: usize, taken: u32) -> Army {
     use super::subsets::{expand, pick, places_outside, unrank};
     let set = unrank(number / strength.patterns(), strength.archers.into());
     let archers = expand(set, &places_outside(taken));

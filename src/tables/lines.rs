@@ -1,22 +1,22 @@
-//! The board as the solver sees it, and what is needed of the rules besides moves.
+//! The board for the solver, and the rules it needs besides moves.
 
 use super::index::{Army, Placement};
 use super::subsets::{self, MOST, bits, choose};
 use crate::game::Player;
 use crate::games::board::{Board, CIRCLES, Circle, Circles};
 
-/// The circles next to each circle.
+/// The neighbours of every circle.
 #[derive(Clone, Debug)]
 pub struct Lines {
     near: [u32; CIRCLES],
     most_actions: u32,
 }
 
-/// A board on which a player can be left without a move: tables have no place for passes.
+/// A board on which a player can be left without a move. Tables do not support passes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "board `{board}`: archers on {} leave their player no move, so a pass would follow, and tables have no place \
-     for passes; use a board on which this cannot happen",
+    "board `{board}`: a player with archers on {} has no move and must pass, which tables do not support; \
+     use a board without such a position",
     archers.iter().map(|circle| circle.to_string()).collect::<Vec<_>>().join(" ")
 )]
 pub struct Blockable {
@@ -25,7 +25,7 @@ pub struct Blockable {
 }
 
 impl Lines {
-    /// The lines of a board, if no player can ever be without a move on it.
+    /// The lines of a board on which a player always has a move.
     pub fn of(board: &Board) -> Result<Lines, Blockable> {
         let mut near = [0; CIRCLES];
         for circle in Circle::all() {
@@ -35,7 +35,7 @@ impl Lines {
             near,
             most_actions: 0,
         };
-        // Moves onto own archers aside, what a player can do depends on his own archers alone.
+        // The number of a player's moves depends on the player's own archers alone.
         for archers in all_sets() {
             for player in Player::BOTH {
                 let moves = lines.moves(player, archers);
@@ -53,7 +53,7 @@ impl Lines {
         Ok(lines)
     }
 
-    /// The most actions a player can have.
+    /// The largest number of actions in any position.
     pub fn most_actions(&self) -> u32 {
         self.most_actions
     }
@@ -64,7 +64,7 @@ impl Lines {
         self.near[circle as usize]
     }
 
-    /// How many moves a player with these archers has, captures among them.
+    /// The number of moves of a player with these archers, including captures.
     #[inline(always)]
     pub fn moves(&self, player: Player, archers: u32) -> u32 {
         bits(archers & !goal(player))
@@ -82,26 +82,26 @@ fn all_sets() -> impl Iterator<Item = u32> {
     })
 }
 
-/// The row on which a player's archers come to rest.
+/// The player's goal row, on which archers never move again.
 #[inline(always)]
 pub fn goal(player: Player) -> u32 {
     Circles::goal(player).0
 }
 
-/// The row a player's archers start on.
+/// The player's home row.
 #[inline(always)]
 pub fn home(player: Player) -> u32 {
     Circles::home(player).0
 }
 
-/// Whether the game is over: a player has no archer outside his goal row.
+/// Whether the game is over: a player has no archer outside the goal row.
 #[inline(always)]
 pub fn is_over(placement: &Placement) -> bool {
     let Placement { mover, own, enemy } = placement;
     (own.archers & !goal(*mover) == 0) | (enemy.archers & !goal(!*mover) == 0)
 }
 
-/// Points of the player to move less those of the opponent.
+/// Points of the player to move minus those of the opponent.
 pub fn score_difference(placement: &Placement) -> i32 {
     let Placement { mover, own, enemy } = placement;
     let points = |player, archers: u32| {
@@ -110,7 +110,7 @@ pub fn score_difference(placement: &Placement) -> i32 {
     points(*mover, own.archers) - points(!*mover, enemy.archers)
 }
 
-/// The circles to which the player to move can bring back an archer.
+/// The circles on which the player to move can redeploy an archer.
 #[inline(always)]
 pub fn deploy_places(placement: &Placement) -> u32 {
     let Placement { mover, own, enemy } = placement;
@@ -121,7 +121,7 @@ pub fn deploy_places(placement: &Placement) -> u32 {
     }
 }
 
-/// The placement after the archer on `from` captured the one on `to`, and got its mark.
+/// The placement after the archer on `from` captured the one on `to` and was marked.
 #[inline(always)]
 pub fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
     let Placement { mover, own, enemy } = placement;

@@ -1,9 +1,9 @@
-//! Asking the tables.
+//! Lookups in the tables.
 
 use std::path::Path;
 
 use super::code;
-use super::file::{Bytes, FileError, Owner, Problem, finished_path, open_finished};
+use super::file::{Bytes, Owner, Problem, TableFileError, finished_path, open_finished};
 use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
 use super::lines::{Blockable, Lines};
 use super::solve::{Layers, SolveError, Solver};
@@ -12,36 +12,36 @@ use crate::games::{Jarmo, JarmoPosition};
 
 /// The exact values of all positions up to a force, for one board.
 ///
-/// They are the values of jarmo *without the shuttle rule and without a limit on its length*: what a
-/// position's shuttles and ply say plays no part.
+/// The values are those of jarmo *without the shuttle rule and without a limit on the length of a game*;
+/// a position's shuttles and ply are ignored.
 #[derive(Debug)]
 pub struct Tables {
     owner: Owner,
     layers: Vec<(Layer, Bytes)>,
 }
 
-/// An action and what it is worth to the player who takes it.
+/// An action and its exact value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionValue {
     /// The action.
     pub action: Action,
-    /// Result and distance for the player to move if he takes it.
+    /// Result and distance for the player who takes it.
     pub proven: Proven,
 }
 
-/// Positions that are looked up at once: more than a core can wait for.
+/// Positions per batch of lookups: more than a core can have memory reads in flight.
 pub(super) const AT_ONCE: usize = 64;
 
 impl Tables {
-    /// Opens a directory of tables and checks every byte of it.
-    pub fn open(game: &Jarmo, folder: &Path) -> Result<Tables, FileError> {
+    /// Opens a directory of tables and verifies all checksums.
+    pub fn open(game: &Jarmo, folder: &Path) -> Result<Tables, TableFileError> {
         let owner = Owner::of(game);
         let highest = (LEAST_FORCE..=MOST_FORCE)
             .rev()
             .find(|&force| finished_path(folder, force).exists())
             .unwrap_or(LEAST_FORCE);
         if !folder.is_dir() {
-            return Err(FileError::new(folder, Problem::Missing));
+            return Err(TableFileError::new(folder, Problem::Missing));
         }
         let layers = (LEAST_FORCE..=highest)
             .map(|force| {
@@ -49,15 +49,14 @@ impl Tables {
                 let map = open_finished(folder, owner, &layer)?;
                 Ok((layer, Bytes::Mapped(map)))
             })
-            .collect::<Result<_, FileError>>()?;
+            .collect::<Result<_, TableFileError>>()?;
         Ok(Tables { owner, layers })
     }
 
     /// Solves all layers up to a force in memory.
     ///
     /// # Panics
-    /// Panics if a game of a layer takes more plies than a byte holds, which none does on the
-    /// standard board up to force 8.
+    /// Panics if a distance does not fit into a byte. On the standard board all fit up to force 8.
     pub fn solve(game: &Jarmo, force: u32) -> Result<Tables, Blockable> {
         let lines = Lines::of(game.board())?;
         let mut done: Vec<Bytes> = Vec::new();
@@ -89,45 +88,44 @@ impl Tables {
         self.owner == Owner::of(game)
     }
 
-    /// The highest force they hold.
+    /// The highest force in these tables.
     pub fn force(&self) -> u32 {
         LEAST_FORCE + self.layers.len() as u32 - 1
     }
 
-    /// The layers, lowest force first: how positions are numbered, and a byte for each.
+    /// The layers, lowest force first: each layer's index and its bytes, one per position.
     pub fn layers(&self) -> impl Iterator<Item = (&Layer, &[u8])> {
         self.layers
             .iter()
             .map(|(layer, bytes)| (layer, bytes.get()))
     }
 
-    /// What the position is worth to the player to move; `None` outside the tables, and where a
-    /// player has no archer.
+    /// The value for the player to move. `None` outside the tables and where a player has no archer.
     #[inline]
     pub fn proven(&self, position: &JarmoPosition) -> Option<Proven> {
         self.place(position).map(|&byte| code::proven(byte))
     }
 
-    /// [`Tables::proven`] of many positions: several times as fast where the tables are larger than
-    /// the processor's caches, because it waits for the bytes of many positions at once.
+    /// [`Tables::proven`] of many positions. If the tables are larger than the processor's caches this is
+    /// several times faster, because the memory reads overlap.
     ///
     /// # Panics
-    /// Panics unless there is a place in `out` for each position.
+    /// Panics unless `positions` and `out` have the same length.
     pub fn proven_all(&self, positions: &[JarmoPosition], out: &mut [Option<Proven>]) {
-        assert_eq!(positions.len(), out.len(), "a place for each answer");
+        assert_eq!(positions.len(), out.len(), "one value per position");
         for (positions, out) in positions.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
             let mut places = [None; AT_ONCE];
             for (place, position) in places.iter_mut().zip(positions) {
                 *place = self.place(position);
             }
-            // Nothing between one of these reads and the next depends on what was read.
+            // The reads are independent of each other, so the processor overlaps them.
             for (proven, place) in out.iter_mut().zip(&places) {
                 *proven = place.map(|&byte| code::proven(byte));
             }
         }
     }
 
-    /// Where the position's byte is, if the tables reach it.
+    /// The position's byte, if it is in the tables.
     #[inline]
     fn place(&self, position: &JarmoPosition) -> Option<&u8> {
         let placement = Placement::of(position);
@@ -137,9 +135,8 @@ impl Tables {
         Some(&bytes.get()[index])
     }
 
-    /// What each legal action of a position inside the tables is worth to the player to move, best
-    /// first; equals in the order of the actions. `None` outside the tables; empty when the game is
-    /// over.
+    /// The values of all legal actions for the player to move, best first; ties in the order of the
+    /// actions. `None` outside the tables; empty if the game is over.
     pub fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
         self.proven(position)?;
         let legal = game.legal(position);
@@ -168,7 +165,7 @@ impl Tables {
     }
 }
 
-/// What a position is worth in which a player has lost all archers.
+/// The value of a position in which a player has no archer left.
 fn without_archers(position: &JarmoPosition) -> Option<Proven> {
     let mover = position.to_move();
     if position.archers(mover).is_empty() {

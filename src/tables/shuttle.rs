@@ -1,16 +1,15 @@
-//! What the shuttle rule changes: small forces solved again with the rule exactly as it is.
+//! The effect of the shuttle rule: small forces solved again with the exact rule.
 //!
-//! Here a position is more than a placement: each player's last move and how often he has gone to
-//! and fro belong to it. That makes hundreds of positions out of one placement, so this is for the
-//! smallest forces. It goes over all of them again and again, and takes what it knows of the rules
-//! from the game itself.
+//! Here a position is a placement plus each player's last move and streak. That makes hundreds of
+//! positions per placement, so only the smallest forces can be solved. The solver iterates over all
+//! positions until nothing changes, and takes the rules from the game itself.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rayon::prelude::*;
 
 use super::code::{self, OVER_DRAWN, lost, won};
-use super::index::{Block, LEAST_FORCE, Layer, Material, Placement, Strength};
+use super::index::{Block, LEAST_FORCE, Layer, Material, Placement, SideMaterial};
 use super::lines::Blockable;
 use super::lookup::Tables;
 use crate::game::{Game, Mask, Player, Proven, Verdict};
@@ -18,22 +17,22 @@ use crate::games::board::{BoardAction, Circle, Circles};
 use crate::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use crate::games::{Jarmo, JarmoPosition};
 
-/// The highest force that [`shuttle_effect`] solves: it takes 1.2 GiB of memory.
+/// The highest force that [`shuttle_effect`] solves; it takes 1.2 GiB of memory.
 pub const MOST_SHUTTLE_FORCE: u32 = 4;
 
-/// What the shuttle rule does to the positions of one force.
+/// The effect of the shuttle rule on the positions of one force.
 #[derive(Clone, Debug)]
 pub struct ShuttleEffect {
     /// Archers plus marks.
     pub force: u32,
-    /// Every placement with every move of both that can have come just before, by the longest streak
-    /// of a player: how many of his latest moves in a row, the last one included, each undid the one
-    /// before. The first of them are the placements that nobody has a move behind him in.
+    /// Every placement with every possible last move of both players, by the longer of the two streaks: a
+    /// player's latest moves in a row that each undid the one before, including the last. Index 0 holds
+    /// the placements without a last move.
     pub streaks: [Change; STREAKS + 1],
 }
 
 impl ShuttleEffect {
-    /// Placements that nobody has a move behind him in.
+    /// Placements without a last move.
     pub fn fresh(&self) -> &Change {
         &self.streaks[0]
     }
@@ -47,14 +46,14 @@ impl ShuttleEffect {
     }
 }
 
-/// How many positions are worth something else under the shuttle rule.
+/// Counts of positions whose value differs under the shuttle rule.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// Positions that are not over.
     pub positions: u64,
-    /// Positions with the same result that comes earlier or later.
+    /// Positions with the same result after another number of plies.
     pub other_distance: u64,
-    /// By the result without the rule and the result with it, loss, draw, win: how many positions.
+    /// Positions by the result without the rule and the result with it, each in the order loss, draw, win.
     pub results: [[u64; 3]; 3],
     /// The first position with another result.
     pub example: Option<JarmoPosition>,
@@ -93,12 +92,15 @@ impl Change {
     }
 }
 
-/// Solves all positions up to a force with the shuttle rule and holds them against the same without.
+/// Solves all positions up to a force with and without the shuttle rule, and compares the results.
 ///
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`].
 pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, Blockable> {
-    assert!(force <= MOST_SHUTTLE_FORCE, "far too many positions");
+    assert!(
+        force <= MOST_SHUTTLE_FORCE,
+        "the highest force that can be solved is {MOST_SHUTTLE_FORCE}"
+    );
     let tables = Tables::solve(game, force)?;
     let histories = Histories::solve(game, force);
     Ok((LEAST_FORCE..=force)
@@ -106,24 +108,25 @@ pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, Bl
         .collect())
 }
 
-/// All positions up to a force with their histories, and what they are worth.
+/// All positions up to a force with their histories, and their values.
 struct Histories {
     game: Jarmo,
     layers: Vec<Layer>,
-    starts: Vec<Vec<usize>>, // by layer and block: the first of its bytes
+    starts: Vec<Vec<usize>>, // by layer and block: the index of its first byte
     bytes: Vec<AtomicU8>,
     degree: usize, // the most lines at a circle
 }
 
-/// A byte not yet known, which ends as a draw.
+/// The byte of a position without a result yet; positions that keep it are drawn.
 const UNKNOWN: u8 = super::code::DRAWN;
 
-/// A player's past that makes no difference to him, as a number.
+/// The number of a past that does not restrict the player.
 const NO_PAST: usize = 0;
 
-/// His last action was a pass.
+/// The number of a pass as the last action.
 const PASSED: usize = 1;
 
+/// The first number of a move as the last action.
 const FIRST_MOVE: usize = 2;
 
 const STREAKS: usize = SHUTTLE_LIMIT as usize;
@@ -144,22 +147,22 @@ impl Histories {
             let mut starts = Vec::new();
             for block in layer.blocks() {
                 starts.push(end);
-                end += block.len() * histories.histories(block);
+                end += block.size() * histories.histories(block);
             }
             histories.starts.push(starts);
         }
         histories.bytes = (0..end).map(|_| AtomicU8::new(UNKNOWN)).collect();
         let mut round = 0;
-        // No distance is missing between those that occur, so an empty round is the last.
+        // The distances that occur have no gaps, so the first empty round is the last.
         while histories.round(round) > 0 {
             round += 1;
         }
         histories
     }
 
-    /// The numbers of a player's pasts: nothing that matters, a pass, or a move of one of his
-    /// archers from a neighbouring circle, the first to the fourth in a row.
-    fn pasts(&self, strength: Strength) -> usize {
+    /// The number of a player's pasts: no restriction, a pass, or a move of one of the archers from a
+    /// neighbouring circle, with a streak of one to four.
+    fn pasts(&self, strength: SideMaterial) -> usize {
         FIRST_MOVE + usize::from(strength.archers) * self.degree * STREAKS
     }
 
@@ -167,7 +170,7 @@ impl Histories {
         self.pasts(block.material.own) * self.pasts(block.material.enemy)
     }
 
-    /// Finds all positions whose result comes after `plies`.
+    /// Finds all positions with a result after `plies`; returns their number.
     fn round(&self, plies: u32) -> u64 {
         let byte = |index: usize| self.bytes[index].load(Ordering::Relaxed);
         self.each(
@@ -183,8 +186,8 @@ impl Histories {
         .sum()
     }
 
-    /// The byte of a position if its result comes after exactly `plies`, where all positions with
-    /// nearer results are known.
+    /// The byte of a position whose result comes after exactly `plies`. All positions with earlier results
+    /// must be known.
     fn value(&self, position: &JarmoPosition, plies: u32) -> Option<u8> {
         if let Some(outcome) = self.game.outcome(position) {
             return (plies == 0).then(|| match outcome.verdict(position.to_move()) {
@@ -211,7 +214,7 @@ impl Histories {
     fn proven(&self, position: &JarmoPosition) -> Proven {
         match self.index(position) {
             Some(index) => code::proven(self.bytes[index].load(Ordering::Relaxed)),
-            // The player to move has lost his last archer.
+            // The player to move has lost the last archer.
             None => Proven::loss(0),
         }
     }
@@ -231,7 +234,7 @@ impl Histories {
         Some(start + (index - block.start) * self.histories(block) + history)
     }
 
-    /// The number of a player's past. A move that he could not take back at once is none.
+    /// The number of a player's past. A move that cannot be undone at once does not restrict.
     fn past(&self, position: &JarmoPosition, player: Player) -> usize {
         let shuttle = position.shuttle(player);
         let Some((action, streak)) = shuttle.last_move() else {
@@ -255,20 +258,22 @@ impl Histories {
         FIRST_MOVE + (archer * self.degree + slot) * STREAKS + usize::from(streak) - 1
     }
 
-    /// What a player can have done last, each with its number.
+    /// All possible last actions of a player, with their numbers.
     fn all_pasts(&self, position: &JarmoPosition, player: Player) -> Vec<(usize, Shuttle)> {
         let mut pasts = vec![(NO_PAST, Shuttle::NONE), (PASSED, Shuttle::PASS)];
         let own = position.archers(player);
         let board = self.game.board();
         for (archer, to) in own.iter().enumerate() {
             for (slot, from) in board.neighbours(to).iter().enumerate() {
-                // Whoever stands on his goal row never moves again, so no move begins there.
+                // Archers on their goal row never move, so no move starts there.
                 let stuck =
                     Circles::goal(player).contains(to) || Circles::goal(player).contains(from);
                 if stuck || own.contains(from) {
                     continue;
                 }
-                let action = board.move_action(from, to).expect("they are neighbours");
+                let action = board
+                    .move_action(from, to)
+                    .expect("the circles are neighbours");
                 for streak in 1..=SHUTTLE_LIMIT {
                     let slots = (archer * self.degree + slot) * STREAKS;
                     let number = FIRST_MOVE + slots + usize::from(streak) - 1;
@@ -279,7 +284,7 @@ impl Histories {
         pasts
     }
 
-    /// What `visit` says of every position whose byte is `wanted`, and of the place of that byte.
+    /// Calls `visit` with every position, and the index of its byte, for which `wanted(index)` holds.
     fn each<'a, T: Send + 'a>(
         &'a self,
         wanted: impl Fn(usize) -> bool + Copy + Send + Sync + 'a,
@@ -301,7 +306,7 @@ impl Histories {
         blocks
             .into_par_iter()
             .flat_map(move |(layer, block, start)| {
-                (0..block.len())
+                (0..block.size())
                     .into_par_iter()
                     .flat_map_iter(move |index| {
                         let position = layer.placement(block.start + index).position();
@@ -347,13 +352,13 @@ impl Histories {
             })
             .reduce(nothing, |left, right| {
                 let mut right = right.into_iter();
-                left.map(|change| change.join(right.next().expect("as many of them")))
+                left.map(|change| change.join(right.next().expect("both have the same length")))
             });
         ShuttleEffect { force, streaks }
     }
 }
 
-/// The length of the streak in a player's past with this number.
+/// The streak of the past with this number.
 fn streak(past: usize) -> usize {
     past.checked_sub(FIRST_MOVE)
         .map_or(0, |slot| slot % STREAKS + 1)

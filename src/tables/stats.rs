@@ -1,4 +1,4 @@
-//! Counting what the tables hold.
+//! Counts of results in the tables.
 
 use rayon::prelude::*;
 
@@ -8,24 +8,24 @@ use super::lookup::Tables;
 use crate::game::{Player, Verdict};
 use crate::games::JarmoPosition;
 
-/// How many positions of one force and one side to move end how.
+/// Results of all positions with one force and one side to move.
 ///
-/// Every placement counts, whether a game can reach it or not. Finished games count for themselves.
+/// Every placement counts, reachable or not. Finished games are counted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideStats {
     /// The player to move.
     pub to_move: Player,
-    /// Positions he wins.
+    /// Positions won by the player to move.
     pub won: u64,
-    /// Positions that nobody wins.
+    /// Drawn positions.
     pub drawn: u64,
-    /// Positions he loses.
+    /// Positions lost by the player to move.
     pub lost: u64,
     /// Finished games.
     pub over: u64,
 }
 
-/// What a layer holds.
+/// Results of one layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LayerStats {
     /// Archers plus marks.
@@ -34,7 +34,7 @@ pub struct LayerStats {
     pub sides: [SideStats; 2],
     /// The longest win under best play, in plies, and the first position with it.
     pub longest_win: Option<(u32, JarmoPosition)>,
-    /// The longest loss, likewise.
+    /// The longest loss under best play, in plies, and the first position with it.
     pub longest_loss: Option<(u32, JarmoPosition)>,
 }
 
@@ -57,7 +57,7 @@ fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
     });
     let mut longest = [(0, 0); 2]; // of wins and losses: plies, byte
     for block in layer.blocks() {
-        let counts = count(&bytes[block.start..][..block.len()]);
+        let counts = count(&bytes[block.start..][..block.size()]);
         let side = &mut sides[block.material.mover.index()];
         for (byte, &positions) in (0..=u8::MAX).zip(&counts) {
             let proven = code::proven(byte);

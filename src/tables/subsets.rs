@@ -5,7 +5,7 @@
 
 use crate::games::board::CIRCLES;
 
-/// The largest sets that are ranked: a player's archers.
+/// The size of the largest sets: the most archers of a player.
 pub const MOST: usize = 5;
 
 const LOW_BITS: usize = 13;
@@ -32,7 +32,7 @@ const fn binomials() -> [[u32; MOST + 1]; CIRCLES + 1] {
     table
 }
 
-/// What the numbers below `LOW_BITS` add to a rank; 0 for sets that are too large.
+/// The part of a rank from the numbers below `LOW_BITS`; 0 for sets that are too large.
 const fn low_ranks() -> [u16; 1 << LOW_BITS] {
     let choose = binomials();
     let mut table = [0; 1 << LOW_BITS];
@@ -48,7 +48,7 @@ const fn low_ranks() -> [u16; 1 << LOW_BITS] {
     table
 }
 
-/// What the other numbers add to the rank of a set of `k` numbers in all, by `k`.
+/// The part of a rank from the other numbers, by the size of the whole set.
 const fn high_ranks() -> [[u32; 1 << HIGH_BITS]; MOST + 1] {
     let choose = binomials();
     let mut table = [[0; 1 << HIGH_BITS]; MOST + 1];
@@ -67,7 +67,7 @@ const fn high_ranks() -> [[u32; 1 << HIGH_BITS]; MOST + 1] {
     table
 }
 
-/// Ranks of the subsets of five things among those of equal size.
+/// Ranks of the subsets of five elements among those of equal size.
 const fn pattern_ranks() -> [u8; 1 << MOST] {
     let low = low_ranks();
     let mut table = [0; 1 << MOST];
@@ -79,7 +79,7 @@ const fn pattern_ranks() -> [u8; 1 << MOST] {
     table
 }
 
-/// The number of ways to choose `k` (at most five) of `n` (at most 25) things.
+/// The binomial coefficient, for `k` up to 5 and `n` up to 25.
 #[inline(always)]
 pub fn choose(n: usize, k: usize) -> usize {
     CHOOSE[n][k] as usize
@@ -92,7 +92,7 @@ pub fn rank(set: u32, size: usize) -> usize {
     usize::from(LOW[(set & LOW_MASK) as usize]) + HIGH[size][(set >> LOW_BITS) as usize] as usize
 }
 
-/// The rank of a subset of five things.
+/// The rank of a subset of five elements.
 #[inline(always)]
 pub fn pattern_rank(pattern: u32) -> usize {
     usize::from(PATTERN[pattern as usize])
@@ -111,11 +111,11 @@ pub fn unrank(mut rank: usize, size: usize) -> u32 {
         set |= 1 << top;
         bound = top;
     }
-    debug_assert_eq!(rank, 0, "there are fewer sets");
+    debug_assert_eq!(rank, 0, "the rank is too large");
     set
 }
 
-/// The next set of the same size; meaningless after the last one, and for the empty set.
+/// The next set of the same size. Meaningless for the last set and for the empty one.
 #[inline(always)]
 pub fn next(set: u32) -> u32 {
     let lowest = set & set.wrapping_neg();
@@ -123,26 +123,26 @@ pub fn next(set: u32) -> u32 {
     ripple | (((set ^ ripple) >> 2) >> lowest.trailing_zeros())
 }
 
-/// Where `place` comes to lie when the places of `removed` are taken out.
+/// The new index of `place` after the places of `removed` are deleted.
 #[inline(always)]
 pub fn squeeze(place: u32, removed: u32) -> u32 {
     place - (removed & ((1 << place) - 1)).count_ones()
 }
 
-/// `set` with the places of `removed` taken out: bit `i` is the `i`-th place that stays.
+/// `set` with the places of `removed` deleted: bit `i` is the `i`-th remaining place.
 #[inline(always)]
 pub fn compress(set: u32, removed: u32) -> u32 {
     debug_assert_eq!(set & removed, 0);
     bits(set).fold(0, |out, place| out | 1 << squeeze(place, removed))
 }
 
-/// Undoes [`compress`]: `places` are the circles that stay, in order.
+/// The inverse of [`compress`]; `places` are the remaining circles, in order.
 #[inline(always)]
 pub fn expand(set: u32, places: &[u8; CIRCLES]) -> u32 {
     bits(set).fold(0, |out, place| out | 1 << places[place as usize])
 }
 
-/// The circles outside `removed`, in order; filled up with zeros.
+/// The circles outside `removed`, in order, padded with zeros.
 pub fn places_outside(removed: u32) -> [u8; CIRCLES] {
     let mut places = [0; CIRCLES];
     let left = bits(!removed & ((1 << CIRCLES) - 1));
@@ -161,7 +161,7 @@ pub fn pattern(subset: u32, set: u32) -> u32 {
     })
 }
 
-/// Undoes [`pattern`].
+/// The inverse of [`pattern`].
 #[inline(always)]
 pub fn pick(pattern: u32, set: u32) -> u32 {
     let mut out = 0;
@@ -173,14 +173,14 @@ pub fn pick(pattern: u32, set: u32) -> u32 {
 
 /// The members of a set, lowest first.
 #[inline(always)]
-pub fn bits(set: u32) -> Bits {
-    Bits(set)
+pub fn bits(set: u32) -> Members {
+    Members(set)
 }
 
 /// See [`bits`].
-pub struct Bits(u32);
+pub struct Members(u32);
 
-impl Iterator for Bits {
+impl Iterator for Members {
     type Item = u32;
 
     #[inline(always)]
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_count_the_sets_of_every_size_in_order() {
+    fn ranks_number_the_sets_of_every_size_in_order() {
         for size in 1..=MOST {
             let mut set = (1_u32 << size) - 1;
             for index in 0..choose(CIRCLES, size) {
@@ -207,12 +207,12 @@ mod tests {
                 assert_eq!(unrank(index, size), set);
                 set = next(set);
             }
-            assert!(set >= 1 << CIRCLES, "size {size}: sets are left");
+            assert!(set >= 1 << CIRCLES, "size {size}: not the last set");
         }
     }
 
     #[test]
-    fn taking_places_out_and_putting_them_back_leaves_a_set_as_it_was() {
+    fn compress_and_pattern_have_inverses() {
         let removed = 0b1_0010_0100_0000_1000_0000_0001;
         let places = places_outside(removed);
         for set in [0b10, 0b1100_0000_0000_0001_0010, 0b10000 << 18, 0x00ff_ffff] {

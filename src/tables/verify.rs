@@ -1,4 +1,4 @@
-//! Holding tables against the rules: the game's own, which the solver does not use.
+//! Checks tables against the rules of the game, which the solver implements separately.
 
 use std::fmt;
 
@@ -11,52 +11,52 @@ use crate::game::{Game, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, stream};
 
-/// What was checked in a layer, and what was wrong.
+/// The checks of a layer and their failures.
 #[derive(Clone, Debug)]
 pub struct LayerCheck {
     /// Archers plus marks.
     pub force: u32,
-    /// Random positions whose value was held against those of their successors.
+    /// Random positions whose value was compared with those of their successors.
     pub positions: u64,
-    /// Random decided positions that were played out by the tables.
+    /// Random won or lost positions that were played to the end with the tables.
     pub games: u64,
-    /// What was wrong; a few of them at most.
-    pub mistakes: Vec<Mistake>,
+    /// Wrong values, ten at most.
+    pub mistakes: Vec<WrongValue>,
 }
 
 /// A position whose value is wrong.
 #[derive(Clone, Debug)]
-pub struct Mistake {
+pub struct WrongValue {
     /// The position, as text.
     pub position: String,
-    /// What the tables say of it.
-    pub told: Proven,
-    /// What its successors, or the game played from it, say.
+    /// The value in the tables.
+    pub stored: Proven,
+    /// What its successors, or the game played from it, show instead.
     pub found: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for WrongValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mistake {
+        let WrongValue {
             position,
-            told,
+            stored,
             found,
         } = self;
-        write!(out, "{position}: the tables say {told}, but {found}")
+        write!(out, "{position}: the tables say {stored}, but {found}")
     }
 }
 
-/// Mistakes that are kept of each layer.
+/// The most wrong values reported per layer.
 const KEPT: usize = 10;
 
-/// Checks `samples` random positions of every layer against their successors, and plays out about
-/// a tenth as many of those that are decided.
+/// Checks `samples` random positions of every layer against their successors, and draws a tenth as many
+/// to play out those that are won or lost.
 pub fn verify(game: &Jarmo, tables: &Tables, samples: u64, seed: u64) -> Vec<LayerCheck> {
     let game = &game.clone().with_max_plies(0);
     tables
         .layers()
         .map(|(layer, _)| {
-            let wrong: Vec<Mistake> = (0..samples)
+            let wrong: Vec<WrongValue> = (0..samples)
                 .into_par_iter()
                 .filter_map(|sample| {
                     let mut stream = stream(seed ^ u64::from(layer.force()), sample);
@@ -84,35 +84,32 @@ pub fn verify(game: &Jarmo, tables: &Tables, samples: u64, seed: u64) -> Vec<Lay
         .collect()
 }
 
-/// A position of the layer; every placement is as likely as any other.
+/// A random position of the layer; every placement is equally likely.
 pub fn random_position(layer: &Layer, stream: &mut Stream) -> JarmoPosition {
-    let share = u128::from(stream.next_u64()) * layer.len() as u128;
+    let share = u128::from(stream.next_u64()) * layer.size() as u128;
     layer.placement((share >> 64) as usize).position()
 }
 
-/// Whether the value of a position follows from those of its successors.
-fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Mistake> {
-    let told = tables.proven(position).expect("it came from a layer");
+/// Checks that the value of a position follows from those of its successors.
+fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<WrongValue> {
+    let stored = tables.proven(position).expect("the layer holds it");
     let found = match game.outcome(position) {
         Some(outcome) => Proven::over(outcome.verdict(position.to_move())),
         None => {
-            let best = tables
-                .actions(game, position)
-                .expect("it came from a layer");
-            best.first().expect("the game goes on").proven
+            let best = tables.actions(game, position).expect("the layer holds it");
+            best.first().expect("the game is not over").proven
         }
     };
-    (told != found).then(|| Mistake {
-        position: game.position_text(position),
-        told,
-        found: format!("its successors say {found}"),
+    (stored != found).then(|| {
+        let found = format!("its successors say {found}");
+        wrong_value(game, position, stored, found)
     })
 }
 
-/// Plays a decided position to its end, both sides by the tables. Nothing for other positions.
-fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Result<(), Mistake>> {
-    let told = tables.proven(&start).expect("it came from a layer");
-    let (verdict, plies) = (told.verdict, told.plies?);
+/// Plays a won or lost position to its end, both sides with the tables. `None` for other positions.
+fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Result<(), WrongValue>> {
+    let stored = tables.proven(&start).expect("the layer holds it");
+    let (verdict, plies) = (stored.verdict, stored.plies?);
     let mut position = start;
     for played in 0..=plies {
         if let Some(outcome) = game.outcome(&position) {
@@ -122,22 +119,27 @@ fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Resul
             } else {
                 let points = outcome.score.unwrap_or_default();
                 let found = format!("the game ended {points:?} after {played} plies");
-                Err(mistake(game, &start, told, found))
+                Err(wrong_value(game, &start, stored, found))
             });
         }
         let values = tables.actions(game, &position).expect("force never grows");
         game.play(&mut position, values[0].action);
-        // Without what the shuttle rule looks at: the tables know nothing of it.
+        // Drops the history, because the tables ignore the shuttle rule.
         position = Placement::of(&position).position();
     }
-    let found = format!("the game goes on after {plies} plies");
-    Some(Err(mistake(game, &start, told, found)))
+    let found = format!("the game is not over after {plies} plies");
+    Some(Err(wrong_value(game, &start, stored, found)))
 }
 
-fn mistake(game: &Jarmo, position: &JarmoPosition, told: Proven, found: String) -> Mistake {
-    Mistake {
+fn wrong_value(
+    game: &Jarmo,
+    position: &JarmoPosition,
+    stored: Proven,
+    found: String,
+) -> WrongValue {
+    WrongValue {
         position: game.position_text(position),
-        told,
+        stored,
         found,
     }
 }

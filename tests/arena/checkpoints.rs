@@ -1,4 +1,4 @@
-//! Runs and directories on the command line, and the picture of their ratings.
+//! Runs and directories as agents on the command line, and the picture of their ratings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use jarmo::arena::{
 };
 use jarmo::games::Jarmo;
 
-/// A run directory with checkpoints that are files in name only.
+/// A run directory with empty files as checkpoints.
 fn fake_run(name: &str, steps: &[u64]) -> PathBuf {
     let run = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("checkpoints-{name}"));
     let _ = fs::remove_dir_all(&run);
@@ -35,7 +35,7 @@ fn steps(expanded: &[Expanded]) -> Vec<u64> {
 }
 
 #[test]
-fn a_run_stands_for_its_checkpoints_in_the_order_of_their_steps() {
+fn a_run_expands_to_its_checkpoints_in_the_order_of_steps() {
     let run = fake_run("run", &[1000, 200, 30000, 4000, 5000]);
     let text = run.display().to_string();
     assert_eq!(
@@ -49,7 +49,7 @@ fn a_run_stands_for_its_checkpoints_in_the_order_of_their_steps() {
     assert_eq!(
         steps(&expand(&text, 100).unwrap()),
         [30000],
-        "the last is always among them"
+        "the last one is always included"
     );
     let inside = expand(&format!("{text}/checkpoints"), 1).unwrap();
     assert_eq!(steps(&inside).len(), 5);
@@ -63,7 +63,7 @@ fn a_run_stands_for_its_checkpoints_in_the_order_of_their_steps() {
     assert_eq!(one[0].checkpoint.as_ref().unwrap().run, text);
 }
 
-/// The names of those that these texts stand for, the run's folders being where the test puts them.
+/// The names of the agents that these texts stand for.
 fn names(texts: &[String]) -> Vec<String> {
     let expanded = texts.iter().flat_map(|text| expand(text, 1).unwrap());
     let entrants = entrants(&expanded.collect::<Vec<Expanded>>());
@@ -71,7 +71,7 @@ fn names(texts: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn checkpoints_have_short_names_and_no_two_the_same() {
+fn checkpoints_have_short_unique_names() {
     let first = fake_run("one/same", &[100, 2000]).display().to_string();
     let second = fake_run("two/same", &[100]).display().to_string();
     assert_eq!(
@@ -86,13 +86,13 @@ fn checkpoints_have_short_names_and_no_two_the_same() {
         names(&[format!("run:{first}@100"), format!("{second}/")]),
         ["checkpoints-one/same@100", "checkpoints-two/same@100"]
     );
-    // The same run in other words is the same run.
+    // Other paths of the same run give the same name.
     let inside = expand(&format!("{first}/checkpoints"), 1).unwrap();
     let dotted = expand(&format!("run:{}", first.replace("/one", "/./one")), 1).unwrap();
     for other in [inside, dotted] {
         assert_eq!(other[0].checkpoint.as_ref().unwrap().run, first);
     }
-    // A folder whose name looks like a step is a folder.
+    // A folder whose name ends like a step is still a folder.
     let odd = fake_run("odd@7", &[3]).display().to_string();
     assert_eq!(names(&[format!("run:{odd}")]), ["checkpoints-odd@7@3"]);
 }
@@ -110,16 +110,19 @@ fn any_other_text_is_one_agent() {
 }
 
 #[test]
-fn a_run_that_is_not_there_or_lacks_the_step_is_refused() {
+fn a_missing_run_or_step_is_refused() {
     let run = fake_run("refused", &[100, 200]).display().to_string();
     let empty = fake_run("empty", &[]).display().to_string();
     for (text, message) in [
-        (format!("run:{run}@150"), "no such step; there are 100, 200"),
+        (
+            format!("run:{run}@150"),
+            "no such step; the steps are 100, 200",
+        ),
         (format!("run:{run}@last"), "expected run:DIRECTORY@STEP"),
         (empty, "no checkpoints in "),
         (
             "run:nowhere".to_owned(),
-            "agent `run:nowhere`: there is no directory nowhere; name the folder of a run",
+            "agent `run:nowhere`: there is no directory nowhere; name the directory of a run",
         ),
     ] {
         let error = expand(&text, 1).unwrap_err().to_string();
@@ -128,7 +131,7 @@ fn a_run_that_is_not_there_or_lacks_the_step_is_refused() {
 }
 
 #[test]
-fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
+fn the_picture_has_a_curve_per_run_and_a_level_line_per_other_agent() {
     let game = Jarmo::standard();
     let agents = [
         ("rollout:1", Some(("first & best", 0))),
@@ -182,7 +185,7 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_for_everybody_else() {
 }
 
 #[test]
-fn the_metrics_of_a_run_tell_what_its_checkpoints_cost() {
+fn checkpoints_get_their_processor_time_from_the_metrics() {
     let run = fake_run("spent", &[100, 200, 300]);
     let line = |step: u64, seconds: f64| {
         format!("{{\"step\":{step},\"loss\":1.5,\"timing\":{{\"cpu_seconds\":{seconds}}}}}\n")

@@ -1,4 +1,4 @@
-//! The engine's protocol, as dialogues.
+//! Dialogues in the engine protocol.
 
 use std::io::Cursor;
 
@@ -6,7 +6,7 @@ use jarmo::agent::AgentSpec;
 use jarmo::engine;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
 
-/// What the engine answers to these lines, each of them a line.
+/// The engine's output lines for these input lines.
 fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&str]) -> Vec<String> {
     let spec: AgentSpec = agent.parse().unwrap();
     let mut out = Vec::new();
@@ -22,10 +22,9 @@ fn answers(agent: &str, lines: &[&str]) -> Vec<String> {
     answers_of(Jarmo::standard(), agent, lines)
 }
 
-/// The dialogue of a file: what is sent after `> `, what comes back after `< `. Speed and time are
-/// written as `*`.
+/// Lines after `> ` are sent, lines after `< ` are expected. Speed and time are written as `*`.
 #[test]
-fn the_golden_dialogue_comes_back_word_for_word() {
+fn the_golden_dialogue_is_reproduced_exactly() {
     let golden = include_str!("../data/engine/dialogue.txt");
     let sent: Vec<&str> = golden
         .lines()
@@ -47,7 +46,7 @@ fn the_golden_dialogue_comes_back_word_for_word() {
     );
 }
 
-/// The line without what depends on the machine.
+/// The line without values that depend on the machine.
 fn timeless(line: &str) -> String {
     let mut words: Vec<&str> = line.split(' ').collect();
     for index in 1..words.len() {
@@ -89,7 +88,7 @@ fn every_agent_answers_with_a_legal_move() {
 }
 
 #[test]
-fn an_endless_search_answers_when_it_is_stopped() {
+fn an_infinite_search_answers_when_stopped() {
     for agent in ["uniform?mb=8", "rollout:10", "alphabeta:10", "random"] {
         let lines = answers(agent, &["go infinite", "isready", "stop", "isready"]);
         let find = |wanted: &str| {
@@ -110,7 +109,7 @@ fn an_endless_search_answers_when_it_is_stopped() {
 }
 
 #[test]
-fn nothing_is_changed_while_an_endless_search_runs() {
+fn an_infinite_search_refuses_other_commands() {
     let lines = answers(
         "rollout:10",
         &[
@@ -145,7 +144,7 @@ fn the_same_seed_gives_the_same_moves() {
 }
 
 #[test]
-fn a_win_in_sight_is_announced_and_found() {
+fn a_win_in_one_is_announced_and_played() {
     // Three in the middle column: D wins.
     let won = "position startpos moves D A D A D B";
     for agent in ["alphabeta:2000", "rollout:2000", "greedy", "uniform:500"] {
@@ -160,7 +159,7 @@ fn a_win_in_sight_is_announced_and_found() {
 }
 
 #[test]
-fn several_lines_are_shown_when_asked_for() {
+fn multipv_shows_several_lines() {
     for agent in ["alphabeta:3000", "rollout:300"] {
         let lines = answers_of(
             Guard::standard(),
@@ -183,7 +182,7 @@ fn several_lines_are_shown_when_asked_for() {
 }
 
 #[test]
-fn a_missing_agent_file_is_refused_with_what_there_is() {
+fn a_missing_agent_file_is_refused_with_the_alternatives() {
     let spec: AgentSpec = "tests/none.safetensors?sims=64".parse().unwrap();
     let refused = engine::run(Jarmo::standard(), &spec, 1, Cursor::new("go"), Vec::new());
     let message = refused.unwrap_err().to_string();
@@ -193,7 +192,7 @@ fn a_missing_agent_file_is_refused_with_what_there_is() {
 }
 
 #[test]
-fn what_was_searched_is_kept_until_a_new_game() {
+fn the_search_tree_is_kept_until_a_new_game() {
     let last = |keep: &str, lines: &[&str]| {
         let agent = format!("checkpoints/jarmo.safetensors?sims=300&keep={keep}");
         let answered = answers(&agent, lines);
@@ -216,7 +215,7 @@ fn what_was_searched_is_kept_until_a_new_game() {
 }
 
 #[test]
-fn where_the_moves_begin_is_a_word_of_its_own() {
+fn the_keyword_moves_must_be_a_word_of_its_own() {
     let start = "bbbbb/5/5/5/wwwww w - - 0";
     for line in [
         format!("position fen {start}\tmoves\tA1-C2"),

@@ -1,4 +1,4 @@
-//! Matches and ratings, and agents driven by other programs.
+//! Matches, ratings, and the engine protocol.
 
 #[path = "../common/nets.rs"]
 mod nets;

@@ -1,4 +1,4 @@
-//! Tournaments as they are played: pairs, openings, batches, interruption, sequential stops.
+//! Playing tournaments: pairs, openings, batches, interruption, sequential tests.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +16,11 @@ use jarmo::game::{Action, Game, Mask};
 use jarmo::games::{Guard, Jarmo};
 use jarmo::record::{GameRecord, RecordError};
 
-/// Plays the legal action with the lowest index, or the highest, and writes down how it was asked.
+/// Plays the legal action with the lowest or highest index, and records its requests.
 struct Lowest<G> {
     game: G,
     highest: bool,
-    pause: Duration, // before it answers
+    pause: Duration, // before it chooses
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -62,7 +62,7 @@ impl<G: Game> Lowest<G> {
     }
 }
 
-/// Keeps all records, and asks to stop after so many games.
+/// Keeps all records, and stops the tournament after `stop_after` games.
 struct Keeper<'a> {
     records: Vec<GameRecord>,
     stop_after: usize,
@@ -89,7 +89,7 @@ fn entrants(names: &[&str]) -> Vec<Entrant> {
     names.iter().map(entrant).collect()
 }
 
-/// Agents for so many threads: the names are those of the program.
+/// One team of the named agents per thread.
 fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G>> {
     let agent = |name: &&str| -> Box<dyn Agent<G>> {
         match *name {
@@ -145,7 +145,7 @@ fn pairs(pairs: u32) -> Settings {
 }
 
 #[test]
-fn neither_threads_nor_neighbours_change_the_games() {
+fn games_do_not_depend_on_threads_or_batches() {
     fn check<G: CatalogGame>(game: G) {
         let names = ["random", "greedy", "random", "remembers"];
         let (expected, mut records) = play(&game, &names, &pairs(20), 1);
@@ -196,7 +196,7 @@ fn every_opening_is_played_from_both_sides_and_none_twice() {
 }
 
 #[test]
-fn records_hold_games_that_end_as_they_say() {
+fn records_replay_to_their_outcomes() {
     let game = Guard::standard();
     let (_, records) = play(&game, &["random", "greedy"], &pairs(10), 2);
     assert_eq!(records.len(), 20);
@@ -213,7 +213,7 @@ fn records_hold_games_that_end_as_they_say() {
 }
 
 #[test]
-fn an_agent_is_asked_once_for_all_games_in_which_it_moves() {
+fn an_agent_gets_one_batch_of_all_games_in_which_it_moves() {
     let game = Jarmo::standard();
     let run = |settings: Settings| {
         let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
@@ -259,14 +259,14 @@ fn an_agent_is_asked_once_for_all_games_in_which_it_moves() {
     };
     assert!(
         asked.iter().all(|asked| *asked == alone),
-        "the clock is fair only alone"
+        "timed games are played one at a time"
     );
 }
 
 #[test]
-fn an_interrupted_tournament_goes_on_from_its_records_as_if_nothing_had_been() {
+fn an_interrupted_tournament_resumes_from_its_records_with_the_same_result() {
     let game = Jarmo::standard();
-    // Slow enough that a stop is heard before everything is played.
+    // Slow enough that the stop comes before the end.
     let names = ["random", "greedy", "slow"];
     let settings = Settings {
         in_flight: 4,
@@ -302,7 +302,7 @@ fn an_interrupted_tournament_goes_on_from_its_records_as_if_nothing_had_been() {
 }
 
 #[test]
-fn a_finished_tournament_takes_more_games_and_agents() {
+fn games_and_agents_can_be_added_to_a_finished_tournament() {
     let game = Jarmo::standard();
     let (_, records) = play(&game, &["greedy", "random"], &pairs(10), 1);
     let names = ["lowest", "random", "greedy"];
@@ -325,14 +325,14 @@ fn records_of_another_tournament_are_refused() {
     let openings = Openings::random(&game, 2, 4, 3).unwrap();
     type Change = fn(&mut GameRecord);
     let changes: [(Change, &str); 11] = [
-        (|record| record.arena = None, "not played by `arena`"),
+        (|record| record.arena = None, "not played by `jarmo arena`"),
         (
             |record| record.arena.as_mut().unwrap().seed = 4,
-            "the seed is 4 there and 3 here",
+            "the seed is 4 in the record and 3 in this tournament",
         ),
         (
             |record| record.arena.as_mut().unwrap().nodes = Some(8),
-            "nodes a move",
+            "nodes per move",
         ),
         (
             |record| record.arena.as_mut().unwrap().movetime_ms = Some(8),
@@ -340,7 +340,7 @@ fn records_of_another_tournament_are_refused() {
         ),
         (
             |record| record.arena.as_mut().unwrap().pair = 4,
-            "more --games",
+            "raise --games",
         ),
         (
             |record| record.arena.as_mut().unwrap().pair ^= 1,
@@ -348,15 +348,15 @@ fn records_of_another_tournament_are_refused() {
         ),
         (
             |record| record.white = Some("rollout:5".into()),
-            "rollout:5 takes no part",
+            "rollout:5 does not take part",
         ),
         (
             |record| record.game = "tammi".into(),
             "of tammi, not of jarmo",
         ),
         (|record| record.rules = Some(99), "version 99 of the rules"),
-        (|record| record.max_plies = Some(50), "limit of plies"),
-        (|record| record.outcome = None, "the result"),
+        (|record| record.max_plies = Some(50), "limit on plies"),
+        (|record| record.outcome = None, "recorded result"),
     ];
     for (change, message) in changes {
         let mut tournament =
@@ -370,7 +370,7 @@ fn records_of_another_tournament_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_played_is_refused_with_the_remedy() {
+fn impossible_tournaments_are_refused_with_the_remedy() {
     let game = Jarmo::standard();
     let openings = Openings::random(&game, 2, 4, 3).unwrap();
     let refused = |names: &[&str], settings: Settings| {
@@ -395,7 +395,7 @@ fn what_cannot_be_played_is_refused_with_the_remedy() {
 }
 
 #[test]
-fn games_repeated_move_for_move_are_counted_but_do_not_narrow_the_interval() {
+fn repeated_games_count_but_do_not_narrow_the_interval() {
     let game = Jarmo::standard();
     let names = ["lowest", "highest"];
     let once = play(&game, &names, &pairs(121), 2).0;
@@ -408,7 +408,7 @@ fn games_repeated_move_for_move_are_counted_but_do_not_narrow_the_interval() {
 }
 
 #[test]
-fn a_sequential_test_stops_early_and_at_the_same_pair_on_any_number_of_threads() {
+fn a_sequential_test_stops_early_at_the_same_pair_with_any_number_of_threads() {
     let game = Jarmo::standard();
     let settings = Settings {
         sprt: Some(Sprt {
@@ -459,7 +459,7 @@ fn the_anchor_fixes_the_scale_and_nothing_else() {
 }
 
 #[test]
-fn a_ladder_joins_tournaments_through_those_who_played_in_both() {
+fn a_ladder_joins_tournaments_through_common_agents() {
     let game = Jarmo::standard();
     let mut ladder = Ladder::default();
     let anchor: Anchor = "random=0".parse().unwrap();
@@ -505,7 +505,7 @@ fn a_ladder_joins_tournaments_through_those_who_played_in_both() {
 }
 
 #[test]
-fn agents_are_given_back_what_they_keep_of_a_game() {
+fn agents_keep_their_memory_of_a_game() {
     let game = Jarmo::standard();
     let moves = |name: &str| {
         let (_, records) = play(&game, &[name, "greedy"], &pairs(4), 1);

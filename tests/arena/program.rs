@@ -1,4 +1,4 @@
-//! `jarmo arena` as a person or a script meets it.
+//! `jarmo arena` on the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn arena(args: &str) -> Command {
     command
 }
 
-/// A file of this test alone, which is not there yet.
+/// The path of a new file for one test.
 fn fresh(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("arena-{name}"));
     let _ = fs::remove_file(&path);
@@ -44,7 +44,7 @@ fn json(mut command: Command) -> Value {
 }
 
 #[test]
-fn a_match_ends_with_a_table() {
+fn a_match_prints_a_table() {
     arena("greedy random --games 20 --anchor random=0")
         .assert()
         .success()
@@ -58,7 +58,7 @@ fn a_match_ends_with_a_table() {
 }
 
 #[test]
-fn a_match_says_how_its_openings_came_out() {
+fn a_match_reports_its_opening_pairs() {
     let args = "greedy rollout:100 --games 40 --seed 5";
     let report = json(arena(args));
     let pairs: Vec<u64> = report["matches"][0]["pairs"]
@@ -70,12 +70,12 @@ fn a_match_says_how_its_openings_came_out() {
     assert_eq!(pairs.iter().sum::<u64>(), 20);
     let (lost, even, won) = (pairs[0] + pairs[1], pairs[2], pairs[3] + pairs[4]);
     assert!(lost > 0 && even > 0 && won > 0, "{pairs:?}");
-    let line = format!("greedy won {won}, lost {lost} and came out even in {even}.");
+    let line = format!("greedy won {won}, lost {lost} and tied {even}.");
     arena(args).assert().success().stdout(contains(line));
 }
 
 #[test]
-fn json_tells_everything_and_csv_the_ratings() {
+fn json_has_the_whole_report_and_csv_the_ratings() {
     let args = "random greedy rollout:20 --games 10 --seed 5 --nodes 10 --game guard";
     let report = json(arena(args));
     assert_eq!(report["game"], "guard");
@@ -98,7 +98,7 @@ fn json_tells_everything_and_csv_the_ratings() {
 }
 
 #[test]
-fn a_gauntlet_leaves_out_the_games_of_the_others() {
+fn a_gauntlet_leaves_out_games_among_the_others() {
     let report = json(arena("random greedy random --games 4 --gauntlet"));
     let firsts = report["matches"]
         .as_array()
@@ -115,7 +115,7 @@ fn a_gauntlet_leaves_out_the_games_of_the_others() {
 }
 
 #[test]
-fn a_sequential_test_says_which_way_and_after_how_many_games() {
+fn a_sequential_test_reports_its_decision_and_games() {
     arena("greedy random --sprt 0,50 --games 1000")
         .assert()
         .success()
@@ -131,10 +131,10 @@ fn a_sequential_test_says_which_way_and_after_how_many_games() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_before_anything_is_played() {
+fn bad_arguments_are_refused_before_anything_is_played() {
     let games = fresh("nothing.jsonl");
     for (args, status, message) in [
-        ("random", 2, "one agent alone has nobody to play"),
+        ("random", 2, "a tournament needs at least two agents"),
         (
             "random greedy --games 7",
             2,
@@ -168,7 +168,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
         (
             "random greedy --anchor rollout:5=0",
             2,
-            "takes no part in the tournament; name one of random, greedy",
+            "does not take part in the tournament; name one of random, greedy",
         ),
         ("random greedy --anchor random", 2, "such as random=0"),
         (
@@ -203,7 +203,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_played() {
         .stderr(contains("missing.jsonl"));
 }
 
-/// A run with three checkpoints of networks that have learned nothing.
+/// A run with three checkpoints of untrained networks.
 fn run_of_three(folder: &Path) -> String {
     let run = folder.join("first");
     fs::create_dir_all(run.join("checkpoints")).unwrap();
@@ -215,7 +215,7 @@ fn run_of_three(folder: &Path) -> String {
 }
 
 #[test]
-fn a_run_stands_for_its_checkpoints_and_its_ratings_are_drawn_over_steps() {
+fn a_run_expands_to_its_checkpoints_and_its_ratings_are_drawn_over_steps() {
     let folder = tempfile::tempdir().unwrap();
     let run = run_of_three(folder.path());
     let (picture, games) = (folder.path().join("r.svg"), folder.path().join("g.jsonl"));
@@ -242,7 +242,7 @@ fn a_run_stands_for_its_checkpoints_and_its_ratings_are_drawn_over_steps() {
     let svg = fs::read_to_string(&picture).unwrap();
     assert_eq!(svg.matches("<circle").count(), 3, "a dot per checkpoint");
     assert!(svg.contains("training step"));
-    // The same games count again for the same names, however the run was written.
+    // Other paths of the same run give the same names, so the games can be resumed.
     let args = format!("{run}/checkpoints random --nodes 2 --games 4 --anchor random=0");
     assert_eq!(json(with_file(&args, "--resume", &games)), report);
     let few = json(arena(&format!("{run} --every 2 --nodes 2 --games 2")));
@@ -298,7 +298,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
     for (agents, message) in [
         (
             format!("random run:{run}@150"),
-            "no such step; there are 100, 200, 300",
+            "no such step; the steps are 100, 200, 300",
         ),
         (
             format!("random run:{run}@last"),
@@ -311,7 +311,7 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
         ),
         (
             format!("{run} --every 3"),
-            "one agent alone has nobody to play",
+            "a tournament needs at least two agents",
         ),
         (
             format!("random {run} --game guard"),
@@ -328,9 +328,9 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
 }
 
 #[test]
-fn a_time_for_a_move_holds_for_all_whatever_their_specs_say() {
+fn a_time_per_move_overrides_all_specs() {
     let games = fresh("movetime.jsonl");
-    // At what the specs say the first move alone would take hours.
+    // With the limits of the specs the first move alone would take hours.
     let endless = "rollout:1000000000 alphabeta:1000000000000";
     let args = format!("{endless} --movetime 2 --games 2 --threads 1");
     let begun = Instant::now();
@@ -353,12 +353,12 @@ fn a_time_for_a_move_holds_for_all_whatever_their_specs_say() {
         .assert()
         .code(1)
         .stderr(contains(
-            "the time for a move in milliseconds is 2 there and not set here",
+            "the time per move in milliseconds is 2 in the record and not set in this tournament",
         ));
 }
 
 #[test]
-fn the_games_are_kept_and_the_probe_reads_them() {
+fn the_games_are_saved_and_the_probe_reads_them() {
     let games = fresh("kept.jsonl");
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
@@ -421,12 +421,12 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
         .code(1)
         .stdout(is_empty())
         .stderr(contains(
-            "does not belong to this tournament: the seed is 4 there and 5 here",
+            "does not belong to this tournament: the seed is 4 in the record and 5 in this tournament",
         ));
 }
 
 #[test]
-fn the_picture_is_drawn_to_its_file() {
+fn the_picture_is_written_to_its_file() {
     let picture = fresh("picture.svg");
     with_file("random greedy --games 4", "--svg", &picture)
         .assert()
@@ -438,7 +438,7 @@ fn the_picture_is_drawn_to_its_file() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_gives_the_table_so_far_and_keeps_the_games() {
+fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
     let games = fresh("stopped.jsonl");
     let args = "rollout:300 rollout:200 --games 200000 --threads 1";
     let child = with_file(args, "--games-out", &games)

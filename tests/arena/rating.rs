@@ -1,4 +1,4 @@
-//! Ratings and the sequential test against results whose truth is known.
+//! Ratings and the sequential test on simulated results of known strength.
 
 use jarmo::arena::{
     Bout, Cluster, Decision, Fit, Pairing, Sprt, expected_score, result_probabilities,
@@ -6,16 +6,16 @@ use jarmo::arena::{
 use jarmo::random::{Stream, stream};
 use rand::RngExt;
 
-/// Agents of known strength, how often equals draw, and how unequal openings are.
+/// Simulated agents of known strength.
 struct World {
     truth: Vec<f64>,
     draws_between_equals: f64,
-    /// An opening favours White by up to so many Elo, or Black.
+    /// The most Elo by which an opening favours one side.
     opening_elo: f64,
 }
 
 impl World {
-    /// The half points of the first agent in a pair.
+    /// The half points of the first agent in a pair, and the draws.
     fn pair(&self, first: usize, second: usize, stream: &mut Stream) -> (u32, u32) {
         let opening = self.opening_elo * (2.0 * uniform(stream) - 1.0);
         let difference = self.truth[first] - self.truth[second];
@@ -127,8 +127,8 @@ fn bout(half_points: &[u32]) -> Bout {
 }
 
 #[test]
-fn the_interval_is_what_pairs_scatter_not_what_games_would() {
-    // The same 120 games of 200: once as if every opening decided its pair, once as if none did.
+fn the_interval_follows_the_variance_of_pairs_not_of_games() {
+    // 120 points of 200 games, once from even pairs and once from decided ones.
     let decided = [4, 2, 2, 2, 2].repeat(20);
     let scattered = [4, 4, 4, 0, 0].repeat(20);
     let decided = Fit::new(2, &[bout(&decided)]).difference(0, 1);
@@ -139,7 +139,7 @@ fn the_interval_is_what_pairs_scatter_not_what_games_would() {
 }
 
 #[test]
-fn exact_repetitions_narrow_nothing() {
+fn exact_repetitions_do_not_narrow_the_interval() {
     let results = [4, 4, 2, 2, 2, 0, 3, 1, 4, 2].repeat(3);
     let once = bout(&results);
     let mut again = once.clone();
@@ -162,7 +162,7 @@ fn exact_repetitions_narrow_nothing() {
     let margin = Fit::new(2, &[one_game]).difference(0, 1).margin;
     assert!(
         margin > 300.0,
-        "one distinct pair says next to nothing: {margin}"
+        "one distinct pair is little evidence: {margin}"
     );
 }
 
@@ -175,7 +175,7 @@ fn few_games_and_clean_sweeps_have_finite_ratings_and_wide_intervals() {
     assert!(one_pair.margin > 300.0, "{one_pair:?}");
     let sweep = Fit::new(2, &[bout(&[4; 100])]).difference(0, 1);
     let (low, high) = sweep.interval();
-    // At 715 Elo, 98.4 % of the points, 200 wins of 200 are seen once in 25 times.
+    // At 715 Elo, a score of 98.4 %, 200 wins in 200 games happen once in 25 matches.
     assert!((400.0..715.0).contains(&low) && high > 1200.0, "{sweep:?}");
     assert!(sweep.above_zero() > 0.9999);
     let lost = Fit::new(2, &[bout(&[0; 100])]).difference(0, 1);
@@ -215,7 +215,7 @@ fn result_probabilities_have_the_expected_score_and_davidsons_draws() {
     assert!((result_probabilities(0.0, 0.3)[1] - 0.3).abs() < 1e-12);
 }
 
-/// Plays pairs until the test decides: what it says.
+/// Plays pairs until the test decides.
 fn decide(world: &World, sprt: Sprt, stream: &mut Stream) -> Decision {
     let mut counts = [0; 5];
     loop {
@@ -250,7 +250,7 @@ fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
             assert!((0.02..=0.06).contains(&rate), "{elo} Elo: {rate}");
         }
     }
-    // Far from both hypotheses there is next to no doubt.
+    // Far from both hypotheses the test does not err.
     let world = World {
         truth: vec![0.0, 200.0],
         draws_between_equals: 0.1,

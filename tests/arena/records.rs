@@ -9,7 +9,7 @@ use jarmo::game::Game;
 use jarmo::games::{Jarmo, Tammi};
 use jarmo::record::{GameRecord, RecordFile, read_records};
 
-/// A file of this test alone, which is not there yet.
+/// The path of a new file for one test.
 fn fresh(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("records-{name}"));
     let _ = fs::remove_file(&path);
@@ -25,7 +25,7 @@ fn record(moves: &[&str]) -> GameRecord {
 }
 
 #[test]
-fn a_record_needs_only_game_and_moves_and_ignores_what_it_does_not_know() {
+fn a_record_needs_only_game_and_moves_and_ignores_unknown_keys() {
     let bare = GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2"]}"#).unwrap();
     assert_eq!(bare, record(&["A1-C2"]));
     assert_eq!(GameRecord::parse(&bare.to_line()).unwrap(), bare);
@@ -74,7 +74,7 @@ fn a_replay_holds_every_position_and_names_the_move_that_fails() {
 }
 
 #[test]
-fn a_half_written_last_line_is_cut_off_and_everything_before_it_kept() {
+fn a_half_written_last_line_is_dropped_and_the_others_are_kept() {
     let path = fresh("torn");
     let mut file = RecordFile::create(&path).unwrap();
     file.append(&record(&["A1-C2"])).unwrap();
@@ -84,7 +84,7 @@ fn a_half_written_last_line_is_cut_off_and_everything_before_it_kept() {
     for cut in whole.len() / 2 + 1..whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
         let mut resumed = RecordFile::resume(&path).unwrap();
-        // With only its end missing the last line is as good as whole.
+        // A last line that lacks only its newline is complete.
         let complete = cut == whole.len() - 1;
         assert_eq!(
             resumed.records.len(),
@@ -101,7 +101,7 @@ fn a_half_written_last_line_is_cut_off_and_everything_before_it_kept() {
 }
 
 #[test]
-fn files_that_are_damaged_taken_or_missing_are_refused() {
+fn damaged_existing_and_missing_files_are_refused() {
     let path = fresh("refused");
     let missing = RecordFile::resume(&path).unwrap_err().to_string();
     assert!(missing.contains("records-refused"), "{missing}");
@@ -119,18 +119,18 @@ fn files_that_are_damaged_taken_or_missing_are_refused() {
         "{damaged}"
     );
     assert_eq!(read_records(&path).unwrap_err().to_string(), damaged);
-    assert_eq!(fs::read(&path).unwrap(), before, "nothing is changed in it");
+    assert_eq!(fs::read(&path).unwrap(), before, "the file is unchanged");
 }
 
 #[test]
-fn openings_come_from_records_and_from_lists_of_moves() {
+fn openings_are_read_from_records_and_lists_of_moves() {
     let game = Jarmo::standard();
     let path = fresh("openings");
-    let text = "# two ways to write one\nA1-C2 D5-B4\n\n\
+    let text = "# two formats\nA1-C2 D5-B4\n\n\
         {\"game\":\"jarmo\",\"moves\":[\"B1-A3\",\"D5-E3\",\"A3-B5\"]}\na1-c2 d5-b4\n";
     fs::write(&path, text).unwrap();
     let openings = Openings::from_file(&game, &path, None).unwrap();
-    assert_eq!(openings.distinct(), 2, "the last line is the first again");
+    assert_eq!(openings.distinct(), 2, "the last line repeats the first");
     assert_eq!(openings.of_pair(0).actions.len(), 2);
     assert_eq!(openings.of_pair(1).actions.len(), 3);
     assert_eq!(openings.of_pair(0), openings.of_pair(2));
@@ -159,7 +159,7 @@ fn openings_come_from_records_and_from_lists_of_moves() {
 }
 
 #[test]
-fn random_openings_begin_the_same_however_many_are_drawn() {
+fn the_order_of_random_openings_does_not_depend_on_their_number() {
     let game = Jarmo::standard();
     for plies in [0, 2, 3, 9] {
         let few = Openings::random(&game, plies, 40, 8).unwrap();
@@ -177,8 +177,5 @@ fn random_openings_begin_the_same_however_many_are_drawn() {
         }
     }
     let error = Openings::random(&game, 5000, 1, 8).unwrap_err().to_string();
-    assert!(
-        error.contains("still open after 5000 random plies"),
-        "{error}"
-    );
+    assert!(error.contains("is over after 5000 random plies"), "{error}");
 }

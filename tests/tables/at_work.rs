@@ -1,4 +1,4 @@
-//! Tables at work: in front of an evaluator, as an agent, and as the measure of other agents.
+//! Tables in use: in front of an evaluator, as an agent, and to measure other agents.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> jarmo::agent
 }
 
 #[test]
-fn an_evaluator_behind_tables_is_asked_only_what_they_do_not_know() {
+fn positions_in_the_tables_do_not_reach_the_evaluator() {
     let game = Jarmo::standard();
     let known = game.parse_position("5/2w2/5/2b2/5 w - - 0").unwrap();
     let mut evaluator = WithEndgames::new(game.clone(), Arc::new(tables(3)), Uniform);
@@ -113,17 +113,17 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
         won += 1;
     }
     assert!(won > 50);
-    // Where the tables end it searches.
+    // Outside the tables the agent searches.
     let choice = choose(perfect.as_mut(), game.start());
     assert_eq!((choice.nodes, choice.proven), (8, None));
 }
 
 #[test]
-fn every_tree_agent_can_have_tables_behind_its_leaves() {
+fn every_tree_agent_can_use_tables_at_its_leaves() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 4);
     let game = Jarmo::standard();
-    // Every capture leads into the tables, force 5 itself lies outside.
+    // Every capture leads into the tables; the position itself is outside.
     let position = game.parse_position("b4/2w2/1b3/1w3/2W2 w - - 0").unwrap();
     assert_eq!(position.force(), 6);
     let spec = format!("uniform:64?tables={}", folder.path().display());
@@ -135,7 +135,7 @@ fn every_tree_agent_can_have_tables_behind_its_leaves() {
 }
 
 #[test]
-fn tables_that_are_not_there_or_of_another_game_are_refused_by_name() {
+fn missing_tables_and_games_without_tables_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display().to_string();
     let spec: AgentSpec = format!("tables:{path}").parse().unwrap();
@@ -152,7 +152,7 @@ fn tables_that_are_not_there_or_of_another_game_are_refused_by_name() {
 }
 
 #[test]
-fn tables_are_opened_once_for_all_who_want_them() {
+fn open_tables_are_shared() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 3);
     let game = Jarmo::standard();
@@ -164,12 +164,12 @@ fn tables_are_opened_once_for_all_who_want_them() {
     std::fs::remove_file(folder.path().join("force-02.table")).unwrap();
     assert!(
         game.open_endgames(folder.path()).is_err(),
-        "nobody held them"
+        "the tables were dropped"
     );
 }
 
 #[test]
-fn perfect_play_scores_full_marks_and_random_play_does_not() {
+fn perfect_play_has_full_accuracy_and_random_play_does_not() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
     let game = Jarmo::standard();
@@ -229,7 +229,7 @@ fn accuracy_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn many_lookups_at_once_say_what_single_ones_say() {
+fn batched_lookups_agree_with_single_ones() {
     let tables = tables(4);
     let game = Jarmo::standard();
     let mut draw = stream(1, 9);
@@ -242,7 +242,7 @@ fn many_lookups_at_once_say_what_single_ones_say() {
     let single: Vec<_> = positions.iter().map(|one| tables.proven(one)).collect();
     assert_eq!(found, single);
     assert!(found[0].is_none() && found[1].is_some());
-    // The same under a limit on the length that cuts some results off.
+    // The same under a limit on the length that turns some results into draws.
     let short = game.with_max_plies(6);
     let mut known = Vec::new();
     tables.known_all(&short, &positions, &mut known);
@@ -255,7 +255,7 @@ fn many_lookups_at_once_say_what_single_ones_say() {
     assert!((0..333).any(|at| found[at].is_some() && cut(at)));
 }
 
-/// A file of an agent that has learned nothing.
+/// The weights and the agent file of an untrained network.
 fn untrained(folder: &Path) -> (Weights, String) {
     let game = Jarmo::standard();
     let config = NetConfig {
@@ -295,7 +295,7 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
         let shares: f32 = choice.candidates.iter().map(|one| one.policy).sum();
         assert!((shares - 1.0).abs() < 1e-4);
     }
-    // The same network in the exam that networks take while they learn.
+    // The same network in the exam that a training run uses.
     let exam = Exam::random(&game, &tables, 500, 3);
     let of_agent = exam.take(&mut [agent(&spec)], None, 1).all;
     let searching: AgentSpec = format!("{file}?sims=50").parse().unwrap();
@@ -315,7 +315,7 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
 }
 
 #[test]
-fn a_policy_that_follows_the_tables_passes_the_exam_and_its_opposite_fails_it() {
+fn a_policy_from_the_tables_passes_the_exam_and_its_opposite_fails_it() {
     let game = Jarmo::standard();
     let tables = tables(4);
     let exam = PolicyExam::random(&game, &tables, 300, 5);
@@ -336,7 +336,7 @@ fn a_policy_that_follows_the_tables_passes_the_exam_and_its_opposite_fails_it() 
         (300 - worst.critical, 0)
     );
     assert!(worst.critical > 100);
-    // Only what the tables know is asked.
+    // Positions outside the tables are left out.
     let positions = [
         game.start(),
         random_position(&Layer::new(5), &mut stream(1, 1)),
@@ -345,7 +345,7 @@ fn a_policy_that_follows_the_tables_passes_the_exam_and_its_opposite_fails_it() 
 }
 
 #[test]
-fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
+fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 4);
     let (_, file) = untrained(folder.path());
@@ -359,7 +359,7 @@ fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
     let (mut wins, mut proven, mut found) = (0, 0, 0);
     for _ in 0..6000 {
         let position = random_position(&layer, &mut draw);
-        // Won, but not soon, and also by a capture that leads into the tables.
+        // A slow win that is also reached by a capture into the tables.
         let Some(Proven {
             verdict: Verdict::Win,
             plies: Some(5..),
@@ -379,8 +379,8 @@ fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
         let choice = choose(with.as_mut(), position);
         if let Some(Proven { verdict, plies }) = choice.proven {
             assert_eq!(verdict, Verdict::Win);
-            let told = tables.proven(&position).unwrap().plies;
-            assert!(plies >= told, "nothing is quicker than best play");
+            let fewest = tables.proven(&position).unwrap().plies;
+            assert!(plies >= fewest, "nothing is quicker than best play");
             proven += 1;
         }
         found += u32::from(choose(without.as_mut(), position).proven.is_some());
@@ -388,7 +388,7 @@ fn the_search_of_an_agent_file_takes_what_tables_know_as_proven() {
     assert!(wins > 20, "{wins}");
     assert!(proven > wins * 3 / 4, "{proven} of {wins}");
     assert!(found < proven / 2, "{found} without tables");
-    // Inside the tables the agent plays by them, with search or without.
+    // Inside the tables the agent plays their best action, with search or without.
     let inside = game.parse_position("5/5/4b/w4/3w1 w - - 0").unwrap();
     for spec in [
         format!("{file}?sims=0&tables={path}"),
@@ -406,13 +406,13 @@ fn the_shuttle_rule_changes_no_placement_of_two_archers() {
     let fresh = effect.fresh();
     assert_eq!(fresh.positions, 770);
     assert_eq!((fresh.other_result(), fresh.other_distance), (0, 0));
-    // With a shuttle used up the one way to win, or to escape, can be closed.
+    // At the shuttle limit the only way to win, or to escape, can be forbidden.
     let all = effect.all();
     assert_eq!((all.positions, all.other_result()), (113_234, 2_498));
-    let used_up = effect.streaks.last().unwrap();
-    assert!(used_up.other_result() > 0);
+    let at_limit = effect.streaks.last().unwrap();
+    assert!(at_limit.other_result() > 0);
     let game = Jarmo::standard().with_max_plies(0);
-    let example = used_up.example.unwrap();
+    let example = at_limit.example.unwrap();
     let with_rule = best_by_search(&game, &example, 12);
     let without = tables(2).proven(&example).unwrap().verdict;
     assert_ne!(with_rule, without, "{}", game.position_text(&example));
@@ -427,7 +427,7 @@ fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
     assert_eq!(choice.proven, Some(Proven::win(13)));
 }
 
-/// The result with all rules, as far as it comes within some plies.
+/// The result under all rules within some plies, else a draw.
 fn best_by_search(game: &Jarmo, position: &JarmoPosition, plies: u32) -> Verdict {
     use jarmo::game::Mask;
     if let Some(outcome) = game.outcome(position) {

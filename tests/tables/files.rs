@@ -1,4 +1,4 @@
-//! Table files: written, read back, damaged, cut off, of another board, and built again after a kill.
+//! Table files: round trips, damage, other boards, and builds that were killed.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jarmo::games::Jarmo;
 use jarmo::games::board::Board;
-use jarmo::tables::{BuildSettings, Progress, Tables, build};
+use jarmo::tables::{BuildProgress, BuildSettings, Tables, build};
 
 fn settings(force: u32) -> BuildSettings {
     BuildSettings {
@@ -16,14 +16,14 @@ fn settings(force: u32) -> BuildSettings {
     }
 }
 
-fn build_in(folder: &Path, force: u32) -> (Tables, Vec<Progress>) {
-    let mut told = Vec::new();
-    let mut tell = |progress| told.push(progress);
+fn build_in(folder: &Path, force: u32) -> (Tables, Vec<BuildProgress>) {
+    let mut messages = Vec::new();
+    let mut tell = |progress| messages.push(progress);
     let tables = build(&Jarmo::standard(), folder, settings(force), &mut tell).unwrap();
-    (tables, told)
+    (tables, messages)
 }
 
-fn refusal(folder: &Path) -> String {
+fn open_error(folder: &Path) -> String {
     Tables::open(&Jarmo::standard(), folder)
         .unwrap_err()
         .to_string()
@@ -34,7 +34,7 @@ fn layer(folder: &Path, force: u32) -> PathBuf {
 }
 
 #[test]
-fn what_was_built_opens_and_says_the_same() {
+fn built_tables_open_with_the_same_values() {
     let folder = tempfile::tempdir().unwrap();
     let (built, _) = build_in(folder.path(), 4);
     let opened = Tables::open(&Jarmo::standard(), folder.path()).unwrap();
@@ -46,20 +46,20 @@ fn what_was_built_opens_and_says_the_same() {
     let positions: u64 = (2..=4)
         .map(|force| fs::metadata(layer(folder.path(), force)).unwrap().len() - 72)
         .sum();
-    assert_eq!(positions, 469_400, "a byte for each position");
+    assert_eq!(positions, 469_400, "one byte per position");
 }
 
 #[test]
-fn damage_is_named_and_refused_and_repaired_by_building() {
-    /// What is done to the file of force 3, and what the refusal says.
+fn damaged_files_are_refused_by_name_and_rebuilt() {
+    /// The damage to the file of force 3, and a part of the error.
     type Damage = (fn(&Path), &'static str);
     let damages: [Damage; 6] = [
         (|path| fs::remove_file(path).unwrap(), "is missing"),
         (|path| cut(path, 1), "29999 bytes for 30000 positions"),
-        (|path| cut(path, 30_010), "is cut off"),
+        (|path| cut(path, 30_010), "is truncated"),
         (|path| flip(path, 20_000), "checksum"),
         (|path| flip(path, 25), "damaged header"),
-        (|path| fs::write(path, b"").unwrap(), "is cut off"),
+        (|path| fs::write(path, b"").unwrap(), "is truncated"),
     ];
     let folder = tempfile::tempdir().unwrap();
     let (_, _) = build_in(folder.path(), 4);
@@ -67,19 +67,19 @@ fn damage_is_named_and_refused_and_repaired_by_building() {
         let path = layer(folder.path(), 3);
         let sound = fs::read(&path).unwrap();
         damage(&path);
-        let message = refusal(folder.path());
+        let message = open_error(folder.path());
         assert!(message.contains(what), "{message}");
         assert!(message.contains("force-03.table"), "{message}");
         assert!(message.contains("jarmo tables build"), "{message}");
-        let (_, told) = build_in(folder.path(), 4);
-        let built: Vec<u32> = told
+        let (_, messages) = build_in(folder.path(), 4);
+        let built: Vec<u32> = messages
             .iter()
             .filter_map(|progress| match progress {
-                Progress::Built { force, .. } => Some(*force),
+                BuildProgress::Built { force, .. } => Some(*force),
                 _ => None,
             })
             .collect();
-        assert_eq!(built, [3], "{what}: the others are kept");
+        assert_eq!(built, [3], "{what}: only this layer is rebuilt");
         assert!(fs::read(&path).unwrap() == sound);
     }
 }
@@ -97,18 +97,23 @@ fn flip(path: &Path, place: usize) {
 }
 
 #[test]
-fn files_that_are_no_tables_are_never_written_over() {
+fn files_that_are_not_tables_are_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = layer(folder.path(), 2);
     fs::write(&path, "my holiday pictures").unwrap();
-    assert!(refusal(folder.path()).contains("is no table file"));
+    assert!(open_error(folder.path()).contains("is not a table file"));
     let result = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
-    assert!(result.unwrap_err().to_string().contains("is no table file"));
+    assert!(
+        result
+            .unwrap_err()
+            .to_string()
+            .contains("is not a table file")
+    );
     assert_eq!(fs::read(&path).unwrap(), b"my holiday pictures");
 }
 
 #[test]
-fn tables_of_another_web_are_refused() {
+fn tables_of_another_board_are_refused() {
     let lines = Jarmo::standard();
     let lines: Vec<String> = lines
         .board()
@@ -122,7 +127,7 @@ fn tables_of_another_web_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     build(&other, folder.path(), settings(3), &mut |_| {}).unwrap();
     assert_eq!(Tables::open(&other, folder.path()).unwrap().force(), 3);
-    let message = refusal(folder.path());
+    let message = open_error(folder.path());
     assert!(message.contains("another board"), "{message}");
     let built = build(&Jarmo::standard(), folder.path(), settings(3), &mut |_| {});
     let message = built.unwrap_err().to_string();
@@ -130,15 +135,15 @@ fn tables_of_another_web_are_refused() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_or_holds_nothing_is_named() {
+fn a_missing_or_empty_folder_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(refusal(folder.path()).contains("force-02.table: is missing"));
+    assert!(open_error(folder.path()).contains("force-02.table: is missing"));
     let nowhere = folder.path().join("nowhere");
-    assert!(refusal(&nowhere).contains("nowhere: is missing"));
+    assert!(open_error(&nowhere).contains("nowhere: is missing"));
 }
 
 #[test]
-fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
+fn a_killed_build_resumes_from_its_last_save() {
     let whole = tempfile::tempdir().unwrap();
     build_in(whole.path(), 4);
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +151,7 @@ fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
         force: 4,
         save_every: Duration::ZERO,
     };
-    // It dies in the middle of force 4 again and again, each time a step later.
+    // The build dies in the middle of force 4 three times, each time some steps later.
     for (died, step) in [2, 4, 7].into_iter().enumerate() {
         let mut steps = 0;
         let mut resumed = false;
@@ -156,13 +161,13 @@ fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
                 folder.path(),
                 often,
                 &mut |progress| match progress {
-                    Progress::Working { force: 4, done, .. } if done > 0.2 => {
+                    BuildProgress::Working { force: 4, done, .. } if done > 0.2 => {
                         steps += 1;
                         if steps > step {
                             resume_unwind(Box::new(()));
                         }
                     }
-                    Progress::Resumed { force: 4, .. } => resumed = true,
+                    BuildProgress::Resumed { force: 4, .. } => resumed = true,
                     _ => {}
                 },
             )
@@ -172,10 +177,11 @@ fn a_build_that_was_killed_goes_on_where_it_was_written_down() {
         assert!(folder.path().join("force-04.unfinished").exists());
         assert!(!layer(folder.path(), 4).exists());
     }
-    let (tables, told) = build_in(folder.path(), 4);
+    let (tables, messages) = build_in(folder.path(), 4);
     assert!(
-        told.iter()
-            .any(|one| matches!(one, Progress::Resumed { plies, .. } if *plies > 5))
+        messages
+            .iter()
+            .any(|one| matches!(one, BuildProgress::Resumed { plies, .. } if *plies > 5))
     );
     assert_eq!(tables.force(), 4);
     assert!(!folder.path().join("force-04.unfinished").exists());

@@ -1,4 +1,4 @@
-//! `jarmo tables` and `jarmo accuracy` as a person or a script meets them.
+//! `jarmo tables` and `jarmo accuracy` on the command line.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn build(folder: &Path, force: &str) {
 }
 
 #[test]
-fn tables_are_built_verified_counted_and_asked() {
+fn tables_are_built_verified_counted_and_probed() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "4");
     let tables = folder.path().to_str().unwrap();
@@ -121,7 +121,7 @@ fn accuracies(arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
+fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");
     let tables = folder.path().to_str().unwrap();
@@ -153,10 +153,10 @@ fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
         "--threads",
         "1",
     ]);
-    let told: Vec<_> = lines.iter().map(what).collect();
+    let measured: Vec<_> = lines.iter().map(what).collect();
     let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into(), "random".into());
     assert_eq!(
-        told,
+        measured,
         [
             case(file, 0),
             case(file, 16),
@@ -204,7 +204,7 @@ fn accuracy_asks_a_network_without_search_and_with_several_budgets() {
 
 #[cfg(feature = "net")]
 #[test]
-fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begins() {
+fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let train = |game: &str, tables: &Path, more: &[&str]| {
@@ -224,7 +224,7 @@ fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begi
     train("tammi", folder.path(), &[])
         .code(2)
         .stderr(contains("for jarmo only, not for tammi"));
-    assert!(!run.exists(), "nothing was begun");
+    assert!(!run.exists(), "no run was started");
 
     let small = [
         "selfplay.games=128",
@@ -241,7 +241,7 @@ fn training_takes_exact_results_and_is_refused_without_its_tables_before_it_begi
 }
 
 #[test]
-fn bad_input_is_named_with_the_remedy() {
+fn bad_input_is_refused_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");
     let tables = folder.path().to_str().unwrap();
@@ -260,7 +260,11 @@ fn bad_input_is_named_with_the_remedy() {
     let cut = damaged.path().to_str().unwrap();
     let cases: [(&[&str], i32, &str); 9] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
-        (&["tables", "verify", cut], 1, "force-02.table: is cut off"),
+        (
+            &["tables", "verify", cut],
+            1,
+            "force-02.table: is truncated",
+        ),
         (
             &["tables", "stats", tables, "--board", board],
             1,
@@ -303,7 +307,7 @@ fn bad_input_is_named_with_the_remedy() {
 }
 
 #[test]
-fn a_force_for_which_there_is_no_room_is_refused_before_any_work() {
+fn a_force_that_needs_too_much_memory_is_refused_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     // Force 10 takes 24 GiB of memory and 80 GiB of disk.
@@ -313,12 +317,12 @@ fn a_force_for_which_there_is_no_room_is_refused_before_any_work() {
         .find_map(|line| line.strip_prefix("MemAvailable:"))
         .and_then(|rest| rest.trim().trim_end_matches(" kB").parse().ok());
     if kibibytes.is_none_or(|free: u64| free > 24 << 20) {
-        return; // there is room
+        return; // enough memory
     }
     jarmo(&["tables", "build", "--force", "10", "--out", out])
         .assert()
         .code(1)
-        .stderr(contains("not enough").and(contains("MiB are needed")));
+        .stderr(contains("not enough").and(contains("MiB needed")));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Self-play over exact tables: positions that they know learn the exact result.
+//! Self-play with exact tables: samples from positions in the tables get the exact result.
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,19 +36,19 @@ fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
     SelfPlay::new(&Jarmo::standard(), &settings(tables), evaluators, 5).unwrap()
 }
 
-/// A game under way: its actions, and how many of its positions were searched.
-struct UnderWay {
+/// An unfinished game: its actions, and the number of its searched positions.
+struct Unfinished {
     actions: Vec<Action>,
     searched: usize,
 }
 
-fn under_way(state: &GamesState) -> Vec<UnderWay> {
+fn unfinished(state: &GamesState) -> Vec<Unfinished> {
     let state = serde_json::to_value(state).unwrap();
     let games = state["env"]["games"].as_array().unwrap().iter();
     let searched = state["moves"].as_array().unwrap();
     games
         .zip(searched)
-        .map(|(game, moves)| UnderWay {
+        .map(|(game, moves)| Unfinished {
             actions: game["actions"]
                 .as_array()
                 .unwrap()
@@ -65,7 +65,7 @@ fn certain(verdict: Verdict) -> [f32; 3] {
 }
 
 #[test]
-fn games_inside_the_tables_learn_the_exact_result_of_every_position() {
+fn positions_in_the_tables_get_their_exact_result() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
     let game = Jarmo::standard();
@@ -73,16 +73,16 @@ fn games_inside_the_tables_learn_the_exact_result_of_every_position() {
     let mut play = self_play(folder.path(), 1);
     let (mut games, mut inside, mut corrected) = (0, 0, 0);
     for _ in 0..200 {
-        let before = under_way(&play.save());
+        let before = unfinished(&play.save());
         let round = play.round();
-        let after = under_way(&play.save());
+        let after = unfinished(&play.save());
         let mut samples = round.samples.iter();
-        let mut told = 0;
+        let mut exact = 0;
         for (old, new) in before.iter().zip(&after) {
             if new.actions.len() == old.actions.len() + 1 && new.actions.starts_with(&old.actions) {
                 continue;
             }
-            // The searched positions of the game that ended, the first of them after the opening.
+            // The searched positions of the finished game, starting after the opening.
             let opening = old.actions.len() - old.searched;
             let mut position = game.start();
             let mut positions = Vec::new();
@@ -94,7 +94,7 @@ fn games_inside_the_tables_learn_the_exact_result_of_every_position() {
             }
             positions.push(position);
             let of_game: Vec<_> = samples.by_ref().take(positions.len()).collect();
-            // Where the tables say nothing, what the last position says of the end.
+            // Outside the tables, the result of the last position holds.
             let last = of_game.last().unwrap();
             let [win, draw, _] = last.result.map(|share| share == 1.0);
             let mover = game.to_move(&position);
@@ -115,22 +115,22 @@ fn games_inside_the_tables_learn_the_exact_result_of_every_position() {
                 };
                 assert_eq!(sample.result, certain(verdict));
             }
-            told += u64::from(known);
+            exact += u64::from(known);
         }
         assert!(samples.next().is_none());
-        assert_eq!(round.counts.exact, told);
-        games += told;
+        assert_eq!(round.counts.exact, exact);
+        games += exact;
     }
     assert!(games > 10, "{games}");
     assert!(inside > 3 * games, "{inside} in {games} games");
     assert!(
         corrected > 5,
-        "{corrected}: what was given away inside is seen"
+        "{corrected}: mistakes inside the tables change the result"
     );
 }
 
 #[test]
-fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
+fn resumed_games_end_the_same_with_any_number_of_shards() {
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path(), 5);
     let mut play = self_play(folder.path(), 1);
@@ -155,11 +155,11 @@ fn exact_games_go_on_as_they_would_have_whatever_the_number_of_shards() {
 }
 
 #[test]
-fn a_game_in_which_the_shuttle_rule_could_matter_goes_on() {
+fn games_are_not_ended_where_the_shuttle_rule_could_matter() {
     let game = Jarmo::standard();
     let tables = Tables::solve(&game, 4).unwrap();
     let ending = |text: &str| tables.ending(&game, &game.parse_position(text).unwrap());
-    // White wins by going back to A2, which is forbidden when the shuttle is used up.
+    // White wins by moving back to A2, which the shuttle rule forbids at its limit.
     let fresh = ending("5/5/5/b4/2w2 w - - 0").unwrap();
     assert_eq!(
         (fresh.outcome.winner, fresh.plies),
@@ -169,7 +169,7 @@ fn a_game_in_which_the_shuttle_rule_could_matter_goes_on() {
     for streak in 2..=4 {
         assert_eq!(ending(&format!("5/5/5/b4/2w2 w A2-C1*{streak} - 0")), None);
     }
-    // A result that lies beyond the limit on the length is a draw, with the points as they stand.
+    // A win beyond the limit on the length is a draw with the current points.
     let text = |ply: u32| format!("5/b4/4b/5/2w1w w - - {ply}");
     let in_time = ending(&text(200 - 23)).unwrap();
     assert_eq!(
@@ -182,7 +182,7 @@ fn a_game_in_which_the_shuttle_rule_could_matter_goes_on() {
 }
 
 #[test]
-fn tables_that_cannot_be_had_are_named_before_anything_is_played() {
+fn bad_tables_are_refused_by_name_before_anything_is_played() {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings(folder.path());
     let refused = |result: Result<(), String>| result.unwrap_err();
@@ -193,17 +193,14 @@ fn tables_that_cannot_be_had_are_named_before_anything_is_played() {
     let missing = jarmo();
     let name = format!("selfplay.tables = {}: ", folder.path().display());
     assert!(missing.starts_with(&name), "{missing}");
-    assert!(missing.contains("force-02.table: is missing; build it again"));
+    assert!(missing.contains("force-02.table: is missing; rebuild it"));
     build_in(folder.path(), 3);
     let file = folder.path().join("force-03.table");
     let mut bytes = std::fs::read(&file).unwrap();
     bytes[999] ^= 1;
     std::fs::write(&file, bytes).unwrap();
     let damaged = jarmo();
-    assert!(
-        damaged.contains("force-03.table: is not as it was written"),
-        "{damaged}"
-    );
+    assert!(damaged.contains("force-03.table: is damaged"), "{damaged}");
     let play = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 1);
     let guard = refused(play.map(|_| ()).map_err(|error| error.to_string()));
     assert!(guard.contains("for jarmo only, not for guard"), "{guard}");

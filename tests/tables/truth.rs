@@ -1,5 +1,4 @@
-//! The tables held against a slow solver that knows nothing of them, against the rules, and against
-//! games played out.
+//! The tables compared with a slow independent solver, with the rules, and with games played out.
 
 use std::collections::HashMap;
 
@@ -13,7 +12,7 @@ fn endless() -> Jarmo {
     Jarmo::standard().with_max_plies(0)
 }
 
-/// Every position of at most this force in which both players have an archer, circle by circle.
+/// All positions up to this force in which both players have an archer, circle by circle.
 fn all_positions(force: u32) -> Vec<JarmoPosition> {
     fn place(
         circle: usize,
@@ -51,8 +50,8 @@ fn all_positions(force: u32) -> Vec<JarmoPosition> {
     out
 }
 
-/// Results by going over all positions again and again: at round `n` a position is won if an action
-/// leads to one lost in `n - 1`, and lost if the last of its actions turned out to be lost.
+/// Solves by iterating over all positions: in round `n` a position is won if an action leads to one lost
+/// in `n - 1`, and lost if all its actions lose.
 fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Proven> {
     let number: HashMap<JarmoPosition, usize> =
         positions.iter().enumerate().map(|(i, &p)| (p, i)).collect();
@@ -73,7 +72,7 @@ fn solve_slowly(game: &Jarmo, positions: &[JarmoPosition]) -> Vec<Proven> {
             let successor = JarmoPosition::new(archers, successor.marked(), successor.to_move());
             match number.get(&successor) {
                 Some(&found) => after.push(found),
-                // The opponent's last archer is gone.
+                // The opponent has lost the last archer.
                 None => {
                     assert_eq!(result(&successor), Some(Proven::loss(0)));
                     winning_end[index] = true;
@@ -118,36 +117,36 @@ fn the_tables_agree_with_a_slow_solver_on_every_position_up_to_force_4() {
 }
 
 #[test]
-fn every_position_has_its_own_number_and_every_number_its_position() {
+fn the_index_is_a_bijection() {
     let positions = all_positions(4);
     for force in 2..=4 {
         let layer = Layer::new(force);
-        let mut met = vec![false; layer.len()];
+        let mut met = vec![false; layer.size()];
         for position in positions
             .iter()
             .filter(|position| position.force() == force)
         {
             let placement = jarmo::tables::index::Placement::of(position);
             let index = layer.index(&placement).unwrap();
-            assert!(!met[index], "two positions share a number");
+            assert!(!met[index], "two positions share an index");
             met[index] = true;
             assert_eq!(layer.placement(index).position(), *position);
         }
-        assert!(met.iter().all(|&met| met), "a number without a position");
+        assert!(met.iter().all(|&met| met), "an index without a position");
     }
 }
 
 #[test]
-fn layers_have_as_many_positions_as_can_be_counted() {
-    let counts: Vec<usize> = (2..=10).map(|force| Layer::new(force).len()).collect();
+fn layers_have_the_expected_sizes() {
+    let counts: Vec<usize> = (2..=10).map(|force| Layer::new(force).size()).collect();
     let up_to = |force: usize| counts[..force - 1].iter().sum::<usize>();
     assert_eq!(up_to(6), 45_209_000);
     assert_eq!(up_to(7), 317_943_000);
     assert_eq!(up_to(8), 1_827_012_100);
     assert_eq!(up_to(10), 34_761_661_540);
-    // Indices far beyond 32 bits read back.
+    // Indices beyond 32 bits round-trip.
     let layer = Layer::new(10);
-    for index in [0, 1, 1 << 32, (1 << 34) + 12_345, layer.len() - 1] {
+    for index in [0, 1, 1 << 32, (1 << 34) + 12_345, layer.size() - 1] {
         assert_eq!(layer.index(&layer.placement(index)), Some(index));
     }
 }
@@ -164,7 +163,7 @@ fn random_positions_of_every_layer_follow_from_their_successors_and_play_out() {
 
 #[test]
 fn a_wrong_value_does_not_pass_verification() {
-    // Tables of another board know other results: hardly any follows from its successors here.
+    // The tables of another board are wrong on this one.
     let other = jarmo::games::board::Board::from_toml(&standard_without("A4-C5")).unwrap();
     let tables = Tables::solve(&Jarmo::new(other, 0), 3).unwrap();
     assert!(!tables.belong_to(&endless()));
@@ -186,7 +185,7 @@ fn standard_without(line: &str) -> String {
 }
 
 #[test]
-fn a_web_that_can_leave_a_player_without_a_move_is_refused() {
+fn a_board_that_can_leave_a_player_without_a_move_is_refused() {
     // E5 can then be reached from D3 alone, and A4 only from C3 and C5.
     let blocked = "name = \"narrow\"\nlines = [\"A1-A2\", \"A2-A3\", \"A3-A4\", \"A4-A5\", \"B1-B2\", \
                    \"B2-B3\", \"B3-B4\", \"B4-B5\", \"C1-C2\", \"C2-C3\", \"C3-C4\", \"C4-C5\", \"D1-D2\", \
@@ -212,7 +211,7 @@ fn positions_outside_the_tables_have_no_value() {
         Circles::NONE,
         Player::White,
     );
-    assert_eq!(tables.proven(&lonely), None, "no archer, no entry");
+    assert_eq!(tables.proven(&lonely), None, "a player has no archer");
     assert!(tables.actions(&game, &game.start()).is_none());
 }
 
@@ -220,7 +219,7 @@ fn positions_outside_the_tables_have_no_value() {
 fn the_best_actions_come_first() {
     let game = endless();
     let tables = Tables::solve(&game, 4).unwrap();
-    // White goes C4-A5 or C4-E5 and has all archers home, with more points.
+    // C4-A5 and C4-E5 bring White's last archer to the goal row, with more points.
     let position = game.parse_position("5/2w2/5/2b2/5 w - - 0").unwrap();
     let values = tables.actions(&game, &position).unwrap();
     assert_eq!(values[0].proven, Proven::win(1));

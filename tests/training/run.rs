@@ -443,7 +443,7 @@ fn what_does_not_fit_is_refused_before_there_is_a_folder() {
         ),
         (
             ["--set", "evaluation.opening_plies=60"],
-            "evaluation.opening_plies = 60: no game of connect_four is still open",
+            "evaluation.opening_plies = 60: every game of connect_four is over",
         ),
         (
             ["--set", "evaluation.tables='no/such'"],

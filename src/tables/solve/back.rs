@@ -1,20 +1,19 @@
-//! From positions whose result is known back to those that could lead to them.
+//! Propagates results from positions to their predecessors.
 //!
-//! A step has two halves. [`scan`] reads a part of a block and writes down, for each position whose
-//! result comes at this step, which positions could have led there, sorted into *bins* by where
-//! those lie. [`apply`] then works off the bins of one stretch of memory, small enough for the
-//! cache and written by nobody else.
+//! A step has two halves. [`scan`] reads a part of a block, finds the positions whose result belongs to
+//! this step, and sorts their predecessors into *bins* by memory region. [`apply`] then updates the
+//! predecessors of one bin. Its region fits into the cache, and no other thread writes to it.
 
 use super::Layers;
 use super::first::longest_below;
-use crate::tables::code::{self, Counters, LAST_COUNTER};
+use crate::tables::code::{self, ActionCounters, LAST_COUNTER};
 use crate::tables::index::{Army, Block, Material, Placement, army, row};
 use crate::tables::lines::{Lines, goal, home};
 use crate::tables::subsets::{
     MOST, bits, compress, expand, pattern, pattern_rank, pick, places_outside, rank, squeeze,
 };
 
-/// How a position can have come about from another one of the same force.
+/// The kinds of actions between positions of the same force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// By a move to an empty circle.
@@ -28,7 +27,7 @@ pub(super) enum Origin {
 impl Origin {
     pub(super) const ALL: [Origin; 3] = [Origin::Quiet, Origin::Capture, Origin::Deploy];
 
-    /// The material before an action of the player who is not to move in `after`.
+    /// The material before an action of this kind by the player not to move in `after`.
     pub(super) fn material(self, after: &Material) -> Option<Material> {
         let Material { mover, own, enemy } = *after;
         let (mut own, mut enemy) = (enemy, own);
@@ -53,28 +52,28 @@ impl Origin {
     }
 }
 
-/// Positions from which to go back: one, or all that an action could have come from.
+/// One predecessor, or all predecessors by one kind of action, packed into 61 bits.
 ///
-/// Bits 0-24 say where the archers of the player who stood still are, 25-49 the acting player's, 50-54
-/// and 55-59 which of them are marked, in order, and bit 60 whether the result that spreads is a win
-/// for the player who stood still. For a capture the two sets share the circle it happened on.
+/// Bits 0-24 are the circles of the waiting player's archers, bits 25-49 those of the acting player, bits
+/// 50-54 and 55-59 their marks in the order of the archers. Bit 60 is set if the propagated result is a
+/// win for the waiting player. For a capture the two sets share the circle on which it happened.
 #[derive(Clone, Copy)]
 pub(super) struct Item(u64);
 
 impl Item {
     #[inline(always)]
-    fn new(still: u32, still_marks: u32, acting: u32, acting_marks: u32, won: bool) -> Item {
+    fn new(waiting: u32, waiting_marks: u32, acting: u32, acting_marks: u32, won: bool) -> Item {
         Item(
-            u64::from(still)
+            u64::from(waiting)
                 | u64::from(acting) << 25
-                | u64::from(still_marks) << 50
+                | u64::from(waiting_marks) << 50
                 | u64::from(acting_marks) << 55
                 | u64::from(won) << 60,
         )
     }
 
     #[inline(always)]
-    fn still(self) -> u32 {
+    fn waiting(self) -> u32 {
         self.0 as u32 & 0x1ff_ffff
     }
 
@@ -84,7 +83,7 @@ impl Item {
     }
 
     #[inline(always)]
-    fn still_marks(self) -> u32 {
+    fn waiting_marks(self) -> u32 {
         (self.0 >> 50) as u32 & 0x1f
     }
 
@@ -99,14 +98,14 @@ impl Item {
     }
 }
 
-/// Where a block's earlier positions lie, cut into bins.
+/// The block that holds the predecessors by one kind of action, cut into bins.
 #[derive(Clone, Copy)]
-pub(super) struct Target {
+pub(super) struct TargetBlock {
     pub(super) block: Block,
     pub(super) rows_per_bin: usize,
 }
 
-impl Target {
+impl TargetBlock {
     pub(super) fn bins(&self) -> usize {
         self.block.rows.div_ceil(self.rows_per_bin)
     }
@@ -115,14 +114,14 @@ impl Target {
 /// The items of one worker: by origin, by bin.
 pub(super) type Bins = [Vec<Vec<Item>>; 3];
 
-/// Sets and patterns by size and rank, to read off what a column means.
+/// Sets and patterns by size and rank, to decode columns.
 pub(super) struct Columns {
     pub(super) sets: [Vec<u32>; MOST + 1],
     pub(super) patterns: [Vec<u32>; MOST + 1],
 }
 
-/// Writes down the origins of the positions in `bytes` (whole rows of `block`) whose result comes
-/// after `plies`. Answers how many there were.
+/// Collects the predecessors of the positions in `bytes` (whole rows of `block`) with a result after
+/// `plies`. Returns the number of these positions.
 #[inline(always)]
 pub(super) fn scan(
     columns: &Columns,
@@ -130,7 +129,7 @@ pub(super) fn scan(
     first_row: usize,
     bytes: &[u8],
     plies: u32,
-    targets: &[Option<Target>; 3],
+    targets: &[Option<TargetBlock>; 3],
     bins: &mut Bins,
 ) -> u64 {
     const STRIDE: usize = 64;
@@ -158,7 +157,7 @@ pub(super) fn scan(
     found
 }
 
-/// What the positions of a row share: the acting player's archers, and how he may have acted.
+/// The data shared by the positions of a row: the acting player's archers and possible last actions.
 struct Row {
     places: [u8; 25],
     acting: u32,
@@ -187,7 +186,7 @@ impl Row {
                 (1 << circle, pattern(marked & !(1 << circle), archers));
             row.capture_count += 1;
         }
-        // The archer that lost its mark was the lowest one marked on the goal row.
+        // A redeploy takes the mark of the lowest marked archer on the goal row.
         let player = !block.material.mover;
         let goal = goal(player);
         let first_marked = (marked & goal).trailing_zeros();
@@ -208,12 +207,12 @@ impl Row {
         block: &Block,
         column: usize,
         won: bool,
-        targets: &[Option<Target>; 3],
+        targets: &[Option<TargetBlock>; 3],
         bins: &mut Bins,
     ) {
         let own = block.material.own;
         let patterns = own.patterns();
-        let still = expand(
+        let waiting = expand(
             columns.sets[usize::from(own.archers)][column / patterns],
             &self.places,
         );
@@ -221,13 +220,13 @@ impl Row {
         let [quiet, capture, deploy] = targets;
         let [quiet_bins, capture_bins, deploy_bins] = bins;
         if let Some(target) = quiet {
-            let bin = row(target.block.material.enemy, still, marks) / target.rows_per_bin;
-            quiet_bins[bin].push(Item::new(still, marks, self.acting, self.marks, won));
+            let bin = row(target.block.material.enemy, waiting, marks) / target.rows_per_bin;
+            quiet_bins[bin].push(Item::new(waiting, marks, self.acting, self.marks, won));
         }
         if let Some(target) = capture {
             for &(circle, left) in &self.captures[..self.capture_count] {
-                let before = still | circle;
-                let below = (1 << (still & (circle - 1)).count_ones()) - 1;
+                let before = waiting | circle;
+                let below = (1 << (waiting & (circle - 1)).count_ones()) - 1;
                 let before_marks = (marks & below) | (marks & !below) << 1;
                 let bin =
                     row(target.block.material.enemy, before, before_marks) / target.rows_per_bin;
@@ -236,30 +235,30 @@ impl Row {
         }
         if let Some(target) = deploy {
             for &(before, before_marks) in &self.deploys[..self.deploy_count] {
-                let bin = row(target.block.material.enemy, still, marks) / target.rows_per_bin;
-                deploy_bins[bin].push(Item::new(still, marks, before, before_marks, won));
+                let bin = row(target.block.material.enemy, waiting, marks) / target.rows_per_bin;
+                deploy_bins[bin].push(Item::new(waiting, marks, before, before_marks, won));
             }
         }
     }
 }
 
-/// What is needed to work off items.
+/// The context of [`apply`].
 #[derive(Clone, Copy)]
-pub(super) struct Step<'a> {
+pub(super) struct Spread<'a> {
     pub(super) lines: &'a Lines,
-    pub(super) counters: Counters,
+    pub(super) counters: ActionCounters,
     pub(super) lower: &'a Layers<'a>,
-    /// Plies until the result of the positions whose items are worked off.
+    /// The distance of the results being propagated, in plies.
     pub(super) plies: u32,
 }
 
-/// Works off one bin: positions before a won one have an action less, positions before a lost one
-/// are won. Answers the most plies of a result it wrote.
+/// Updates the predecessors in one bin: those of won positions lose an action from their counter, those
+/// of lost positions are won. Returns the longest distance written, in plies.
 #[inline(always)]
 pub(super) fn apply<'a>(
-    step: Step<'_>,
+    step: Spread<'_>,
     origin: Origin,
-    target: &Target,
+    target: &TargetBlock,
     first_row: usize,
     bytes: &mut [u8],
     items: impl Iterator<Item = &'a Item>,
@@ -268,12 +267,12 @@ pub(super) fn apply<'a>(
     let columns = block.columns;
     let mut longest = 0;
     for &item in items {
-        let number = row(block.material.enemy, item.still(), item.still_marks()) - first_row;
+        let number = row(block.material.enemy, item.waiting(), item.waiting_marks()) - first_row;
         let cells = &mut bytes[number * columns..][..columns];
         let reached = match origin {
             Origin::Quiet | Origin::Capture => undo_moves(step, block, origin, item, cells),
             Origin::Deploy => {
-                let free = compress(item.acting(), item.still());
+                let free = compress(item.acting(), item.waiting());
                 let column = column_of(&block.material, free, item.acting_marks());
                 let before = || (item.acting(), pick(item.acting_marks(), item.acting()));
                 update(step, block, item, before, &mut cells[column])
@@ -289,20 +288,26 @@ fn column_of(material: &Material, free: u32, marks: u32) -> usize {
     rank(free, material.own.archers.into()) * material.own.patterns() + pattern_rank(marks)
 }
 
-/// Takes back every move that can have been the last one and updates the position before it.
+/// Undoes every possible last move and updates the position before it.
 #[inline(always)]
-fn undo_moves(step: Step<'_>, block: &Block, origin: Origin, item: Item, cells: &mut [u8]) -> u32 {
+fn undo_moves(
+    step: Spread<'_>,
+    block: &Block,
+    origin: Origin,
+    item: Item,
+    cells: &mut [u8],
+) -> u32 {
     let material = &block.material;
-    let (still, acting) = (item.still(), item.acting());
+    let (waiting, acting) = (item.waiting(), item.acting());
     let marks = item.acting_marks();
-    let closed = still | acting | goal(material.mover); // no move starts there
+    let closed = waiting | acting | goal(material.mover); // no move starts there
     let moved = if origin == Origin::Capture {
-        still & acting
+        waiting & acting
     } else {
         acting
     };
-    let others = acting & !(still & acting);
-    let free = compress(others, still);
+    let others = acting & !(waiting & acting);
+    let free = compress(others, waiting);
     let mut longest = 0;
     for (index, to) in bits(acting).enumerate() {
         if moved >> to & 1 == 0 {
@@ -311,10 +316,10 @@ fn undo_moves(step: Step<'_>, block: &Block, origin: Origin, item: Item, cells: 
         let rest = if origin == Origin::Capture {
             free
         } else {
-            free & !(1 << squeeze(to, still))
+            free & !(1 << squeeze(to, waiting))
         };
         for from in bits(step.lines.near(to) & !closed) {
-            let before = rest | 1 << squeeze(from, still);
+            let before = rest | 1 << squeeze(from, waiting);
             let column = if material.own.marks == 0 {
                 rank(before, material.own.archers.into())
             } else {
@@ -341,7 +346,7 @@ fn undo_moves(step: Step<'_>, block: &Block, origin: Origin, item: Item, cells: 
     longest
 }
 
-/// The pattern of marks after the archer with number `old` in order got number `new`.
+/// The pattern of marks after the archer at index `old` moved to index `new` in the order.
 #[inline(always)]
 fn moved_pattern(marks: u32, old: usize, new: u32) -> u32 {
     let bit = marks >> old & 1;
@@ -351,18 +356,18 @@ fn moved_pattern(marks: u32, old: usize, new: u32) -> u32 {
     rest & below | (rest & !below) << 1 | bit << new
 }
 
-/// Updates the byte of the position before an action; `army` are the acting player's archers and
-/// marks in it. Answers the plies of the result, if that is new.
+/// Updates the byte of a predecessor, in which the acting player has the archers and marks `army`. Returns
+/// the plies of the new result, or 0 if there is none.
 #[inline(always)]
 fn update(
-    step: Step<'_>,
+    step: Spread<'_>,
     block: &Block,
     item: Item,
     army: impl FnOnce() -> (u32, u32),
     cell: &mut u8,
 ) -> u32 {
     if !item.won() {
-        // Games that are over and positions won sooner have a lower byte, counters a higher one.
+        // Finished games and quicker wins have lower bytes, counters have higher ones.
         let now = code::won(step.plies + 1);
         if now < *cell {
             *cell = now;
@@ -374,8 +379,8 @@ fn update(
             mover: block.material.mover,
             own: Army { archers, marked },
             enemy: Army {
-                archers: item.still(),
-                marked: pick(item.still_marks(), item.still()),
+                archers: item.waiting(),
+                marked: pick(item.waiting_marks(), item.waiting()),
             },
         };
         let plies = (step.plies + 1).max(longest_below(step.lines, step.lower, &placement));

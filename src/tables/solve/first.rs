@@ -1,19 +1,19 @@
-//! What can be said of a position before any other of its layer is known: whether the game is over,
-//! what its actions to lower layers are worth, and how many others it has.
+//! The first byte of a position, which depends on lower layers only: whether the game is over, the values
+//! of the actions that lead to lower layers, and the number of other actions.
 
 use super::Layers;
 use crate::game::Verdict;
-use crate::tables::code::{self, Counters, OVER_DRAWN};
+use crate::tables::code::{self, ActionCounters, OVER_DRAWN};
 use crate::tables::index::{Army, Block, Placement, army};
 use crate::tables::lines::{Lines, capture, deploy_places, goal, is_over, score_difference};
 use crate::tables::subsets::{bits, expand, next, pick, places_outside};
 
 /// Writes the first byte of every position in some rows of a block: results of finished games, wins
-/// by way of lower layers, losses of players with no other way, and counters for all others.
+/// and forced losses through lower layers, and counters for all others.
 #[inline(always)]
 pub(super) fn fill(
     lines: &Lines,
-    counters: Counters,
+    counters: ActionCounters,
     lower: &Layers<'_>,
     block: &Block,
     first_row: usize,
@@ -49,7 +49,12 @@ pub(super) fn fill(
 }
 
 #[inline(always)]
-fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: &Placement) -> u8 {
+fn first_byte(
+    lines: &Lines,
+    counters: ActionCounters,
+    lower: &Layers<'_>,
+    placement: &Placement,
+) -> u8 {
     if is_over(placement) {
         return match score_difference(placement) {
             1.. => code::won(0),
@@ -60,7 +65,7 @@ fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: 
     let mut actions =
         lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
     if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
-        // Nothing is left to the opponent: he has no point, and the game is over.
+        // This captures the opponent's last archer, which ends the game without points for the opponent.
         return code::won(1);
     }
     let (mut best, mut drawn, mut longest) = (u32::MAX, false, 0);
@@ -76,14 +81,14 @@ fn first_byte(lines: &Lines, counters: Counters, lower: &Layers<'_>, placement: 
     if best != u32::MAX {
         code::won(best)
     } else if actions + u32::from(drawn) > 0 {
-        // A drawn action never gets lost, so that its counter never comes to an end.
+        // A drawing action never becomes a losing one, so the counter never runs out.
         counters.counter(actions + u32::from(drawn))
     } else {
         code::lost(longest)
     }
 }
 
-/// The plies until a lost position is lost, as far as actions to lower layers go; 0 without any.
+/// The longest loss among the actions to lower layers, in plies; 0 without any.
 #[inline(always)]
 pub(super) fn longest_below(lines: &Lines, lower: &Layers<'_>, placement: &Placement) -> u32 {
     let mut longest = 0;
@@ -103,8 +108,8 @@ fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
     lines.near(last.trailing_zeros()) & from != 0
 }
 
-/// Visits what the captures that lower the force lead to: those by a marked archer or of a marked
-/// archer. Otherwise the capturer's new mark makes up for the archer that is gone.
+/// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
+/// other captures the new mark of the capturing archer makes up for the captured archer.
 #[inline(always)]
 fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
     let Placement { mover, own, enemy } = *placement;

@@ -1,13 +1,13 @@
 //! Solves one layer from the finished ones below it.
 //!
 //! A position's actions lead to its own layer or to a lower one. [`first`] gives every position a
-//! byte: a result where one is certain, else a counter of the actions that do not lose yet. Then the
-//! results spread backwards ([`back`]), by distance: step `n` takes all positions whose result comes
-//! after `n` plies. Before a lost position lies one that is won after `n + 1` plies, unless it wins
-//! sooner; before a won one lies one with an action less to hope for, lost once none is left. What
-//! still has a counter when no result is left to spread can neither be won nor lost.
+//! byte: its result if that is certain, else a counter of the actions that may not lose. Then the
+//! results are propagated backwards ([`back`]) by distance: step `n` takes all positions with a result
+//! after `n` plies. A predecessor of a lost position is won after `n + 1` plies, unless it wins sooner. A
+//! predecessor of a won position decrements its counter; when no action is left, it is lost. Positions
+//! that still have a counter after the last step are drawn.
 //!
-//! Distances come out exact because every result of step `n` is final when step `n` begins: later
+//! Distances are exact because all results with distance `n` are final when step `n` begins: later
 //! steps write larger distances only.
 
 mod back;
@@ -18,54 +18,51 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use self::back::{Bins, Columns, Origin, Step, Target};
-use super::code::{self, Counters, DRAWN};
-use super::index::{Block, Layer, Placement};
+use self::back::{Bins, Columns, Origin, Spread, TargetBlock};
+use super::code::{self, ActionCounters, DRAWN};
+use super::index::{Block, LEAST_FORCE, Layer, Material, Placement};
 use super::lines::Lines;
 use super::subsets::{self, MOST, choose};
 use crate::game::Proven;
 
 /// Finished layers: the bytes of each, lowest force first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Layers<'a> {
     layers: Vec<(Layer, &'a [u8])>,
 }
 
 impl<'a> Layers<'a> {
-    /// All of these, from the lowest force on.
-    pub fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
-        let mut layers = Layers::default();
-        finished.for_each(|bytes| layers.push(bytes));
-        layers
-    }
-
-    /// Adds the layer of the next higher force.
+    /// The layers with these bytes, from the lowest force up.
     ///
     /// # Panics
-    /// Panics unless there is one byte for each of its positions.
-    fn push(&mut self, bytes: &'a [u8]) {
-        let layer = Layer::new(super::index::LEAST_FORCE + self.layers.len() as u32);
-        assert_eq!(bytes.len(), layer.len(), "a byte for each position");
-        self.layers.push((layer, bytes));
+    /// Panics unless every layer has one byte per position.
+    pub fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
+        let layers = finished.zip(LEAST_FORCE..).map(|(bytes, force)| {
+            let layer = Layer::new(force);
+            assert_eq!(bytes.len(), layer.size(), "one byte per position");
+            (layer, bytes)
+        });
+        Layers {
+            layers: layers.collect(),
+        }
     }
 
-    /// What a placement in one of the layers is worth.
+    /// The value of a placement in one of the layers.
     #[inline(always)]
     fn proven(&self, placement: &Placement) -> Proven {
-        let material = super::index::Material::of(placement);
-        let number = material.force() - super::index::LEAST_FORCE;
+        let number = Material::of(placement).force() - LEAST_FORCE;
         let (layer, bytes) = &self.layers[number as usize];
         let index = layer.index(placement).expect("both players have archers");
         code::proven(bytes[index])
     }
 }
 
-/// A layer on its way to being solved, between two steps.
+/// An unfinished layer between two steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
     /// Results and counters.
     pub bytes: Vec<u8>,
-    /// The distance whose positions are looked at next.
+    /// The distance to propagate next.
     pub next: u32,
     /// The largest distance written so far.
     pub longest: u32,
@@ -73,24 +70,23 @@ pub struct Unfinished {
 
 /// A solved layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct SolvedLayer {
     /// The result of every position.
     pub bytes: Vec<u8>,
     /// The largest distance.
     pub longest: u32,
 }
 
-/// Somebody who follows the work on a layer.
-pub trait Watch {
-    /// So many positions have their first byte by now.
+/// Follows the progress of a layer. The unit type ignores it.
+pub trait Monitor {
+    /// `positions` of the layer have their first byte.
     fn filled(&mut self, positions: usize);
 
-    /// A step is done, in which the results of so many positions spread.
+    /// A step is done, which propagated the results of `positions` positions.
     fn stepped(&mut self, state: &Unfinished, positions: u64) -> io::Result<()>;
 }
 
-/// Nobody follows.
-impl Watch for () {
+impl Monitor for () {
     fn filled(&mut self, _: usize) {}
 
     fn stepped(&mut self, _: &Unfinished, _: u64) -> io::Result<()> {
@@ -101,10 +97,10 @@ impl Watch for () {
 /// Why a layer was not solved.
 #[derive(Debug, thiserror::Error)]
 pub enum SolveError {
-    /// A game of the layer takes more plies than a byte holds.
+    /// A distance does not fit into a byte.
     #[error(
-        "force {force}: a game under best play takes more than the {most} plies that a byte holds beside \
-         this board's counters; build a lower force"
+        "force {force}: a game under best play takes more than {most} plies, the most that a byte can hold \
+         on this board; build a lower force"
     )]
     TooLong {
         /// The layer.
@@ -112,18 +108,18 @@ pub enum SolveError {
         /// The most plies that fit.
         most: u32,
     },
-    /// Whoever followed the work failed.
+    /// The monitor failed.
     #[error("{0}")]
-    Watch(io::Error),
+    Monitor(io::Error),
 }
 
-/// Positions read at a time: what they lead back to is kept until it is worked off.
+/// Positions scanned at a time; their predecessors are kept in memory until they are updated.
 const SLAB: usize = 1 << 23;
 
-/// Bytes that one bin of origins lies in: they fit into a core's cache.
+/// Bytes of the table that one bin covers: they fit into a core's cache.
 const BIN: usize = 1 << 18;
 
-/// Parts a slab is cut into, more than there are cores, so that none waits long for another.
+/// Parallel parts of a slab: more than there are cores, to balance the load.
 const PARTS: usize = 16;
 
 /// The solver of one layer.
@@ -131,7 +127,7 @@ pub struct Solver<'a> {
     lines: &'a Lines,
     layer: &'a Layer,
     lower: &'a Layers<'a>,
-    counters: Counters,
+    counters: ActionCounters,
     columns: Columns,
 }
 
@@ -142,19 +138,19 @@ impl<'a> Solver<'a> {
             lines,
             layer,
             lower,
-            // One more for a drawn action to a lower layer.
-            counters: Counters::up_to(lines.most_actions() + 1),
+            // One more for a drawing action to a lower layer.
+            counters: ActionCounters::up_to(lines.most_actions() + 1),
             columns: columns(),
         }
     }
 
     /// Gives every position its first byte.
-    pub fn start(&self, watch: &mut dyn Watch) -> Result<Unfinished, SolveError> {
-        let mut bytes = vec![DRAWN; self.layer.len()];
+    pub fn start(&self, monitor: &mut dyn Monitor) -> Result<Unfinished, SolveError> {
+        let mut bytes = vec![DRAWN; self.layer.size()];
         let mut rest = bytes.as_mut_slice();
         let mut filled = 0;
         for block in self.layer.blocks() {
-            let (cells, after) = rest.split_at_mut(block.len());
+            let (cells, after) = rest.split_at_mut(block.size());
             rest = after;
             for (slab, cells) in cells
                 .chunks_mut(slab_rows(block) * block.columns)
@@ -177,7 +173,7 @@ impl<'a> Solver<'a> {
                         );
                     });
                 filled += cells.len();
-                watch.filled(filled);
+                monitor.filled(filled);
             }
         }
         let longest = bytes
@@ -194,12 +190,12 @@ impl<'a> Solver<'a> {
         })
     }
 
-    /// Spreads results until none is left, and answers the solved layer.
+    /// Propagates results until none is left, and returns the solved layer.
     pub fn finish(
         &self,
         mut state: Unfinished,
-        watch: &mut dyn Watch,
-    ) -> Result<Finished, SolveError> {
+        monitor: &mut dyn Monitor,
+    ) -> Result<SolvedLayer, SolveError> {
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
         while state.next <= state.longest {
             let mut positions = 0;
@@ -207,22 +203,22 @@ impl<'a> Solver<'a> {
                 positions += self.step(&mut state, number, &mut workers)?;
             }
             state.next += 1;
-            watch
+            monitor
                 .stepped(&state, positions)
-                .map_err(SolveError::Watch)?;
+                .map_err(SolveError::Monitor)?;
         }
         state.bytes.par_iter_mut().for_each(|byte| {
             if self.counters.is_counter(*byte) {
                 *byte = DRAWN;
             }
         });
-        Ok(Finished {
+        Ok(SolvedLayer {
             bytes: state.bytes,
             longest: state.longest,
         })
     }
 
-    /// Spreads the results of one block that come at this step.
+    /// Propagates the results of one block that belong to this step; returns the number of positions.
     fn step(
         &self,
         state: &mut Unfinished,
@@ -266,14 +262,14 @@ impl<'a> Solver<'a> {
         Ok(found)
     }
 
-    /// Works off all bins.
+    /// Updates the positions in all bins.
     fn spread(
         &self,
         state: &mut Unfinished,
-        targets: &[Option<Target>; 3],
+        targets: &[Option<TargetBlock>; 3],
         workers: &mut [Bins],
     ) -> Result<(), SolveError> {
-        let step = Step {
+        let step = Spread {
             lines: self.lines,
             counters: self.counters,
             lower: self.lower,
@@ -284,7 +280,7 @@ impl<'a> Solver<'a> {
                 continue;
             };
             let block = &target.block;
-            let longest = state.bytes[block.start..][..block.len()]
+            let longest = state.bytes[block.start..][..block.size()]
                 .par_chunks_mut(target.rows_per_bin * block.columns)
                 .enumerate()
                 .map(|(bin, bytes)| {
@@ -311,11 +307,11 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Where the positions lie that `origin` leads from into this block.
-    fn target(&self, block: &Block, origin: Origin) -> Option<Target> {
+    /// The block of the positions from which actions of kind `origin` lead into `block`.
+    fn target(&self, block: &Block, origin: Origin) -> Option<TargetBlock> {
         let material = origin.material(&block.material)?;
         let block = self.layer.blocks()[self.layer.block_of(&material)?];
-        Some(Target {
+        Some(TargetBlock {
             block,
             rows_per_bin: (BIN / block.columns).max(1),
         })
