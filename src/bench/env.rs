@@ -1,4 +1,4 @@
-//! How fast the environment is: random legal play.
+//! The speed of the environment in random legal play.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,20 +10,20 @@ use crate::encode::Encode;
 use crate::env::VecEnv;
 use crate::game::Action;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct EnvWork {
     /// Games in lockstep.
     pub games: usize,
-    /// Also write features and mask of every position.
+    /// Whether to write features and mask of every position.
     pub observe: bool,
     /// The seed of the random play.
     pub seed: u64,
-    /// How long one of the runs takes at least.
+    /// The minimum time of each run.
     pub run_time: Duration,
 }
 
-/// How fast random legal play went: the medians of several runs.
+/// The speed of random legal play: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnvSpeed {
     /// The game.
@@ -32,15 +32,15 @@ pub struct EnvSpeed {
     pub games: usize,
     /// Whether features and masks were written.
     pub observe: bool,
-    /// Threads that had games to play.
+    /// Threads with games.
     pub threads: usize,
-    /// Plies a second.
+    /// Plies per second.
     pub plies_per_s: f64,
     /// Plies per second of processor time.
     pub plies_per_cpu_s: f64,
-    /// Finished games a second.
+    /// Finished games per second.
     pub games_per_s: f64,
-    /// Plies of a finished game, if any finished.
+    /// The mean number of plies of a finished game, if any finished.
     pub mean_length: Option<f64>,
 }
 

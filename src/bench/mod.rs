@@ -1,4 +1,4 @@
-//! How fast the parts are, as numbers that anyone can measure again.
+//! Speed measurements of the parts: environment, networks, search, self-play, tables.
 
 mod env;
 mod net;
@@ -16,10 +16,10 @@ pub use search::{SearchSpeed, SearchWork, search};
 pub use selfplay::{SelfPlaySpeed, SelfPlayWork, selfplay};
 pub use tables::{LookupSpeed, tables};
 
-/// Runs whose median is reported.
+/// The number of runs. Their median is reported.
 const RUNS: usize = 5;
 
-/// What came of some work, and the time it took.
+/// Counts of the work done in a run, and its time.
 struct Run<const COUNTS: usize> {
     counts: [u64; COUNTS],
     seconds: f64,
@@ -27,7 +27,7 @@ struct Run<const COUNTS: usize> {
 }
 
 impl<const COUNTS: usize> Run<COUNTS> {
-    /// Repeats some work, which answers what came of it, for at least this time.
+    /// Repeats some work, which returns its counts, for at least this time.
     fn of(at_least: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Run<COUNTS> {
         let (start, cpu_start) = (Instant::now(), ProcessTime::now());
         let mut counts = work();
@@ -56,7 +56,7 @@ impl<const COUNTS: usize> Run<COUNTS> {
 struct Runs<const COUNTS: usize>([Run<COUNTS>; RUNS]);
 
 impl<const COUNTS: usize> Runs<COUNTS> {
-    /// Runs the work for this time each, after a shorter run that warms caches and clocks up.
+    /// Repeats the work in several runs of this time each, after a shorter run to warm up.
     fn of(run_time: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Runs<COUNTS> {
         Run::of(run_time / 4, &mut work);
         Runs([(); RUNS].map(|()| Run::of(run_time, &mut work)))
@@ -68,7 +68,7 @@ impl<const COUNTS: usize> Runs<COUNTS> {
         numbers[RUNS / 2]
     }
 
-    /// Over all runs.
+    /// The sum of a count over all runs.
     fn sum(&self, count: usize) -> u64 {
         self.0.iter().map(|run| run.counts[count]).sum()
     }

@@ -1,4 +1,4 @@
-//! How fast frozen networks are on one core, kernel by kernel.
+//! The speed of frozen networks on one core, kernel by kernel.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use crate::game::Action;
 use crate::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
 use crate::random::stream;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct NetWork {
-    /// The network.
+    /// The size of the network.
     pub net: NetConfig,
     /// Positions in a batch.
     pub batch: usize,
     /// The seed of weights and positions.
     pub seed: u64,
-    /// How long one of the runs takes at least.
+    /// The minimum time of each run.
     pub run_time: Duration,
 }
 
-/// How fast a network is on one core: the medians of several runs for every kernel.
+/// The speed of a network on one core: medians of several runs for every kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct NetSpeed {
     game: &'static str,
@@ -64,8 +64,8 @@ impl fmt::Display for NetSpeed {
     }
 }
 
-/// Evaluates positions of random games with random weights, with each of these kernels that the
-/// processor has, on the calling thread.
+/// Evaluates positions of random games with random weights on the calling thread, with each of these
+/// kernels that the processor supports.
 pub fn net<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
     let shape = NetShape::of(game);
     let weights = Weights::random(work.net, shape, &mut stream(work.seed, 0));
@@ -99,7 +99,7 @@ fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: Duration) 
     }
 }
 
-/// Positions of random games, one after another.
+/// Positions of random games in sequence.
 fn random_batch<G: Encode>(game: &G, size: usize, seed: u64) -> FeatureBatch {
     let mut batch = FeatureBatch::new();
     let mut env = VecEnv::new(game.clone(), 1, seed);

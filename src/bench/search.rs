@@ -1,4 +1,4 @@
-//! How fast an agent thinks.
+//! The speed of an agent's search.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::env::{Keep, Opening, Shard};
 use crate::game::{Action, Game};
 use crate::random::{Stream, stream};
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchWork {
-    /// Games side by side.
+    /// Games in parallel.
     pub games: usize,
-    /// Simulations or nodes per choice, in place of the agent's own number.
+    /// Simulations or nodes per choice; overrides the agent's own number.
     pub nodes: Option<u64>,
     /// The seed of all randomness.
     pub seed: u64,
-    /// How long one of the runs takes at least.
+    /// The minimum time of each run.
     pub run_time: Duration,
 }
 
-/// How fast an agent thought while it played against itself: the medians of several runs.
+/// The speed of an agent's search in games against itself: medians of several runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct SearchSpeed {
     game: &'static str,
@@ -44,7 +44,7 @@ impl fmt::Display for SearchSpeed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "{}, {}, {} game(s), {:.0} simulations or nodes a choice: {:.0} k of them per CPU second \
+            "{}, {}, {} game(s), {:.0} simulations or nodes per choice: {:.0} k of them per CPU second \
              ({:.0} k/s), {:.0} root positions per CPU second ({:.0}/s)",
             self.game,
             self.agent,
@@ -66,7 +66,7 @@ impl fmt::Display for SearchSpeed {
     }
 }
 
-/// Lets the agent play against itself on this thread and reports the speed.
+/// Plays the agent against itself on this thread and reports the speed.
 pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> SearchSpeed {
     let opening = || Some(Opening::at(game.start()));
     let mut env = Shard::new(game, 0..work.games, Keep::default(), |_| opening());

@@ -1,4 +1,4 @@
-//! How fast self-play is.
+//! The speed of self-play.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
 use crate::selfplay::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
 use crate::tables::HasEndgames;
 
-/// What to measure.
+/// The settings of a measurement.
 #[derive(Clone, Debug)]
 pub struct SelfPlayWork {
-    /// How it plays.
+    /// The settings of self-play.
     pub settings: SelfPlaySettings,
     /// The network.
     pub weights: Weights,
     /// The seed of the games.
     pub seed: u64,
-    /// How long to play at least.
+    /// The minimum time to play.
     pub run_time: Duration,
 }
 
-/// How fast self-play went.
+/// The speed of self-play.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfPlaySpeed {
     game: &'static str,
@@ -39,15 +39,15 @@ pub struct SelfPlaySpeed {
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
-    exact: f64, // the share of games that came to a position of exact tables
+    exact: f64, // the share of games that reached a position of exact tables
     root_positions_per_s: f64,
     simulations_per_s: f64,
     evaluations_per_s: f64,
     root_positions_per_cpu_s: f64,
     simulations_per_cpu_s: f64,
     evaluations_per_cpu_s: f64,
-    remembered: f64, // the share of judgements that needed no evaluation
-    // Shares of the time; the rest are trees, rules and samples.
+    cached: f64, // the share of requested evaluations that were cached
+    // Shares of the time. Trees include rules and samples.
     features_share: f64,
     network_share: f64,
     tree_share: f64,
@@ -81,11 +81,11 @@ impl fmt::Display for SelfPlaySpeed {
         write!(
             out,
             "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations ({:.0} % of the \
-             judgements were remembered); {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
+             requests were cached); {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
             self.root_positions_per_cpu_s,
             self.simulations_per_cpu_s,
             self.evaluations_per_cpu_s,
-            100.0 * self.remembered,
+            100.0 * self.cached,
             100.0 * self.tree_share,
             100.0 * self.features_share,
             100.0 * self.network_share
@@ -112,12 +112,12 @@ pub fn selfplay<G: Encode + HasEndgames>(
         })
         .collect();
     let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
-    play.round(); // claims memory and warms up
+    play.round(); // allocates memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
     let mut all = Round::default();
     let run = Run::of(work.run_time, || {
         let mut round = play.round();
-        round.samples = Default::default(); // they are not what is measured
+        round.samples = Default::default(); // not needed
         all.add(&round);
         let counts = &round.counts;
         [
@@ -150,7 +150,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
         root_positions_per_cpu_s: run.per_cpu_s(0),
         simulations_per_cpu_s: run.per_cpu_s(1),
         evaluations_per_cpu_s: run.per_cpu_s(2),
-        remembered: counts.remembered as f64 / counts.requests.max(1) as f64,
+        cached: counts.cached as f64 / counts.requests.max(1) as f64,
         features_share,
         network_share: evaluating_share - features_share,
         tree_share: 1.0 - evaluating_share,

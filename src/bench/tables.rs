@@ -1,4 +1,4 @@
-//! How long a lookup takes.
+//! The speed of table lookups.
 
 use std::hint::black_box;
 
@@ -8,16 +8,16 @@ use crate::games::JarmoPosition;
 use crate::random::stream;
 use crate::tables::{Tables, random_position};
 
-/// Seconds of processor time that a lookup of a random position takes, from positions in memory.
+/// Processor seconds per lookup of a random position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LookupSpeed {
-    /// The layer.
+    /// The force of the layer.
     pub force: u32,
-    /// Per lookup, many of them in a row.
+    /// Lookups one after another.
     pub throughput: f64,
-    /// Per lookup, many of them at once.
+    /// Lookups of many positions in one call.
     pub at_once: f64,
-    /// Per lookup, where each has to wait for the answer of the one before.
+    /// Lookups that each depend on the result of the one before.
     pub latency: f64,
 }
 
@@ -48,7 +48,7 @@ pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
         .collect()
 }
 
-/// Looks up one position of each pair: which one, the answer before tells.
+/// Looks up one position of each pair. Which one depends on the result before.
 fn chase(tables: &Tables, positions: &[JarmoPosition]) {
     let mut which = 0;
     for pair in positions.as_chunks::<2>().0 {

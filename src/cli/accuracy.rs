@@ -17,7 +17,7 @@ use jarmo::game::Game;
 use jarmo::games::Jarmo;
 use jarmo::tables::Tables;
 
-/// Measure how often agents' decisions keep the best result, against exact tables
+/// Measure how often agents keep the best result, according to exact tables
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
@@ -28,15 +28,15 @@ pub(super) struct Args {
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// Positions of each kind
+    /// Number of positions of each kind
     #[arg(long, value_name = "N", default_value_t = 2000)]
     positions: usize,
-    /// Which positions: random placements, positions from the agent's games against itself, or both
+    /// Kind of positions: random ones, positions from the agent's games against itself, or both
     #[arg(long, value_enum, default_value = "both")]
     from: Source,
-    /// Nodes or simulations a decision, several to compare; 0 asks the network of an agent file
-    /// without any search, and no other agent
-    /// [default: what the agent's spec says, and 0 for agent files]
+    /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file
+    /// without search and skips other agents
+    /// [default: the number in the agent's spec, and 0 for agent files]
     #[arg(
         long,
         visible_alias = "sims",
@@ -44,16 +44,16 @@ pub(super) struct Args {
         value_delimiter = ','
     )]
     nodes: Vec<u64>,
-    /// Threads to ask agents on [default: one for each core]
+    /// Threads [default: one per core]
     #[arg(long, value_name = "T")]
     threads: Option<NonZeroUsize>,
-    /// How many of the worst mistakes to list
+    /// Number of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3)]
     worst: usize,
-    /// The seed of positions and agents
+    /// Seed of positions and agents
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// One JSON object a line for every agent, kind of positions and budget
+    /// Print one JSON object per line for every agent, kind of positions and budget
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +69,7 @@ enum Source {
     Both,
 }
 
-/// An agent for each thread, and what they may spend on a decision, one after the other.
+/// An agent per thread, and the budgets to measure one after another.
 struct Candidate {
     agents: Vec<Box<dyn Agent<Jarmo>>>,
     budgets: Vec<Budget>,
@@ -77,11 +77,11 @@ struct Candidate {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Budget {
-    /// The network alone.
+    /// The network without search.
     NoSearch,
-    /// What the spec says.
+    /// The number in the spec.
     OfSpec,
-    /// So many nodes or simulations.
+    /// This many nodes or simulations.
     Nodes(u64),
 }
 
@@ -106,7 +106,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     }
     if candidates.is_empty() {
         return Err(Failure::usage(
-            "--nodes 0 asks networks without search, and no agent has one; give another number",
+            "--nodes 0 needs an agent with a network; give another number of nodes",
         ));
     }
     let random = Exam::random(&game, &tables, args.positions, args.seed);
@@ -130,8 +130,8 @@ pub(super) fn run(args: Args) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The network of a spec, if it has one and is to be asked alone, and the agent itself, if it is to
-/// search.
+/// The candidates of a spec: its network without search, if there is one and `--nodes` asks for it, and
+/// the agent itself, if it is to search.
 fn candidates_of(
     args: &Args,
     game: &Jarmo,

@@ -25,27 +25,27 @@ use jarmo::record::{GameRecord, RecordError, RecordFile};
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
 #[command(after_help = "\
-AGENT may also be a run of training: run:DIR@STEP is one checkpoint, run:DIR or any directory all in it
-(see --every). Settings after ? hold for each.
-Every opening is played twice with the sides swapped, and the two games count as one pair.
-Ctrl-C ends with the table so far; with --games-out nothing finished is lost. docs/evaluating.md
-says how to read the numbers.")]
+AGENT may also be a training run: run:DIR@STEP is one checkpoint, run:DIR or any directory is all of
+its checkpoints (see --every). Settings after ? apply to each of them.
+Each opening is played twice with the sides swapped, and the two games count as one pair.
+Ctrl-C stops and prints the table so far; with --games-out no finished game is lost.
+docs/evaluating.md explains the numbers.")]
 pub(super) struct Args {
     /// The agents
     #[arg(value_name = "AGENT", required = true, help = agents_help())]
     agents: Vec<String>,
     #[command(flatten)]
     game: GameArgs,
-    /// Of a run's checkpoints, only every K-th, counted back from the last
+    /// Take only every K-th checkpoint of a run, counted back from the last
     #[arg(long, value_name = "K")]
     every: Option<NonZeroUsize>,
-    /// Games of every match: an even number
+    /// Games per match: an even number
     #[arg(long, value_name = "N", default_value = "200", value_parser = even_games)]
     games: u32,
-    /// The first agent meets all others, and they do not meet each other
+    /// The first agent plays against all others, which do not play each other
     #[arg(long)]
     gauntlet: bool,
-    /// Simulations or nodes a move for every agent, instead of what its spec says
+    /// Simulations or nodes per move for every agent; overrides the spec
     #[arg(
         long,
         visible_alias = "sims",
@@ -54,26 +54,26 @@ pub(super) struct Args {
     )]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
-    /// Milliseconds a move for every agent; one game at a time is played on every thread
+    /// Milliseconds per move for every agent; each thread plays one game at a time
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
-    /// Random plies that every game begins with; of openings from a file, plies to take [default: 2]
+    /// Random plies at the start of each game; with --openings, plies to take from the file [default: 2]
     #[arg(long, value_name = "PLIES")]
     opening_plies: Option<u32>,
-    /// Openings, one a line: a game record, or actions separated by spaces
+    /// Openings, one per line: a game record, or actions separated by spaces
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
-    /// What openings and the agents' randomness come from
+    /// Seed of openings and agents
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
-    /// Threads that play [default: one per core]
+    /// Threads [default: one per core]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// An agent whose rating is fixed, such as random=0 [default: the mean of all is 0]
+    /// An agent with a fixed rating, such as random=0 [default: the mean of all ratings is 0]
     #[arg(long, value_name = "AGENT=ELO")]
     anchor: Option<Anchor>,
-    /// Stop as soon as it is clear whether the first of two agents is ELO0 or ELO1 stronger, with an
-    /// error of about 5 % either way
+    /// Sequential test of two agents: stop when it is clear whether the first one is stronger by ELO0 or
+    /// by ELO1, with an error probability of about 5 % each
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
     /// Write the result to standard output as JSON
@@ -82,17 +82,17 @@ pub(super) struct Args {
     /// Write the ratings to standard output as CSV
     #[arg(long)]
     csv: bool,
-    /// Draw the ratings to this file
+    /// Draw the ratings as SVG to this file
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Draw the ratings of checkpoints over hours of processor time instead of steps
+    /// Draw the ratings of checkpoints by hours of processor time instead of steps
     #[arg(long, requires = "svg")]
     over_cpu: bool,
-    /// Write every game to this new file, one a line
+    /// Write every game to this new file, one per line
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     games_out: Option<PathBuf>,
-    /// Go on with an interrupted tournament from its games, and add to them. More games and agents than
-    /// before are welcome
+    /// Continue a tournament from the games in this file, and append to it. There may be more games and
+    /// agents than before
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
 }
@@ -101,7 +101,7 @@ fn agents_help() -> String {
     format!("The agents, two for a match, more for a round robin: {AGENTS}")
 }
 
-/// All games of a tournament are laid out in memory before the first one.
+/// A tournament schedules all games in memory before the first one.
 const MOST_GAMES: u32 = 1_000_000;
 
 fn even_games(text: &str) -> Result<u32, String> {
@@ -109,7 +109,7 @@ fn even_games(text: &str) -> Result<u32, String> {
         Ok(0) => Err("no games; ask for at least 2".to_owned()),
         Ok(games) if games > MOST_GAMES => Err(format!("at most {MOST_GAMES} games")),
         Ok(games) if games % 2 == 1 => Err(format!(
-            "an odd number leaves one opening without its other side; take {} or {}",
+            "the number must be even, because each opening is played from both sides; take {} or {}",
             games - 1,
             games.saturating_add(1)
         )),
@@ -118,7 +118,7 @@ fn even_games(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Who takes part: names, and what the agents are made from, in the same order.
+/// The participants: names and specs in the same order.
 struct Field {
     entrants: Vec<Entrant>,
     specs: Vec<AgentSpec>,
@@ -143,7 +143,7 @@ impl Args {
         }
     }
 
-    /// Who takes part.
+    /// The participants of these arguments.
     fn field(&self) -> Result<Field, Failure> {
         let every = self.every.map_or(1, NonZeroUsize::get);
         let mut agents: Vec<Expanded> = Vec::new();
@@ -152,7 +152,7 @@ impl Args {
         }
         if self.every.is_some() && agents.iter().all(|agent| agent.checkpoint.is_none()) {
             return Err(Failure::usage(
-                "--every counts a run's checkpoints, and no run is among the agents; name one as run:DIR",
+                "--every selects checkpoints of a run, but no agent is a run; name one as run:DIR",
             ));
         }
         let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
@@ -171,7 +171,7 @@ impl Args {
         })
     }
 
-    /// The agents for every thread.
+    /// A team of agents per thread.
     fn teams<G: CatalogGame>(
         &self,
         game: &G,
@@ -196,7 +196,7 @@ impl Args {
         }
     }
 
-    /// Where records go, and those that are there.
+    /// The file of game records, if any, and the records it already has.
     fn records(&self) -> Result<(Option<RecordFile>, Vec<GameRecord>), Failure> {
         if let Some(path) = &self.games_out {
             let file = RecordFile::create(path).map_err(Failure::new)?;
@@ -208,7 +208,7 @@ impl Args {
         let resumed = RecordFile::resume(path).map_err(Failure::new)?;
         if resumed.torn_bytes > 0 {
             eprintln!(
-                "warning: {}: the last game was only half written and is played again",
+                "warning: {}: the last game was written incompletely and is played again",
                 path.display()
             );
         }
@@ -239,7 +239,7 @@ impl GameTask for ArenaTask<'_> {
         let repeats = args.games as usize / 2 > openings.distinct();
         if repeats {
             eprintln!(
-                "note: there are {} different openings for {} pairs; they repeat",
+                "note: there are only {} different openings for {} pairs, so some are repeated",
                 openings.distinct(),
                 args.games / 2
             );
@@ -293,15 +293,15 @@ fn interrupted(args: &Args, report: &Report) -> String {
         report.games, report.planned_games
     );
     match args.games_out.as_ref().or(args.resume.as_ref()) {
-        None => format!("{so_far}; they are not kept (--games-out FILE keeps them)"),
+        None => format!("{so_far}; the games are not saved (use --games-out FILE to save them)"),
         Some(path) => format!(
-            "{so_far}; the same command with --resume {} goes on",
+            "{so_far}; to continue, run the same command with --resume {}",
             path.display()
         ),
     }
 }
 
-/// Keeps the records and shows how things stand: a table that is drawn over on a terminal, lines elsewhere.
+/// Writes the records and shows the standings: a live table on a terminal, lines elsewhere.
 struct Watch {
     file: Option<RecordFile>,
     block: Option<Block>,
@@ -321,7 +321,7 @@ impl Watch {
         }
     }
 
-    /// How far it is, how fast it goes, and how long it will take.
+    /// Progress, speed and remaining time.
     fn pace(&self, standings: &Standings) -> String {
         let (games, planned) = (standings.games(), standings.planned_games());
         let seconds = self.begun.elapsed().as_secs_f64();
@@ -330,7 +330,7 @@ impl Watch {
         let pace = match left {
             ..120.0 => format!("{rate:.1} games/s, {left:.0} s left"),
             ..7200.0 => format!("{rate:.1} games/s, {:.0} min left", left / 60.0),
-            f64::INFINITY => "none has ended yet".to_owned(),
+            f64::INFINITY => "no game has ended yet".to_owned(),
             _ => format!("{rate:.2} games/s, {:.1} h left", left / 3600.0),
         };
         format!("{games} of {planned} games, {pace}")
@@ -357,7 +357,7 @@ impl Observer for Watch {
         }
         self.shown = Instant::now();
         let pace = self.pace(standings);
-        // Whoever closed standard error does not want to know.
+        // A closed standard error is no reason to stop.
         let _ = match &mut self.block {
             None => writeln!(stderr(), "{pace}"),
             Some(block) => {

@@ -30,7 +30,7 @@ pub(super) fn run(command: Command) -> CommandResult {
     }
 }
 
-/// Prints a measurement as JSON or as a line for people.
+/// Prints a measurement as JSON or as text.
 pub(super) fn report<T: serde::Serialize + std::fmt::Display>(
     measured: &T,
     json: bool,

@@ -10,7 +10,7 @@ use super::{CommandResult, GameArgs, thread_pool};
 use jarmo::bench::{EnvWork, env};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 
-/// Their features alone take gigabytes.
+/// The features of this many games take gigabytes.
 const MOST_GAMES: i64 = 1 << 22;
 
 const MOST_THREADS: i64 = 1024;
@@ -20,7 +20,7 @@ const MOST_THREADS: i64 = 1024;
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
-    /// Games in lockstep
+    /// Games in parallel
     #[arg(long, value_name = "N", default_value = "4096", value_parser = value_parser!(u32).range(1..=MOST_GAMES))]
     games: u32,
     /// Also write the features and the mask of every position
@@ -29,10 +29,10 @@ pub(super) struct Args {
     /// Threads to spread the games over
     #[arg(long, value_name = "T", default_value = "1", value_parser = value_parser!(u32).range(1..=MOST_THREADS))]
     threads: u32,
-    /// Seconds each of the five runs takes
+    /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
-    /// The seed of the random play
+    /// Seed of the random play
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
     /// Print the result as JSON

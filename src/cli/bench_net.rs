@@ -10,23 +10,23 @@ use jarmo::bench::{NetWork, net};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::KernelKind;
 
-/// Networks on one core: positions a second with each kernel that the processor has
+/// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     #[command(flatten)]
     net: NetArgs,
-    /// Only this kernel
+    /// Measure only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<KernelKind>,
-    /// Positions in a batch
+    /// Positions per batch
     #[arg(long, value_name = "N", default_value = "256")]
     batch: NonZeroUsize,
-    /// Seconds each of the five runs takes
+    /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
-    /// The seed of weights and positions
+    /// Seed of weights and positions
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
     /// Print the result as JSON
@@ -52,7 +52,7 @@ impl GameTask for NetTask<'_> {
             Some(kernel) => {
                 let names: Vec<_> = available.iter().map(|kind| kind.name()).collect();
                 return Err(Failure::usage(format!(
-                    "--kernel {kernel}: this processor has only {}",
+                    "--kernel {kernel}: this processor supports only {}",
                     names.join(", ")
                 )));
             }

@@ -20,19 +20,19 @@ pub(super) struct Args {
     /// The agent
     #[arg(long, value_name = "SPEC", default_value = "uniform:32", help = agent_help())]
     agent: AgentSpec,
-    /// A network of random weights in place of an agent: two layers of 128
+    /// Use a network with random weights instead of an agent; tiny: width 128, one block
     #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
     net: Option<NetSize>,
-    /// Games side by side
+    /// Games in parallel
     #[arg(long, value_name = "N", default_value = "1")]
     games: NonZeroUsize,
-    /// Simulations or nodes per choice, in place of the agent's own number
+    /// Simulations or nodes per choice; overrides the agent's own number
     #[arg(long, value_name = "S")]
     sims: Option<u64>,
-    /// Seconds each of the five runs takes
+    /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
-    /// The seed of all randomness
+    /// Seed of all randomness
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
     /// Print the result as JSON

@@ -13,18 +13,18 @@ use jarmo::config::Config;
 use jarmo::net::{AgentFile, NetShape, Weights};
 use jarmo::random::stream;
 
-/// Self-play as training does it: games, positions, simulations, evaluations a second
+/// Self-play as in training: games, positions, simulations and evaluations per second
 ///
-/// With a network of random weights, or with one that has learned: its searches are narrower, and more of
-/// what they ask for is remembered.
+/// The network has random weights, or those of --agent. A trained network searches more narrowly, so more
+/// evaluations are cached.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Play with this agent's network in place of one with random weights
+    /// Play with this agent's network instead of random weights
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
-    /// Threads, each with games of its own
+    /// Threads to spread the games over
     #[arg(long, value_name = "T", default_value = "1")]
     threads: NonZeroUsize,
     /// Seconds to play

@@ -7,11 +7,11 @@ use super::CommandResult;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::search::{Signature, signature};
 
-/// Trees of fixed positions of every game, with the evaluator that knows nothing: the same numbers on
-/// every machine
+/// A checksum of search trees for fixed positions of every game, with a uniform evaluator; it is the
+/// same on every machine
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -1,28 +1,28 @@
-//! A block of lines on a terminal that is drawn over again and again.
+//! A block of lines on a terminal that is redrawn in place.
 
 use std::io;
 
 use console::{Term, truncate_str};
 
-/// The block, on a terminal that collects what is written until it is flushed.
+/// A block on a buffered terminal.
 pub(super) struct Block {
     terminal: Term,
-    drawn: usize, // lines that are there
+    drawn: usize, // lines on the screen
 }
 
 impl Block {
-    /// A block that begins where the terminal is; nothing if it is no terminal.
+    /// A block at the cursor, or `None` if the output is no terminal.
     pub(super) fn on(terminal: Term) -> Option<Block> {
         terminal.is_term().then_some(Block { terminal, drawn: 0 })
     }
 
-    /// The columns that a line may take: one as wide as the terminal would scroll.
+    /// The maximum width of a line. One as wide as the terminal would scroll.
     pub(super) fn width(&self) -> usize {
         usize::from(self.terminal.size().1).saturating_sub(1)
     }
 
-    /// Draws these lines in place of the last ones, after some that stay above. What does not fit is cut
-    /// off, and `tail` stands at the end of a line that was cut.
+    /// Draws `lines` in place of the last ones, after the lines `above`, which stay. Long lines are cut
+    /// off and end with `tail`.
     pub(super) fn draw<'a>(
         &mut self,
         above: impl IntoIterator<Item = String>,
@@ -31,7 +31,7 @@ impl Block {
     ) -> io::Result<()> {
         let rows = usize::from(self.terminal.size().0);
         let width = self.width();
-        self.terminal.clear_line()?; // there may be the echo of Ctrl-C
+        self.terminal.clear_line()?; // the echo of Ctrl-C, if any
         self.terminal.clear_last_lines(self.drawn)?;
         self.drawn = 0;
         for line in above {

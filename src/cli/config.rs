@@ -18,8 +18,8 @@ pub(super) struct Args {
 /// Where the settings of a run come from.
 #[derive(clap::Args)]
 pub(super) struct ConfigArgs {
-    /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later files
-    /// win
+    /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later
+    /// files override earlier ones
     #[arg(long, value_name = "FILE")]
     config: Vec<PathBuf>,
     /// One setting, such as selfplay.simulations=64; may be repeated
@@ -33,7 +33,7 @@ impl ConfigArgs {
         Config::layered(&self.files(), &self.set).map_err(Failure::usage)
     }
 
-    /// All settings of a run that starts from a network of this size.
+    /// All settings of a run that starts from a network of this size, which becomes the default.
     pub(super) fn resolve_from(&self, net: NetConfig) -> Result<Config, Failure> {
         Config::layered_from(net, &self.files(), &self.set).map_err(Failure::usage)
     }

@@ -8,21 +8,21 @@ use jarmo::agent::{AGENTS, AgentSpec};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::engine;
 
-/// Play over standard input and output, by the Universal Game Interface
+/// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
-    /// The agent that thinks
+    /// The agent
     #[arg(long, value_name = "SPEC", default_value = "alphabeta", help = agent_help())]
     agent: AgentSpec,
-    /// The seed of all randomness
+    /// Seed of all randomness
     #[arg(long, value_name = "SEED", default_value = "1")]
     seed: u64,
 }
 
 fn agent_help() -> String {
-    format!("The agent that thinks: {AGENTS}")
+    format!("The agent: {AGENTS}")
 }
 
 pub(super) fn run(args: Args) -> CommandResult {

@@ -8,13 +8,13 @@ use super::{CommandResult, Failure, position_of};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::net::{AgentFile, Inspection, NetOutput};
 
-/// Show what is in an agent file, and what its network says about a position
+/// Show the contents of an agent file, and its network's evaluation of a position
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agent file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Also evaluate this position; `start` is the start of a game
+    /// Also evaluate this position; `start` is the start of the game
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
     /// The board file of an agent that was trained on another board

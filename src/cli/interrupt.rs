@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Failure;
 
-/// The exit status of programs that Ctrl-C ended.
+/// The exit status after Ctrl-C.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// What the first Ctrl-C sets; the second one ends the program at once.
+/// A flag that the first Ctrl-C sets. The second Ctrl-C exits at once.
 pub(super) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);

@@ -1,18 +1,18 @@
-//! The command line: one short file per subcommand, and no logic beyond turning options into calls.
+//! The command line: one short file per subcommand, which turns options into calls.
 
 mod accuracy;
 mod arena;
 mod bench;
-mod block;
 mod bench_env;
+mod bench_net;
 mod bench_search;
-mod bench_signature;
-mod engine;
 #[cfg(feature = "net")]
 mod bench_selfplay;
-mod bench_net;
+mod bench_signature;
+mod block;
 #[cfg(feature = "net")]
 mod config;
+mod engine;
 mod inspect;
 mod interrupt;
 mod net_args;
@@ -68,19 +68,19 @@ enum Command {
 
 /// Why a command ended early.
 pub(crate) enum Failure {
-    /// Something is wrong with what was asked for: a message and the exit status.
+    /// A message and the exit status.
     Message(String, u8),
-    /// Reading or writing failed. A closed pipe is nobody's fault and ends quietly.
+    /// Reading or writing failed. A closed pipe is no error and ends quietly.
     Io(io::Error),
 }
 
 impl Failure {
-    /// A message about something in the world: exit status 1.
+    /// A failure outside the program, such as a missing file: exit status 1.
     pub(crate) fn new(message: impl Display) -> Failure {
         Failure::Message(message.to_string(), 1)
     }
 
-    /// A message about the options themselves: exit status 2, as for any other wrong option.
+    /// Wrong options: exit status 2, as for any option that does not parse.
     pub(crate) fn usage(message: impl Display) -> Failure {
         Failure::Message(message.to_string(), 2)
     }
@@ -98,7 +98,7 @@ impl From<GameError> for Failure {
     }
 }
 
-/// What a command comes to.
+/// The result of a command.
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// Runs the program with the arguments of the process.
@@ -133,7 +133,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Which game, and its rules' settings.
+/// A game and the settings of its rules.
 #[derive(clap::Args)]
 pub(crate) struct GameArgs {
     /// The game
@@ -172,7 +172,7 @@ fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Fai
     }
 }
 
-/// As many threads as `--threads` says, or one for each core.
+/// A pool with the threads of `--threads`, or one per core.
 fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
     let threads = threads.map_or_else(cores, NonZeroUsize::get);
     ThreadPoolBuilder::new()
@@ -181,7 +181,7 @@ fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
         .map_err(|error| Failure::new(format!("--threads {threads}: {error}")))
 }
 
-/// Reads a number of seconds that can be measured and waited for.
+/// Parses a number of seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()

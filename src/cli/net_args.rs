@@ -6,7 +6,7 @@ use jarmo::net::NetConfig;
 /// The size of a network.
 #[derive(clap::Args)]
 pub(super) struct NetArgs {
-    /// Numbers in a layer, a multiple of 32
+    /// Width of a layer, a multiple of 32
     #[arg(long, value_name = "N", default_value = "512")]
     width: usize,
     /// Residual blocks, one layer each
@@ -15,7 +15,7 @@ pub(super) struct NetArgs {
 }
 
 impl NetArgs {
-    /// The size, if a network can have it.
+    /// The size, if it is valid.
     pub(super) fn config(&self) -> Result<NetConfig, Failure> {
         let (width, blocks) = (self.width, self.blocks);
         let config = NetConfig { width, blocks };

@@ -9,7 +9,7 @@ use super::{CommandResult, GameArgs, position_of};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::game::{divide, perft};
 
-/// Far more than anyone can wait for, and little for the stack.
+/// Deeper counts would take forever. The stack is large enough for this depth.
 const MOST_TURNS: i64 = 100;
 
 /// Count the action sequences that complete exactly N turns
@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// The position to start from [default: the start of the game]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
-    /// Show the count for every first action, then the sum
+    /// Print the count for each first action, then the sum
     #[arg(long)]
     divide: bool,
 }

@@ -10,15 +10,15 @@ use super::{CommandResult, Failure, GameArgs, position_of};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::probe::{self, TraceError};
 
-/// Look at the rules from outside
+/// Show and trace positions by the rules
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Read games as JSON lines and write every position of them
+    /// Read games as JSON lines and write all their positions
     #[command(after_help = "\
 A line of input is {\"game\":NAME,\"position\":TEXT,\"max_plies\":200,\"moves\":[TEXT,…]}; position and
 max_plies (0 for no limit) may be left out. The exit status is 1 if any line was refused.")]
     Trace(TraceArgs),
-    /// Draw a position and list what is legal in it
+    /// Draw a position and list its legal actions
     Show(ShowArgs),
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ShowArgs {
     /// Actions to play first, one after another
     #[arg(long, value_name = "ACTION", num_args = 1.., value_delimiter = ' ')]
     moves: Vec<String>,
-    /// Plies after which the game is cut off, 0 for never [default: the game's own]
+    /// Plies after which the game is cut off; 0 for no limit [default: the game's own limit]
     #[arg(long, value_name = "PLIES")]
     max_plies: Option<u32>,
 }
@@ -56,7 +56,7 @@ pub(super) fn run(command: Command) -> CommandResult {
                 max_plies: None,
             };
             for name in GAMES {
-                with_game(name, &settings.fitting(name), Nothing)?; // a bad setting fails here, once
+                with_game(name, &settings.fitting(name), Nothing)?; // reports a wrong setting once
             }
             let out = BufWriter::new(stdout().lock());
             match probe::trace(&settings, stdin().lock(), out) {
@@ -73,7 +73,7 @@ pub(super) fn run(command: Command) -> CommandResult {
     }
 }
 
-/// Nothing to do but to take the settings.
+/// Only checks the settings.
 struct Nothing;
 
 impl GameTask for Nothing {

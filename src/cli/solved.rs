@@ -1,4 +1,4 @@
-//! The game that exact tables are for.
+//! The game that has exact tables.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::games::Jarmo;
 use jarmo::tables::EndgameError;
 
-/// A game with exact tables, and its rules' settings.
+/// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
 pub(super) struct SolvedGameArgs {
     /// The game: jarmo, the only one with exact tables
@@ -19,7 +19,7 @@ pub(super) struct SolvedGameArgs {
 }
 
 impl SolvedGameArgs {
-    /// Jarmo's rules on the board that was asked for; another game is refused.
+    /// Jarmo on the given board. Other games are refused.
     pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
         let settings = GameSettings {
             board: self.board.clone(),

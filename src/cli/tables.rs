@@ -18,18 +18,18 @@ use jarmo::tables::{
     BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, Tables, build, shuttle_effect, verify,
 };
 
-/// Exact values of all positions with few archers and marks
+/// Exact tables: the results of all positions with few archers and marks
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Check tables: every byte, random positions against the rules, and games played out
+    /// Check tables: every byte, random positions against their successors, and games played out
     Verify(VerifyArgs),
-    /// Tell what a position is worth and which actions are best
+    /// Print the exact results of a position and of its actions
     Probe(ProbeArgs),
-    /// Solve the smallest forces with the shuttle rule and tell what it changes
+    /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
-    /// Measure how long looking up a random position takes
+    /// Measure the time of a lookup
     Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
     Stats(StatsArgs),
@@ -43,10 +43,10 @@ pub(super) struct BuildArgs {
     #[arg(long, value_name = "F")]
     #[arg(value_parser = clap::value_parser!(u32).range(i64::from(LEAST_FORCE)..=i64::from(MOST_FORCE)))]
     force: u32,
-    /// The directory to build in; layers that are there and sound are kept
+    /// The directory to build in; intact layers that are already there are kept
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Write the layer under way to disk every so many seconds
+    /// Save the unfinished layer every this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     save_every: Duration,
 }
@@ -61,7 +61,7 @@ pub(super) struct VerifyArgs {
     /// Random positions to check in every layer
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     samples: u64,
-    /// The seed of the random positions
+    /// Seed of the random positions
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
@@ -96,7 +96,7 @@ pub(super) struct BenchArgs {
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// Lookups
+    /// Number of lookups
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
     lookups: u32,
@@ -109,7 +109,7 @@ pub(super) struct StatsArgs {
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// One JSON object instead of a table
+    /// Print one JSON object instead of a table
     #[arg(long)]
     json: bool,
 }
@@ -142,14 +142,14 @@ fn run_build(args: &BuildArgs) -> CommandResult {
         BuildProgress::Kept { force } => eprintln!("force {force}: already there"),
         BuildProgress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
         BuildProgress::Resumed { force, plies } => {
-            eprintln!("force {force}: going on with distance {plies}");
+            eprintln!("force {force}: continuing at distance {plies}");
         }
         BuildProgress::Working { force, done, left } => {
             if shown.elapsed() >= Duration::from_secs(1) {
                 shown = Instant::now();
                 let left = left.as_secs_f64().ceil();
                 eprintln!(
-                    "force {force}: {:.0} %, about {left} s left in all",
+                    "force {force}: {:.0} %, about {left} s left in total",
                     100.0 * done
                 );
             }
@@ -181,7 +181,7 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
         };
         writeln!(
             out,
-            "force {}: {state}; {} random positions follow from their successors, {} games played out",
+            "force {}: {state}; {} random positions checked against their successors, {} games played out",
             check.force, check.positions, check.games
         )?;
         for mistake in &check.mistakes {
@@ -201,7 +201,7 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
     let position = position_of(&game, Some(&args.position))?;
     let Some(proven) = tables.proven(&position) else {
         return Err(Failure::new(format!(
-            "the position has force {}, the tables in {} end at {}",
+            "the position has force {}, but the tables in {} end at {}",
             position.force(),
             args.tables.display(),
             tables.force()
@@ -222,8 +222,8 @@ fn run_bench(args: &BenchArgs) -> CommandResult {
     for speed in bench::tables(&tables, args.lookups, 1) {
         writeln!(
             out,
-            "force {}: {:.0} ns a lookup, {:.0} ns with the one before done first, \
-             {:.0} ns with many at once",
+            "force {}: {:.0} ns per lookup, {:.0} ns if each depends on the one before, \
+             {:.0} ns in batches",
             speed.force,
             1e9 * speed.throughput,
             1e9 * speed.latency,

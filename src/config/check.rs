@@ -1,4 +1,4 @@
-//! The ranges of settings that their own types do not check.
+//! Ranges of settings that their own types do not check.
 
 use std::fmt::Display;
 
@@ -20,13 +20,13 @@ pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigErro
     let games = evaluation.games;
     if games == 0 || games % 2 == 1 {
         return Err(ConfigError::new(format!(
-            "evaluation.games = {games}: it must be even and at least 2, as every opening is played \
-             from both sides"
+            "evaluation.games = {games}: it must be even and at least 2, because each opening is \
+             played from both sides"
         )));
     }
     if evaluation.every > 0 && evaluation.opponents.is_empty() {
         let problem = "evaluation.opponents = []: name at least one, such as random, or set \
-                       evaluation.every = 0 for no matches";
+                       evaluation.every = 0 to play no matches";
         return Err(ConfigError::new(problem.to_owned()));
     }
     from_one("evaluation.simulations", evaluation.simulations.into())
@@ -42,7 +42,7 @@ pub(super) fn run(run: &RunConfig) -> Result<(), ConfigError> {
     not_negative("run.cpu_minutes", run.cpu_minutes)
 }
 
-/// With a smaller window learning would never start.
+/// With a smaller window, learning would never start.
 pub(super) fn together(replay: &ReplaySettings, run: &RunConfig) -> Result<(), ConfigError> {
     let (capacity, first) = (replay.capacity, run.first_samples);
     if first > capacity {

@@ -1,5 +1,5 @@
-//! Layers of settings: the defaults, then files, then single settings. The error for an unknown key names the
-//! nearest known one.
+//! Layers of settings: the defaults, then files, then single settings. An error about an unknown key
+//! names the nearest known one.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
 
-/// Why settings cannot be used, and what would be right.
+/// Why settings cannot be used, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
@@ -29,12 +29,12 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The defaults, then each file, then each `KEY=VALUE`, checked as a whole.
+    /// The defaults, overridden by each file, then by each `KEY=VALUE`, and checked as a whole.
     pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
         lay_all(defaults(), files, settings)
     }
 
-    /// The same for a run that starts from a network, whose size is then the default.
+    /// The same for a run that starts from a network. Its size becomes the default.
     pub fn layered_from(
         net: NetConfig,
         files: &[&Path],
@@ -51,7 +51,7 @@ impl Config {
         toml::to_string(self).expect("settings are plain data")
     }
 
-    /// Reads settings as [`Config::to_toml`] writes them. Missing ones have their defaults.
+    /// Reads settings as [`Config::to_toml`] writes them. Missing settings have their defaults.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
         let mut table = defaults();
         let known = keys(&table, "");
@@ -81,7 +81,8 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
     read(table)
 }
 
-/// Lays settings over those of a table, if all of them are known; `place` is where they come from.
+/// Overrides settings of a table, if all keys are known. Errors name `place`, where the settings come
+/// from.
 fn add_layer(
     table: &mut Table,
     known: &[String],
@@ -106,7 +107,7 @@ fn defaults() -> Table {
     DEFAULTS.parse().expect("the built-in defaults are TOML")
 }
 
-/// `a.b=c` as a table. A value that is not TOML is taken as text.
+/// Parses `a.b=c`. A value that is not TOML is a string.
 fn single(setting: &str) -> Result<Table, ConfigError> {
     let Some((key, text)) = setting.split_once('=') else {
         return Err(ConfigError(format!(
@@ -137,7 +138,7 @@ fn lay_over(table: &mut Table, layer: Table) {
     }
 }
 
-/// The full names of all settings in a table.
+/// The full keys of all settings in a table.
 fn keys(table: &Table, before: &str) -> Vec<String> {
     let keys = table.iter().flat_map(|(key, value)| {
         let name = format!("{before}{key}");
@@ -165,7 +166,7 @@ fn check_keys(layer: &Table, known: &[String], place: &str) -> Result<(), Config
             .min_by_key(|known| distance(&key, known))
             .expect("there are settings");
         return Err(ConfigError(format!(
-            "{place}: there is no setting {key}; the nearest is {nearest}"
+            "{place}: unknown setting {key}; the nearest is {nearest}"
         )));
     }
     Ok(())

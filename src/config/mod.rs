@@ -1,4 +1,4 @@
-//! The settings of a run: defaults, files and single settings, one layer over the other.
+//! The settings of a run, in layers: defaults, files and single settings.
 //!
 //! Each stage owns its settings and their meaning; this module composes them. The defaults are in
 //! `configs/default.toml` alone, because that is where users read them. The file is part of the library,
@@ -24,13 +24,13 @@ use crate::train::LearnerConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Which game.
+    /// The game.
     pub game: GameConfig,
     /// The network.
     pub net: NetConfig,
     /// Self-play.
     pub selfplay: SelfPlaySettings,
-    /// The window of samples.
+    /// The replay window.
     pub replay: ReplaySettings,
     /// Learning.
     pub learner: LearnerConfig,
@@ -44,7 +44,7 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameConfig {
-    /// Its name.
+    /// The name in the catalog.
     pub name: String,
     /// The board file of jarmo and guard; empty for the standard board.
     pub board: PathBuf,
@@ -53,9 +53,9 @@ pub struct GameConfig {
 impl GameConfig {
     /// The settings of the rules.
     pub fn settings(&self) -> GameSettings {
-        let own_web = !self.board.as_os_str().is_empty();
+        let own_board = !self.board.as_os_str().is_empty();
         GameSettings {
-            board: own_web.then(|| self.board.clone()),
+            board: own_board.then(|| self.board.clone()),
             ..GameSettings::default()
         }
     }
@@ -65,7 +65,7 @@ impl GameConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationConfig {
-    /// Learning steps between matches, or a tenth of the steps so far if that is more. 0 for no matches.
+    /// Learning steps between matches, or a tenth of the steps so far if that is more; 0 for no matches.
     pub every: u64,
     /// Games against each opponent: an even number, because each opening is played from both sides.
     pub games: u32,
@@ -120,7 +120,7 @@ impl RunConfig {
 }
 
 impl Config {
-    /// Refuses settings that are out of range, or contradict each other, for every game.
+    /// Refuses settings that are out of range or contradict each other. This does not depend on the game.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let net = self.net.validate();
         net.map_err(|problem| ConfigError::new(problem.to_string()))?;

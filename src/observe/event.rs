@@ -1,32 +1,32 @@
-//! What a run tells its caller.
+//! The events that a run reports to its caller.
 
 use std::path::Path;
 
 use super::{Metrics, Strength};
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// Something went wrong, and the run continues without it.
     Warning(String),
-    /// The run begins something that takes a while.
+    /// The run begins a long activity.
     Doing(Activity),
-    /// One action was played in every game: the samples so far, and the next line of metrics as it
-    /// stands.
+    /// A round was played: the number of samples in the window and pending, and the next line of
+    /// metrics so far.
     Played(usize, &'a Metrics),
-    /// A line of metrics, as it is in the file.
+    /// A line of metrics was written.
     Metrics(&'a Metrics),
-    /// The result of matches.
+    /// Matches were played.
     Strength(&'a Strength),
-    /// A checkpoint was written: its step and its agent file.
+    /// A checkpoint was written: its step and the path of its agent file.
     Checkpoint(u64, &'a Path),
 }
 
-/// What takes a while.
+/// A long activity of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// Playing and learning.
     Training,
-    /// Matches of the checkpoint of this step.
+    /// The matches of the checkpoint at this step.
     Matches(u64),
 }

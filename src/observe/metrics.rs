@@ -8,8 +8,8 @@ use crate::accuracy::Tally;
 use crate::selfplay::PerGame;
 use crate::train::Bin;
 
-/// One line of `metrics.jsonl`. With one thread everything but `timing` follows from the settings.
-/// Numbers that are missing in the file are 0.
+/// One line of `metrics.jsonl`. With one thread, everything but `timing` is reproducible.
+/// Missing numbers are read as 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metrics {
@@ -21,9 +21,10 @@ pub struct Metrics {
     pub positions: u64,
     /// Samples in the replay window.
     pub replay: usize,
-    /// The same as a share of the window's capacity.
+    /// `replay` as a share of the window's capacity.
     pub replay_fill: f64,
-    /// The loss, the mean over the learning steps since the last line. Its parts, unweighted, in nats:
+    /// The loss, the mean over the learning steps since the last line. Its parts are unweighted, in
+    /// nats:
     pub loss: f64,
     /// of the policy,
     pub loss_policy: f64,
@@ -31,40 +32,40 @@ pub struct Metrics {
     pub loss_result: f64,
     /// of the score difference.
     pub loss_score: f64,
-    /// The norm of the gradients before clipping, the mean over the same steps.
+    /// The norm of the gradients before clipping, the mean over the same learning steps.
     pub gradient_norm: f64,
     /// The learning rate of the last step.
     pub rate: f64,
-    /// The entropy of the network's policies on the batches before each step, in nats.
+    /// The entropy of the predicted policies before each step, in nats.
     pub policy_entropy: f64,
-    /// The entropy of search's policies there, in nats: a lower bound of `loss_policy`.
+    /// The entropy of the policy targets, in nats: a lower bound of `loss_policy`.
     pub target_entropy: f64,
-    /// The share of samples in which network and search prefer the same action.
+    /// The share of samples in which network and target prefer the same action.
     pub policy_accuracy: f64,
-    /// The mean distance of predicted values from observed ones per bin; a win counts 1.
+    /// The mean distance of predicted values from targets per bin; a win counts 1.
     pub calibration_error: f64,
-    /// Predictions in bins of a tenth.
+    /// Predicted values in bins of a tenth.
     pub calibration: Vec<Bin>,
-    /// Games that ended since the last line.
+    /// Games finished since the last line.
     pub new_games: u64,
     /// Means over these games.
     #[serde(flatten)]
     pub per_game: PerGame,
-    /// What the game itself counts, per game: for jarmo captures, redeploys and shuttle bans.
+    /// The events that the game counts, per game: for jarmo captures, redeploys and shuttle bans.
     pub events: BTreeMap<String, f64>,
-    /// How full the batches of positions to evaluate were, from 0 to 1.
+    /// The mean fill of the evaluator's batches, 0 to 1.
     pub batch_fill: f64,
-    /// How the network did in positions of exact tables, if it was examined since the last line.
+    /// The result of the exam on exact tables, if there was one since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<Tally>,
     /// The result of matches, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
-    /// How fast it went.
+    /// Speed and time.
     pub timing: Timing,
 }
 
-/// Speed since the last line.
+/// Time of the run, and speed since the last line.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Timing {
@@ -72,16 +73,16 @@ pub struct Timing {
     pub seconds: f64,
     /// Seconds of processor time of the whole run, all threads together.
     pub cpu_seconds: f64,
-    /// Games finished a second.
+    /// Games finished per second.
     pub games_per_s: f64,
-    /// Positions searched a second.
+    /// Positions searched per second.
     pub positions_per_s: f64,
-    /// Simulations a second.
+    /// Simulations per second.
     pub simulations_per_s: f64,
-    /// Evaluations a second.
+    /// Evaluations per second.
     pub evaluations_per_s: f64,
-    /// The share of requested evaluations that were remembered.
-    pub remembered: f64,
+    /// The share of requested evaluations that were cached.
+    pub cached: f64,
     /// Learning steps per second of learning.
     pub steps_per_s: f64,
     /// The share of the time in which the learner was busy.

@@ -1,7 +1,6 @@
-//! What can be seen of a run: events, a line of metrics every few steps, TensorBoard's form of it, and
-//! a block of text for a terminal.
+//! Observing a run: events, lines of metrics, TensorBoard files, and a block of text for a terminal.
 //!
-//! Nothing here decides or prints anything: a run fills it in, and the command line shows it.
+//! Nothing here decides or prints: a run fills it in, and the command line shows it.
 
 mod event;
 mod metrics;

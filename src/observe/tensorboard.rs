@@ -1,7 +1,7 @@
 //! Metrics for TensorBoard, as an event file in the folder of a run.
 //!
-//! The records and their checksums are tensorboard-rs's. Its own file writer is a thread that
-//! panics when the disk is full; here every record is written, and fails, where it is asked for.
+//! tensorboard-rs makes the records and their checksums. Its file writer is a thread that panics when
+//! the disk is full, so records are written here, and the caller gets the error.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -23,8 +23,8 @@ use crate::net::Weights;
 /// Bars of a histogram.
 const BARS: usize = 30;
 
-/// Where TensorBoard shows which numbers of a line of metrics. Others are under `run`, means per game under
-/// `games`.
+/// The TensorBoard groups of the numbers in a line of metrics. Means per game are under `games`, all
+/// others under `run`.
 const GROUPS: [(&str, &[&str]); 7] = [
     (
         "loss",
@@ -41,14 +41,14 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("speed", &["batch_fill", "timing"]),
 ];
 
-/// An event file that grows.
+/// An open event file.
 pub struct EventFile {
     writer: RecordWriter<File>,
 }
 
 impl EventFile {
-    /// Starts a file in this folder. What other files in it say of steps from `step` on is void: the
-    /// run went on from there.
+    /// Starts a file in this folder. It marks the events of earlier files from `step` on as void, because
+    /// the run was resumed from there.
     pub fn create(folder: &Path, step: u64) -> io::Result<EventFile> {
         fs::create_dir_all(folder)?;
         let mut file = EventFile {
@@ -65,12 +65,12 @@ impl EventFile {
         Ok(file)
     }
 
-    /// Adds all numbers of a line of metrics but those of matches and exams.
+    /// Adds the numbers of a line of metrics, except those of matches and exams.
     pub fn metrics(&mut self, metrics: &Metrics) -> io::Result<()> {
         self.scalars(&tags(metrics), metrics.step)
     }
 
-    /// Adds how a network did in positions of exact tables.
+    /// Adds the result of an exam on exact tables.
     pub fn accuracy(&mut self, tally: &Tally, step: u64) -> io::Result<()> {
         let tags = [
             ("exact/right".to_owned(), tally.share()),
@@ -82,7 +82,7 @@ impl EventFile {
         self.scalars(&tags, step)
     }
 
-    /// Adds what matches told about a checkpoint.
+    /// Adds the result of a checkpoint's matches.
     pub fn strength(&mut self, strength: &Strength) -> io::Result<()> {
         let mut tags = vec![
             ("strength/elo".to_owned(), strength.elo),
@@ -90,7 +90,7 @@ impl EventFile {
             ("strength/elo_high".to_owned(), strength.elo_high),
         ];
         for played in &strength.matches {
-            // Which earlier step it is changes from match to match.
+            // The steps of earlier checkpoints change from match to match, so they share a tag.
             let opponent = match played.step {
                 Some(_) => "an_earlier_checkpoint",
                 None => &played.opponent,
@@ -138,7 +138,7 @@ impl EventFile {
     }
 }
 
-/// Every number of a line of metrics, by its name there after the name of a group.
+/// The numbers of a line of metrics, tagged `group/name`.
 fn tags(metrics: &Metrics) -> Vec<(String, f64)> {
     let per_game = fields(&metrics.per_game);
     let mut tags = Vec::new();
@@ -179,7 +179,7 @@ fn fields(numbers: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// A file that was not there before, named as TensorBoard expects it.
+/// Creates a new file with a name that TensorBoard recognises.
 fn new_file(folder: &Path) -> io::Result<File> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let seconds = since.map_or(0, |time| time.as_secs());
@@ -197,7 +197,7 @@ fn new_file(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Bars of equal width from the smallest number to the largest.
+/// A histogram with bars of equal width from the smallest number to the largest.
 fn histogram(tag: &str, numbers: &[f32]) -> Summary {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
     let (mut sum, mut squares) = (0.0, 0.0);

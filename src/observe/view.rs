@@ -1,6 +1,6 @@
-//! A run as text: a block of lines that shows everything, or one line for each event.
+//! A run as text: a block of lines that shows everything, or one line per event.
 //!
-//! Where the text goes, in which colours and how often, is the caller's concern.
+//! The caller decides where the text goes, in which colours and how often.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -15,35 +15,35 @@ const CHART: usize = 24;
 /// Facts about a run that do not change.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What learns and plays: game, network, games at a time.
+    /// Game, network, parallel games and simulations.
     pub what: String,
-    /// Where it is computed.
+    /// Threads and kernel.
     pub device: String,
-    /// The folder.
+    /// The folder of the run.
     pub folder: String,
 }
 
-/// What is known of a run.
+/// The latest events of a run.
 #[derive(Default)]
 pub struct RunView {
     config: Config,
     facts: Facts,
     samples: usize,
-    now: Metrics,          // since the last line
-    line: Option<Metrics>, // the last line
+    now: Metrics,          // since the last line of metrics
+    line: Option<Metrics>, // the last line of metrics
     losses: VecDeque<f64>, // of the latest lines
     strength: Option<Strength>,
     ratings: VecDeque<f64>,
     accuracy: Option<Tally>,
-    checkpoint: Option<(u64, f64)>, // its step, and the seconds of the run by then
+    checkpoint: Option<(u64, f64)>, // the step, and the run's seconds at that time
     matches: Option<u64>,           // the step whose matches are being played
 }
 
-/// A line of the block: what it is about, and the text.
+/// A line of the block: its label and its text.
 pub type Line = (&'static str, String);
 
 impl RunView {
-    /// A run of which nothing is known yet.
+    /// The view of a run before its first event.
     pub fn new(config: &Config, facts: Facts) -> RunView {
         RunView {
             config: config.clone(),
@@ -52,7 +52,7 @@ impl RunView {
         }
     }
 
-    /// Takes in what happened. Warnings are not kept.
+    /// Takes in an event. Warnings are not kept.
     pub fn note(&mut self, event: &Event<'_>) {
         match *event {
             Event::Warning(_) => {}
@@ -78,12 +78,12 @@ impl RunView {
         }
     }
 
-    /// What does not change.
+    /// The facts about the run.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// One line for an event, if there is something to say about it.
+    /// An event as one line, or `None` if it is not shown.
     pub fn event_line(&self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::Warning(ref warning) => Some(format!("warning: {warning}")),
@@ -106,7 +106,7 @@ impl RunView {
         }
     }
 
-    /// Everything at once, as wide as it comes. The first line is the title.
+    /// The whole block. The first line is the title; lines may be longer than the terminal is wide.
     pub fn block(&self) -> Vec<Line> {
         let facts = &self.facts;
         let saved = self.checkpoint.map_or("not yet".to_owned(), |(step, at)| {
@@ -130,7 +130,7 @@ impl RunView {
         self.matches
     }
 
-    /// The time so far and, if the run has a limit, how much of it is done and how long the rest takes.
+    /// The time so far and, if the run has a limit, progress and the remaining time.
     fn time_text(&self) -> String {
         let (now, run) = (&self.now, &self.config.run);
         let mut text = clock(now.timing.seconds);
@@ -221,7 +221,7 @@ impl RunView {
         }
         if let Some(tally) = &self.accuracy {
             let exact = format!(
-                "the network keeps the best result in {:.2} % of positions, in {:.2} % where it matters",
+                "the network keeps the best result in {:.2} % of positions, in {:.2} % of critical ones",
                 100.0 * tally.share(),
                 100.0 * tally.critical_share()
             );

@@ -1,4 +1,4 @@
-//! What self-play saw, kept for learning: a bounded window in memory and on disk.
+//! The replay window: the newest samples of self-play, in memory and on disk.
 
 mod samples;
 mod shard;

@@ -1,25 +1,25 @@
-//! Samples side by side: few long rows of numbers instead of many small objects.
+//! Samples as a struct of arrays: few long vectors instead of many small objects.
 
-/// One position of a finished game with what a network should say about it. Everything is for the
-/// player to move.
+/// One position of a finished game with its training targets. Policy, result and score are those of
+/// the player to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The set features.
+    /// The indices of the features that are 1.
     pub features: Vec<u16>,
-    /// Every legal action, lowest first.
+    /// The legal actions in ascending order.
     pub actions: Vec<u16>,
-    /// The share of each of them in the policy that search came to.
+    /// The policy target: a probability for each of `actions`.
     pub policy: Vec<f32>,
-    /// Probabilities of win, draw and loss to learn: those of the end of the game, or what search
-    /// expected on the way there.
+    /// The value target: probabilities of win, draw and loss, blended from the result of the game and
+    /// the expectation of search.
     pub result: [f32; 3],
-    /// Own points minus the opponent's at the end.
+    /// The score difference at the end of the game.
     pub score: i8,
-    /// How far search moved the policy away from the network's: the divergence in nats.
+    /// The divergence of the policy target from the network's policy, in nats.
     pub surprise: f32,
 }
 
-/// A [`Sample`] where it lies.
+/// A borrowed [`Sample`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SampleView<'a> {
     /// See [`Sample::features`].
@@ -36,15 +36,15 @@ pub struct SampleView<'a> {
     pub surprise: f32,
 }
 
-/// Any number of samples, in the order in which they came.
+/// Samples in the order in which they were added.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
     pub(super) features: Vec<u16>,
-    pub(super) feature_ends: Vec<u32>, // where each sample's features end
+    pub(super) feature_ends: Vec<u32>, // [samples], the end of each one's features
     pub(super) actions: Vec<u16>,
     pub(super) policy: Vec<f32>,
-    pub(super) action_ends: Vec<u32>, // where each sample's actions end
-    pub(super) results: Vec<f32>,     // win, draw, loss of each
+    pub(super) action_ends: Vec<u32>, // [samples], the end of each one's actions
+    pub(super) results: Vec<f32>,     // [samples, 3]
     pub(super) scores: Vec<i8>,
     pub(super) surprises: Vec<f32>,
 }
@@ -58,9 +58,13 @@ impl Samples {
     /// Adds a sample.
     ///
     /// # Panics
-    /// Panics unless every action has a share.
+    /// Panics unless there is one probability per action.
     pub fn push(&mut self, sample: &Sample) {
-        assert_eq!(sample.actions.len(), sample.policy.len(), "a share each");
+        assert_eq!(
+            sample.actions.len(),
+            sample.policy.len(),
+            "one probability per action"
+        );
         self.features.extend_from_slice(&sample.features);
         self.feature_ends.push(self.features.len() as u32);
         self.actions.extend_from_slice(&sample.actions);
@@ -71,7 +75,7 @@ impl Samples {
         self.surprises.push(sample.surprise);
     }
 
-    /// Adds other samples after these.
+    /// Appends other samples.
     pub fn extend(&mut self, other: &Samples) {
         let (features, actions) = (self.features.len() as u32, self.actions.len() as u32);
         self.features.extend_from_slice(&other.features);
@@ -86,17 +90,17 @@ impl Samples {
         self.surprises.extend_from_slice(&other.surprises);
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn len(&self) -> usize {
         self.scores.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.scores.is_empty()
     }
 
-    /// A sample.
+    /// The sample at an index.
     ///
     /// # Panics
     /// Panics unless `index < len()`.

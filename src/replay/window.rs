@@ -1,4 +1,4 @@
-//! The window: the newest samples, in memory and in a folder.
+//! The replay window: the newest samples in memory, and the files that hold them.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,17 +13,17 @@ use crate::files::write_whole;
 use crate::net::GameVersion;
 use crate::random::Stream;
 
-/// Settings of the window.
+/// Settings of the replay window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplaySettings {
-    /// Samples kept; the oldest make room.
+    /// Samples in the window. The oldest are dropped, one file at a time.
     pub capacity: usize,
-    /// How much of the drawing follows surprise, from 0 (all samples alike) to 1.
+    /// The share of the drawing weight that follows a sample's surprise: 0 draws uniformly.
     pub surprise: f32,
 }
 
-/// The newest samples.
+/// The newest samples, and their files in a folder.
 pub struct Replay {
     settings: ReplaySettings,
     origin: GameVersion,
@@ -31,16 +31,16 @@ pub struct Replay {
     shards: VecDeque<Shard>,
     next: u64, // number of the next file
     total: usize,
-    unneeded: Vec<u64>, // files that have left the window
+    unneeded: Vec<u64>, // files that left the window
 }
 
 struct Shard {
     number: u64,
     samples: Samples,
-    weights: Vec<f64>, // sums of the weights up to and with each sample
+    weights: Vec<f64>, // [samples], cumulative
 }
 
-/// A folder that cannot be read or written.
+/// A replay file or folder that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", path.display())]
 pub struct ReplayError {
@@ -49,8 +49,8 @@ pub struct ReplayError {
 }
 
 impl Replay {
-    /// Opens a folder, made if it is not there, and reads the newest samples in it. What is damaged
-    /// or belongs to something else is left alone and told in a warning each.
+    /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
+    /// belong to another game are skipped, with one warning each.
     pub fn open(
         folder: &Path,
         settings: ReplaySettings,
@@ -98,8 +98,7 @@ impl Replay {
         Ok((replay, warnings))
     }
 
-    /// Adds samples as one file. The oldest samples leave the window if it does not need them any
-    /// more; their files stay until [`Replay::tidy`].
+    /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].
     pub fn push(&mut self, samples: Samples) -> Result<(), ReplayError> {
         if samples.is_empty() {
             return Ok(());
@@ -124,8 +123,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Deletes the files that have left the window. Whoever may have to go back to an earlier state
-    /// calls this when it does not need that state any more.
+    /// Deletes the files that left the window. To be called once the checkpoint that needs them is
+    /// replaced.
     pub fn tidy(&mut self) -> Result<(), ReplayError> {
         for number in std::mem::take(&mut self.unneeded) {
             let path = self.path(number);
@@ -139,12 +138,12 @@ impl Replay {
         Ok(())
     }
 
-    /// The number that the next file will have.
+    /// The number of the next file.
     pub fn next(&self) -> u64 {
         self.next
     }
 
-    /// Deletes the files in a folder from this number on, to go back to when it was the next.
+    /// Deletes the files of a folder from this number on. This undoes what happened after a checkpoint.
     pub fn roll_back(folder: &Path, next: u64) -> Result<(), ReplayError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -159,24 +158,24 @@ impl Replay {
         Ok(())
     }
 
-    /// Samples in the window.
+    /// The number of samples in the window.
     pub fn len(&self) -> usize {
         self.total
     }
 
-    /// Whether there are none.
+    /// Whether the window is empty.
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// Draws one sample.
+    /// Draws one sample, with replacement.
     ///
     /// # Panics
     /// Panics if the window is empty.
     pub fn draw(&self, stream: &mut Stream) -> SampleView<'_> {
         let all: f64 = self.shards.iter().map(Shard::weight).sum();
         let mut place = stream.random::<f64>() * all;
-        let mut chosen = self.shards.back().expect("samples to draw from");
+        let mut chosen = self.shards.back().expect("a window with samples");
         for shard in &self.shards {
             if place < shard.weight() {
                 chosen = shard;
@@ -199,7 +198,7 @@ impl Replay {
 }
 
 impl Shard {
-    /// Weights are 1 on average: a part for everyone, and a part in proportion to surprise.
+    /// Weights are 1 on average: `1 - share`, plus `share` in proportion to surprise.
     fn new(number: u64, samples: Samples, share: f32) -> Shard {
         let count = samples.len() as f64;
         let total: f64 = samples
@@ -210,12 +209,12 @@ impl Shard {
         let share = if mean > 0.0 { f64::from(share) } else { 0.0 };
         let mut sum = 0.0;
         let weights = samples.iter().map(|sample| {
-            let follows = if share > 0.0 {
+            let surprise = if share > 0.0 {
                 share * f64::from(sample.surprise) / mean
             } else {
                 0.0
             };
-            sum += 1.0 - share + follows;
+            sum += 1.0 - share + surprise;
             sum
         });
         let weights = weights.collect();
@@ -231,7 +230,7 @@ impl Shard {
     }
 }
 
-/// The number of a replay file.
+/// The number of a replay file, or `None` for another file.
 fn number_of(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     let digits = name.strip_suffix(".safetensors")?;

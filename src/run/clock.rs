@@ -1,4 +1,4 @@
-//! The time that a run takes, over all processes that worked on it.
+//! The time of a run, over all processes that worked on it.
 
 use std::time::Instant;
 
@@ -6,13 +6,13 @@ use cpu_time::ProcessTime;
 
 pub(super) struct Clock {
     earlier: f64,     // seconds of earlier processes
-    earlier_cpu: f64, // the same of the processor
+    earlier_cpu: f64, // processor seconds of earlier processes
     started: Instant,
     cpu_started: ProcessTime,
 }
 
 impl Clock {
-    /// Continues after these seconds, and these of the processor.
+    /// Continues after this many seconds and processor seconds.
     pub(super) fn after(earlier: f64, earlier_cpu: f64) -> Clock {
         Clock {
             earlier,
@@ -26,7 +26,7 @@ impl Clock {
         self.earlier + self.started.elapsed().as_secs_f64()
     }
 
-    /// Of all threads together.
+    /// Processor time of all threads.
     pub(super) fn cpu_seconds(&self) -> f64 {
         self.earlier_cpu + self.cpu_started.elapsed().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! Why a run cannot start or go on.
+//! Why a run cannot start or continue.
 
 use std::fmt;
 

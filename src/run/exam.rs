@@ -1,4 +1,5 @@
-//! The exam of a run: how often its network keeps the best result in positions of exact tables.
+//! The exam of a run: the share of positions from exact tables in which its network keeps the best
+//! result.
 
 use std::sync::Arc;
 

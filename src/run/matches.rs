@@ -20,7 +20,7 @@ use crate::net::{FrozenNet, NetEvaluator};
 use crate::observe::{MatchScore, Strength};
 use crate::random::stream;
 
-/// The stream of the run's seed that seeds matches, plus the learning steps.
+/// The index of the random stream that seeds matches, plus the learning steps.
 const MATCHES: u64 = 1 << 62;
 
 /// The results of all matches so far.
@@ -32,19 +32,19 @@ pub(super) struct Matches {
 }
 
 impl Matches {
-    /// Whether it is time for matches: `every` steps after the last ones, or a tenth of the steps if that is
-    /// more.
+    /// Whether matches are due: `every` steps after the last ones, or a tenth of the steps so far if that
+    /// is more.
     pub(super) fn are_due(&self, config: &EvaluationConfig, step: u64) -> bool {
         let last = self.steps.last().copied().unwrap_or(0);
         config.every > 0 && step >= last + config.every.max(last / 10)
     }
 
-    /// The steps of the checkpoints that played: opponents of later ones.
+    /// The steps of the checkpoints that played. Later checkpoints play against them.
     pub(super) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// Plays the matches of a checkpoint; nothing if `stop` was set meanwhile.
+    /// Plays the matches of a checkpoint. `None` if `stop` was set meanwhile.
     pub(super) fn play<G: CatalogGame>(
         &mut self,
         game: &G,
@@ -98,7 +98,7 @@ impl Matches {
         )))
     }
 
-    /// The best of the earlier checkpoints, then the newest, `count` in all.
+    /// The steps of `count` earlier checkpoints: the best one, then the newest.
     fn past(&self, count: usize) -> Vec<u64> {
         let mut chosen: Vec<u64> = self.best.into_iter().collect();
         for &step in self.steps.iter().rev() {
@@ -131,7 +131,7 @@ impl Matches {
         let (_, rating) = own
             .iter()
             .find(|(other, _)| *other == step)
-            .expect("it has just played");
+            .expect("the checkpoint has just played");
         let (elo_low, elo_high) = rating.interval();
         let matches = report.matches.iter().map(|row| MatchScore {
             opponent: row.second.clone(),
@@ -152,7 +152,7 @@ impl Matches {
     }
 }
 
-/// Refuses opponents and openings that do not exist.
+/// Refuses invalid opponents and openings.
 pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Result<(), RunError> {
     if config.every == 0 {
         return Ok(());
@@ -187,8 +187,8 @@ fn entrant(folder: &RunFolder, step: u64) -> Entrant {
     }
 }
 
-/// The agents of one thread: the checkpoint, the fixed agents, the past. `nets` belong to the checkpoint and
-/// to the past.
+/// The agents of one thread: the checkpoint, the fixed agents, the past checkpoints. `nets` are those
+/// of the checkpoint and of the past ones.
 fn team<G: CatalogGame>(
     game: &G,
     config: &EvaluationConfig,

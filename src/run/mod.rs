@@ -1,10 +1,9 @@
 //! A training run from beginning to end: self-play, learning, matches, checkpoints.
 //!
 //! A run proceeds in turns. In a turn the player plays until a file of samples is full. Meanwhile the
-//! trainer takes the learning steps that are due for the files before; then the averaged weights
-//! play on. The two share nothing during a turn, so a turn's result does not depend on their speed,
-//! and a run is stopped, saved and resumed between turns. Nothing here prints: the caller is told what
-//! happens.
+//! trainer takes the learning steps that are due for earlier files. Then the player gets the new
+//! averaged weights. The two share nothing during a turn, so its result does not depend on their speed.
+//! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
 
 mod clock;
 mod error;
@@ -30,7 +29,6 @@ use crate::config::Config;
 use crate::net::{AgentFile, GameVersion, Provenance};
 use crate::observe::{Activity, Event};
 use crate::program::this_program;
-
 use crate::train::OpenDevice;
 use clock::Clock;
 use player::Player;
@@ -39,16 +37,16 @@ use trainer::{Trainer, first_learner, saved_learner};
 use watch::Watchers;
 use window::Window;
 
-/// Samples of a replay file.
+/// The minimum number of samples in a replay file.
 const FILE_SAMPLES: usize = 4096;
 
-/// Learning steps from one line of metrics to the next.
+/// Learning steps between lines of metrics.
 const METRICS_STEPS: u64 = 20;
 
 /// Why a run ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// One of its limits was reached.
+    /// A limit was reached.
     Limit,
     /// `stop` was set.
     Stopped,
@@ -62,7 +60,8 @@ pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> 
     matches::check(game, &config.evaluation)
 }
 
-/// Runs until a limit is reached or `stop` is set. A folder with a checkpoint continues from there.
+/// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is
+/// one. Calls `tell` with every event.
 pub fn run<G: CatalogGame>(
     game: G,
     config: &Config,
@@ -113,7 +112,7 @@ struct Run<'a, G: CatalogGame, F> {
     watchers: Watchers<F>,
     counters: Counters,
     clock: Clock,
-    unsaved: bool, // something happened since the last checkpoint
+    unsaved: bool, // whether anything happened since the last checkpoint
 }
 
 impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
@@ -171,7 +170,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let learned = thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
             let learner = scope.spawn(|| self.trainer.learn(steps));
-            // A turn in which something is learned goes on until it is complete.
+            // A turn with learning steps is always completed.
             let stopped = || steps == 0 && self.stop.load(Ordering::Relaxed);
             self.player.play(stopped, |counts, pending| {
                 let counters = &mut self.counters;
@@ -250,8 +249,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         Ok(())
     }
 
-    /// Adds what is waiting for the next line of metrics to the last one, as there may be no next one. If
-    /// the run is continued, the next line repeats it.
+    /// Adds exam and match results that wait for the next line of metrics to the last line, because there
+    /// may be no next line. If the run is resumed, the next line repeats them.
     fn complete_metrics(&self) -> Result<(), RunError> {
         let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
         if accuracy.is_none() && strength.is_none() {

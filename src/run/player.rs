@@ -1,4 +1,4 @@
-//! The half of a run that plays: games under way, and their samples.
+//! The half of a run that plays: parallel games, and their samples.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -44,7 +44,7 @@ impl<G: CatalogGame> Player<G> {
         })
     }
 
-    /// The games under way, and the samples that are in no file yet.
+    /// The unfinished games, and the samples that are in no file yet.
     pub(super) fn save(&self) -> (GamesState, Samples) {
         (self.play.save(), self.pending.clone())
     }
@@ -63,8 +63,8 @@ impl<G: CatalogGame> Player<G> {
         self.pool.current_num_threads()
     }
 
-    /// Plays rounds until there are samples for a file, or until `stopped`. After each round `each` gets
-    /// its counts and the number of samples that are in no file yet.
+    /// Plays rounds until there are enough samples for a file, or until `stopped`. Calls `each` after each
+    /// round with its counts and the number of samples that are in no file yet.
     pub(super) fn play(
         &mut self,
         stopped: impl Fn() -> bool,
@@ -88,14 +88,14 @@ impl<G: CatalogGame> Player<G> {
         self.play.replace_evaluators(evaluators);
     }
 
-    /// Compares these weights with exact tables, on the threads that play.
+    /// Compares these weights with exact tables, on the player's threads.
     pub(super) fn take_exam(&self, exam: &PolicyExam<G>, weights: &Weights) -> Tally {
         let mut evaluators = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads());
         self.pool.install(|| exam.take(&mut evaluators))
     }
 }
 
-/// An evaluator for each thread: the processor's kernels, or burn on another device.
+/// An evaluator per thread: the processor's kernels, or burn on another device.
 fn evaluators<G: CatalogGame>(
     game: &G,
     weights: &Weights,

@@ -1,4 +1,4 @@
-//! What a run continues from.
+//! The state that a run is resumed from.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,16 +18,16 @@ pub(super) struct Saved {
     pub(super) counters: Counters,
 }
 
-/// Everything that a run counts.
+/// The counters of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counters {
     pub(super) step: u64,
-    pub(super) owed: f64, // learning steps still to take for the samples so far
+    pub(super) owed: f64, // learning steps due for the samples so far
     pub(super) games: u64,
     pub(super) positions: u64,
-    pub(super) next_file: u64, // of the replay window
+    pub(super) next_file: u64, // number of the next replay file
     pub(super) seconds: f64,
-    pub(super) cpu_seconds: f64,           // of all threads together
+    pub(super) cpu_seconds: f64,           // of all threads
     pub(super) window: Window,             // since the last line of metrics
     pub(super) accuracy: Option<Tally>,    // in no line of metrics yet
     pub(super) strength: Option<Strength>, // in no line of metrics yet
@@ -35,8 +35,8 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// A line of metrics as it would be now. `events` names what the game counts; `samples` of
-    /// `capacity` are in the replay window.
+    /// The line of metrics at this moment. `events` are the names of the events that the game counts;
+    /// the replay window holds `samples` of `capacity`.
     pub(super) fn metrics(
         &self,
         events: &[&str],

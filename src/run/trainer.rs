@@ -1,4 +1,4 @@
-//! The half of a run that learns: the window of samples, and gradient steps on it.
+//! The half of a run that learns: the replay window, and gradient steps on its samples.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use crate::random::stream;
 use crate::replay::{Replay, ReplayError, SampleView, Samples};
 use crate::train::{LearnError, Learner, Progress, TrainBatch};
 
-/// The stream of the run's seed that draws the first weights.
+/// The index of the random stream that draws the initial weights.
 const WEIGHTS: u64 = u64::MAX;
 
-/// The stream of the run's seed that draws samples, plus the number of the learning step.
+/// The index of the random stream that draws samples, plus the learning steps.
 const DRAWS: u64 = 1 << 63;
 
 pub(super) struct Trainer<'a> {
@@ -24,11 +24,11 @@ pub(super) struct Trainer<'a> {
     learner: Learner,
     replay: Replay,
     batch: TrainBatch,
-    mirror: Option<Mirror>, // half of all samples are seen in it
-    owed: f64,              // learning steps for the samples so far that are still to take
+    mirror: Option<Mirror>, // half of all samples are mirrored
+    owed: f64,              // learning steps due for the samples so far
 }
 
-/// What a call of [`Trainer::learn`] did.
+/// The result of [`Trainer::learn`].
 pub(super) struct Learned {
     pub(super) steps: Vec<Progress>,
     pub(super) time: Duration,
@@ -52,12 +52,12 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// Steps taken since the run began.
+    /// Learning steps since the run began.
     pub(super) fn steps(&self) -> u64 {
         self.learner.steps()
     }
 
-    /// The averaged weights: those that play.
+    /// The averaged weights, which play.
     pub(super) fn average(&self) -> &Weights {
         self.learner.average()
     }
@@ -74,19 +74,19 @@ impl<'a> Trainer<'a> {
         &mut self.replay
     }
 
-    /// Adds a file of samples, and the steps to take for them, to the window.
+    /// Adds a file of samples to the window. More learning steps are due for them.
     pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), ReplayError> {
         self.owed += self.steps_for_a_file();
         self.replay.push(samples)
     }
 
-    /// For every new sample the learner takes `reuse / batch` steps.
+    /// The learning steps for a file: `reuse / batch` per sample.
     fn steps_for_a_file(&self) -> f64 {
         let run = &self.config.run;
         FILE_SAMPLES as f64 * run.reuse / run.batch as f64
     }
 
-    /// Steps to take in this turn.
+    /// Learning steps to take in this turn.
     pub(super) fn steps_due(&self) -> u64 {
         let run = &self.config.run;
         if self.replay.len() < run.first_samples {
@@ -101,7 +101,7 @@ impl<'a> Trainer<'a> {
         (self.owed.max(0.0) as u64).min(left).min(most)
     }
 
-    /// Takes so many steps, each on a batch drawn from the window.
+    /// Takes this many steps, each on a batch drawn from the window.
     pub(super) fn learn(&mut self, steps: u64) -> Result<Learned, LearnError> {
         let begun = Instant::now();
         self.owed -= steps as f64;
@@ -162,7 +162,7 @@ pub(super) fn saved_learner(
     )))
 }
 
-/// Adds a sample to a batch, as it is or in a mirror.
+/// Adds a sample to a batch, mirrored if there is a `mirror`.
 fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
     let policy = sample.actions.iter().zip(sample.policy);
     let feature = |feature: u16| match mirror {

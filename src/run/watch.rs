@@ -1,4 +1,4 @@
-//! Those that a run reports to: its caller, and TensorBoard as long as its file can be written.
+//! The outputs of a run: its caller, and TensorBoard as long as its file can be written.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use crate::observe::{Event, EventFile};
 
 pub(super) struct Watchers<F> {
     tell: F,
-    file: Option<EventFile>, // none after it could not be written
+    file: Option<EventFile>, // `None` after a write failed
 }
 
 impl<F: FnMut(Event<'_>)> Watchers<F> {

@@ -1,4 +1,4 @@
-//! Sums from one line of metrics to the next.
+//! Sums between two lines of metrics.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::observe::{Metrics, Timing};
 use crate::selfplay::Counts;
-use crate::train::{Judgement, Progress};
+use crate::train::{Predictions, Progress};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Window {
@@ -15,7 +15,7 @@ pub(super) struct Window {
     losses: [f64; 4], // total, policy, result, score
     gradient_norm: f64,
     rate: f64, // of the last step
-    judgement: Judgement,
+    predictions: Predictions,
     learning: f64,          // seconds
     pub(super) passed: f64, // seconds of play and learning, side by side
 }
@@ -25,7 +25,7 @@ impl Window {
         self.counts.add(counts);
     }
 
-    /// Adds learning steps that took this time together.
+    /// Adds learning steps and their total time.
     pub(super) fn add_steps(&mut self, steps: &[Progress], time: Duration) {
         for progress in steps {
             let losses = &progress.losses;
@@ -35,19 +35,20 @@ impl Window {
             }
             self.gradient_norm += f64::from(progress.gradient_norm);
             self.rate = f64::from(progress.rate);
-            self.judgement.add(&progress.judgement);
+            self.predictions.add(&progress.predictions);
         }
         self.steps += steps.len() as u64;
         self.learning += time.as_secs_f64();
     }
 
-    /// The part of a line that follows from these sums. `events` names what the game counts.
+    /// The part of a line that follows from these sums. `events` are the names of the events that the
+    /// game counts.
     pub(super) fn metrics(&self, events: &[&str]) -> Metrics {
         let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
-        let (counts, judgement) = (&self.counts, &self.judgement);
-        let (steps, rows) = (self.steps as f64, judgement.rows as f64);
+        let (counts, predictions) = (&self.counts, &self.predictions);
+        let (steps, rows) = (self.steps as f64, predictions.rows as f64);
         let [loss, loss_policy, loss_result, loss_score] = self.losses.map(|sum| per(sum, steps));
-        let bins = judgement.bins.iter();
+        let bins = predictions.bins.iter();
         let off: f64 = bins.map(|bin| bin.rows * bin.gap().abs()).sum();
         let games = counts.games.games as f64;
         let events = events.iter().zip(counts.games.events);
@@ -59,11 +60,11 @@ impl Window {
             loss_score,
             gradient_norm: per(self.gradient_norm, steps),
             rate: self.rate,
-            policy_entropy: per(judgement.policy_entropy, rows),
-            target_entropy: per(judgement.target_entropy, rows),
-            policy_accuracy: per(judgement.agreed as f64, rows),
+            policy_entropy: per(predictions.policy_entropy, rows),
+            target_entropy: per(predictions.target_entropy, rows),
+            policy_accuracy: per(predictions.agreed as f64, rows),
             calibration_error: per(off, rows),
-            calibration: judgement.bins.to_vec(),
+            calibration: predictions.bins.to_vec(),
             new_games: counts.games.games,
             per_game: counts.per_game(),
             events: events
@@ -75,7 +76,7 @@ impl Window {
                 positions_per_s: per_second(counts.positions),
                 simulations_per_s: per_second(counts.simulations),
                 evaluations_per_s: per_second(counts.evaluations()),
-                remembered: per(counts.remembered as f64, counts.requests as f64),
+                cached: per(counts.cached as f64, counts.requests as f64),
                 steps_per_s: per(steps, self.learning),
                 learning: per(self.learning, self.passed).min(1.0),
                 ..Timing::default()

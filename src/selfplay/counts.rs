@@ -1,43 +1,43 @@
-//! What self-play counts: one set of numbers, added up from shards to rounds to lines of metrics.
+//! The counters of self-play, summed over shards, rounds and lines of metrics.
 
 use serde::{Deserialize, Serialize};
 
 use crate::env::GameStats;
 
-/// Counts of a round, or of several.
+/// Counts of one round or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// The games that ended.
+    /// Finished games.
     pub games: GameStats,
-    /// Those of them that reached a position of exact tables.
+    /// Finished games that reached a position of exact tables.
     pub exact: u64,
-    /// Positions searched: one for each game under way.
+    /// Positions searched: one per slot and round.
     pub positions: u64,
-    /// Simulations made.
+    /// Simulations.
     pub simulations: u64,
-    /// Positions that search asked the evaluator for.
+    /// Evaluations requested by search.
     pub requests: u64,
-    /// Requests answered from the cache, or by another request of the same batch.
-    pub remembered: u64,
-    /// Requests that full batches would have held.
+    /// Requests answered by the cache, or by another request of the same batch.
+    pub cached: u64,
+    /// Requests that the same batches would have held if they had been full.
     pub room: u64,
 }
 
-/// Means over games that ended.
+/// Means over finished games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PerGame {
-    /// The share that White won.
+    /// The share won by White.
     pub white: f64,
-    /// The share that Black won.
+    /// The share won by Black.
     pub black: f64,
-    /// The share that neither player won.
+    /// The share that was drawn.
     pub drawn: f64,
-    /// The share that was ended by the limit on the length.
+    /// The share that was truncated by the limit on the length.
     pub truncated: f64,
     /// The share that reached a position of exact tables.
     pub exact: f64,
-    /// Actions.
+    /// The number of actions.
     pub plies: f64,
 }
 
@@ -49,16 +49,16 @@ impl Counts {
         self.positions += other.positions;
         self.simulations += other.simulations;
         self.requests += other.requests;
-        self.remembered += other.remembered;
+        self.cached += other.cached;
         self.room += other.room;
     }
 
-    /// Positions that the evaluators computed.
+    /// Requests that the evaluators computed.
     pub fn evaluations(&self) -> u64 {
-        self.requests - self.remembered
+        self.requests - self.cached
     }
 
-    /// Means over the games that ended; 0 if there were none.
+    /// Means over finished games; 0 without any.
     pub fn per_game(&self) -> PerGame {
         let games = &self.games;
         let mean = |sum: u64| sum as f64 / games.games.max(1) as f64;

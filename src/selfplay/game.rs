@@ -1,63 +1,63 @@
-//! What search found in a game under way, until its end makes samples of it.
+//! The search results of an unfinished game. When the game ends, they become samples.
 
 use super::SelfPlayError;
 use super::rules::Rules;
-use super::state::MoveState;
+use super::state::SavedSearch;
 use crate::encode::Encode;
 use crate::eval::Value;
 use crate::game::{Mask, Outcome, Player, Verdict};
 use crate::replay::{Sample, Samples};
 
-/// Samples of a game whose end is not known yet.
+/// The searched positions of an unfinished game.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    moves: Vec<Move>,
+    moves: Vec<Searched>,
 }
 
 #[derive(Debug)]
-struct Move {
+struct Searched {
     mover: Player,
     features: Vec<u16>,
-    found: Found,
-    told: Option<Outcome>, // by exact tables
+    found: SearchResult,
+    exact: Option<Outcome>, // from exact tables
 }
 
-/// What search came to in a position.
+/// The result of searching one position.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) actions: Vec<u16>, // legal
-    pub(super) policy: Vec<f32>,  // of each
+pub(super) struct SearchResult {
+    pub(super) actions: Vec<u16>, // the legal ones
+    pub(super) policy: Vec<f32>,  // of `actions`
     pub(super) surprise: f32,
-    pub(super) expected: [f32; 3], // win, draw and loss of the mover with the action it chose
+    pub(super) expected: [f32; 3], // win, draw and loss of the mover after the chosen action
 }
 
 impl Record {
-    /// Adds a position with what search came to.
+    /// Adds a position and its search result.
     pub(super) fn push<G: Encode>(
         &mut self,
         rules: &Rules<G>,
         position: &G::Position,
-        found: Found,
+        found: SearchResult,
     ) {
         let game = &rules.game;
         let mut features = Vec::new();
         game.inputs(position, |index| features.push(index as u16));
-        self.moves.push(Move {
+        self.moves.push(Searched {
             mover: game.to_move(position),
             features,
             found,
-            told: rules.told(position),
+            exact: rules.exact_outcome(position),
         });
     }
 
-    /// Whether exact tables told the end of one of the positions.
-    pub(super) fn is_told(&self) -> bool {
-        self.moves.iter().any(|made| made.told.is_some())
+    /// Whether the game reached a position of exact tables.
+    pub(super) fn reached_tables(&self) -> bool {
+        self.moves.iter().any(|searched| searched.exact.is_some())
     }
 
-    /// What has to be kept of the searches so far; the rest follows from the game's actions.
-    pub(super) fn save(&self) -> Vec<MoveState> {
-        let moves = self.moves.iter().map(|Move { found, .. }| MoveState {
+    /// The part of the search results that does not follow from the game's actions.
+    pub(super) fn save(&self) -> Vec<SavedSearch> {
+        let moves = self.moves.iter().map(|Searched { found, .. }| SavedSearch {
             policy: found.policy.clone(),
             surprise: found.surprise,
             expected: found.expected,
@@ -65,72 +65,73 @@ impl Record {
         moves.collect()
     }
 
-    /// The record of a game that came through these positions, the last of which were searched. Fails
-    /// if what was saved of them does not fit.
+    /// Restores the record of a game from its positions, the last `moves.len()` of which were searched.
+    /// Fails if the saved searches do not fit them.
     pub(super) fn restore<G: Encode>(
         rules: &Rules<G>,
         positions: &[G::Position],
-        moves: &[MoveState],
+        moves: &[SavedSearch],
     ) -> Result<Record, SelfPlayError> {
         let unfit = |what| SelfPlayError::new(format!("a saved game: {what}"));
         let opening = positions.len().checked_sub(moves.len());
         let opening = opening.ok_or_else(|| unfit("it has more searches than positions"))?;
         let mut record = Record::default();
-        for (position, made) in positions[opening..].iter().zip(moves) {
+        for (position, saved) in positions[opening..].iter().zip(moves) {
             let legal = rules.game.legal(position);
-            if made.policy.len() != legal.count() as usize {
-                return Err(unfit("a policy is not that of its position"));
+            if saved.policy.len() != legal.count() as usize {
+                return Err(unfit("a policy does not fit its position"));
             }
-            let found = Found {
+            let found = SearchResult {
                 actions: legal.iter().map(|action| action.0).collect(),
-                policy: made.policy.clone(),
-                surprise: made.surprise,
-                expected: made.expected,
+                policy: saved.policy.clone(),
+                surprise: saved.surprise,
+                expected: saved.expected,
             };
             record.push(rules, position, found);
         }
         Ok(record)
     }
 
-    /// Turns the game into samples, now that its end is known, and forgets it. What the tables told
-    /// of a position goes for those before it, up to the one that they told something of.
+    /// Turns the finished game into samples and clears the record.
     ///
-    /// Of the results to learn, the share `lambda` goes on to the position before; the rest is what
-    /// search expected there.
+    /// Value targets are computed backwards, as in TD(lambda): `lambda` times the target of the next
+    /// position plus `1 - lambda` times what search expected. An exact outcome replaces the target of
+    /// its position, and the outcome of the game for the positions before it.
     pub(super) fn finish(&mut self, mut outcome: Outcome, lambda: f32, samples: &mut Samples) {
         let mut mover = Player::White;
         let mut result = certain(outcome.verdict(mover)); // of `mover`
-        for made in self.moves.iter_mut().rev() {
-            if made.mover != mover {
+        for searched in self.moves.iter_mut().rev() {
+            if searched.mover != mover {
                 result.reverse();
-                mover = made.mover;
+                mover = searched.mover;
             }
-            if let Some(told) = made.told {
-                outcome = told;
+            if let Some(exact) = searched.exact {
+                outcome = exact;
                 result = certain(outcome.verdict(mover));
             } else {
-                for (share, expected) in result.iter_mut().zip(made.found.expected) {
+                for (share, expected) in result.iter_mut().zip(searched.found.expected) {
                     *share = (lambda * *share + (1.0 - lambda) * expected).clamp(0.0, 1.0);
                 }
             }
-            made.told = Some(outcome);
-            made.found.expected = result;
+            searched.exact = Some(outcome);
+            searched.found.expected = result;
         }
-        for made in self.moves.drain(..) {
-            let outcome = made.told.unwrap_or(outcome);
+        for searched in self.moves.drain(..) {
+            let outcome = searched.exact.unwrap_or(outcome);
+            let found = searched.found;
             samples.push(&Sample {
-                features: made.features,
-                actions: made.found.actions,
-                policy: made.found.policy,
-                result: made.found.expected,
-                score: outcome.score_difference(made.mover),
-                surprise: made.found.surprise,
+                features: searched.features,
+                actions: found.actions,
+                policy: found.policy,
+                result: found.expected,
+                score: outcome.score_difference(searched.mover),
+                surprise: found.surprise,
             });
         }
     }
 }
 
-/// The probabilities of win, draw and loss where one of them is certain.
+/// Probabilities of win, draw and loss for a certain result.
 fn certain(verdict: Verdict) -> [f32; 3] {
     Value::certain(verdict, 0.0).results()
 }

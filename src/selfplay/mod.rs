@@ -1,6 +1,7 @@
-//! Games against oneself, thousands at a time: searches in, samples out.
+//! Self-play: thousands of games in parallel, searched and stepped in rounds. Finished games become
+//! samples.
 //!
-//! Nothing here learns, and nothing here is kept beyond the games under way.
+//! This module does not learn, and it stores no samples.
 
 mod counts;
 mod game;
@@ -27,29 +28,28 @@ use crate::tables::HasEndgames;
 use rules::Rules;
 use shard::Shard;
 
-/// Many games under way, in shards that share nothing: one for each thread, with its own evaluator.
+/// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
 pub struct SelfPlay<G: Encode, E> {
     shards: Vec<Shard<G, E>>,
 }
 
-/// What one round brought: the samples of the games that ended in it, and counts.
+/// The result of one round, or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// Samples of the games that ended, in the order of shards and slots.
+    /// Samples of the finished games, in the order of shards and slots.
     pub samples: Samples,
-    /// What was counted.
+    /// Counters of the round.
     pub counts: Counts,
-    /// Time in evaluators, over all shards.
+    /// Time in evaluators, summed over shards.
     pub evaluating: Duration,
-    /// Time altogether, over all shards.
+    /// Total time, summed over shards.
     pub playing: Duration,
 }
 
 impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
-    /// Starts all games, spread over as many shards as there are evaluators. What these say must
-    /// depend on the position alone: it is remembered. Slot by slot, the
-    /// randomness of a game depends on the seed alone, not on the number of shards. Fails if the
-    /// settings name tables that cannot be had.
+    /// Starts all games, in one shard per evaluator. Evaluators must be deterministic, because results
+    /// are cached. Randomness depends on the seed and the slot, not on the number of shards. Fails if
+    /// the tables that the settings name cannot be opened.
     ///
     /// # Panics
     /// Panics without an evaluator.
@@ -63,7 +63,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         G: HasEndgames,
     {
         let count = evaluators.len();
-        assert!(count > 0, "an evaluator for each shard");
+        assert!(count > 0, "an evaluator per shard");
         let tables = settings.open_tables(game)?;
         let endgames = settings.random_endgames(game);
         let shards = evaluators
@@ -84,7 +84,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         })
     }
 
-    /// Plays one action in every game, on the threads of the current rayon pool.
+    /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
     pub fn round(&mut self) -> Round {
         let rounds: Vec<Round> = self.shards.par_iter_mut().map(Shard::round).collect();
         let mut all = Round::default();
@@ -94,7 +94,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         all
     }
 
-    /// The games under way.
+    /// Saves all unfinished games.
     pub fn save(&self) -> GamesState {
         let mut state = GamesState::default();
         for shard in &self.shards {
@@ -103,14 +103,14 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         state
     }
 
-    /// Puts saved games in the place of those under way: they go on as they would have.
+    /// Replaces all games by saved ones. They continue exactly as they would have.
     pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
         let here: usize = self.shards.iter().map(Shard::games).sum();
         let GamesState { env, moves } = state;
         for saved in [env.games.len(), moves.len()] {
             if saved != here {
                 return Err(SelfPlayError::new(format!(
-                    "{saved} games were saved, {here} are under way; selfplay.games must stay the same"
+                    "{saved} games were saved, but selfplay.games is {here}; it must stay the same"
                 )));
             }
         }
@@ -123,12 +123,16 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         Ok(())
     }
 
-    /// Plays on with other evaluators, as many as there are shards: the games stay as they are.
+    /// Replaces the evaluators. The games continue.
     ///
     /// # Panics
-    /// Panics unless there is one for each shard.
+    /// Panics unless there is one evaluator per shard.
     pub fn replace_evaluators(&mut self, evaluators: Vec<E>) {
-        assert_eq!(evaluators.len(), self.shards.len(), "one for each shard");
+        assert_eq!(
+            evaluators.len(),
+            self.shards.len(),
+            "an evaluator per shard"
+        );
         for (shard, evaluator) in self.shards.iter_mut().zip(evaluators) {
             shard.replace_evaluator(evaluator);
         }
@@ -136,7 +140,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 }
 
 impl Round {
-    /// Adds another round, or the same round of another shard.
+    /// Adds another round, or another shard's part of the same round.
     pub fn add(&mut self, other: &Round) {
         self.samples.extend(&other.samples);
         self.counts.add(&other.counts);

@@ -1,5 +1,4 @@
-//! How self-play explores: which rule shares out the simulations, with what noise, and which action is
-//! played in the end.
+//! Exploration in self-play: the search rule at the root, its noise, and the choice of the action.
 
 use std::fmt;
 
@@ -11,15 +10,15 @@ use crate::game::{Action, Game};
 use crate::random::Stream;
 use crate::search::{GumbelSettings, PuctSettings, SearchRule, Tree, dirichlet, gumbel_noise};
 
-/// How simulations are shared out, and with that how self-play explores and what it teaches.
+/// The search rule at the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Root {
-    /// Gumbel noise and sequential halving; the best by noise and search is played, and the improved
-    /// policy is learned.
+    /// Gumbel noise and sequential halving. The remaining action is played; the policy target is the
+    /// improved policy.
     Gumbel,
-    /// AlphaZero's rule with Dirichlet noise; the share of its visits is how likely an action is to be
-    /// played, and is learned.
+    /// AlphaZero's PUCT with Dirichlet noise. The action is drawn by visit counts, which are also the
+    /// policy target.
     Puct,
 }
 
@@ -32,8 +31,8 @@ impl fmt::Display for Root {
     }
 }
 
-/// The concentration of Dirichlet noise times the number of legal actions, as in AlphaZero: a few
-/// actions get most of the noise, however many there are.
+/// The concentration of Dirichlet noise times the number of legal actions, as in AlphaZero. A few
+/// actions get most of the noise, whatever their number.
 const CONCENTRATION: f64 = 10.0;
 
 impl Root {
@@ -59,7 +58,7 @@ impl Root {
         }
     }
 
-    /// The action to play after the search. `policy` is what it came to, over all actions of the game.
+    /// The action to play. `policy` is the policy after search, over all actions of the game.
     pub(super) fn choose<G: Game>(
         self,
         tree: &Tree<G>,
@@ -67,14 +66,14 @@ impl Root {
         stream: &mut Stream,
     ) -> Action {
         match self {
-            Root::Gumbel => tree.best().expect("a position under way was judged"),
-            Root::Puct => drawn(policy, stream.random()),
+            Root::Gumbel => tree.best().expect("the search evaluated the root"),
+            Root::Puct => draw_action(policy, stream.random()),
         }
     }
 }
 
-/// The action at this place, from 0 to 1, of the probabilities laid end to end.
-fn drawn(policy: &[f32], place: f32) -> Action {
+/// The action at `place`, 0 to 1, in the cumulative distribution of a policy.
+fn draw_action(policy: &[f32], place: f32) -> Action {
     let mut left = place * policy.iter().sum::<f32>();
     let mut last = 0;
     for (action, share) in policy.iter().enumerate().filter(|(_, share)| **share > 0.0) {

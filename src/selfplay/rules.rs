@@ -1,4 +1,4 @@
-//! How games of self-play begin, and what exact tables know of their ends.
+//! The openings of self-play, and exact outcomes from tables.
 
 use std::sync::Arc;
 
@@ -9,28 +9,28 @@ use crate::game::{Game, Outcome};
 use crate::random::{Stream, below};
 use crate::tables::{Endgames, RandomEndgames};
 
-/// Parts that a share of games is counted in.
+/// The resolution of a share of games.
 const PARTS: u32 = 1 << 24;
 
-/// A game, and the tables that tell how it ends.
+/// A game with its openings and its exact tables.
 pub(super) struct Rules<G: Game> {
     pub(super) game: G,
     pub(super) tables: Option<Arc<dyn Endgames<G>>>,
-    /// The share of games that start from a random endgame, and what draws one.
+    /// The share of games that start from a random endgame, and the generator of endgames.
     pub(super) endgames: Option<(f32, RandomEndgames<G::Position>)>,
-    /// The most random actions after the start of the others.
+    /// The maximum number of random actions at the start of the other games.
     pub(super) opening_plies: u32,
 }
 
 impl<G: Game> Rules<G> {
-    /// The outcome that exact tables tell of a position.
-    pub(super) fn told(&self, position: &G::Position) -> Option<Outcome> {
+    /// The outcome of a position according to exact tables.
+    pub(super) fn exact_outcome(&self, position: &G::Position) -> Option<Outcome> {
         let ending = self.tables.as_ref()?.ending(&self.game, position)?;
         Some(ending.outcome)
     }
 
-    /// Draws how a game begins: with a few random actions, none of which ends it, or with an endgame
-    /// that is not over.
+    /// Draws an opening: random actions, none of which ends the game, or a random endgame that is not
+    /// over.
     pub(super) fn open(&self, stream: &mut Stream) -> Opening<G::Position> {
         if let Some((share, draw)) = &self.endgames
             && below(stream.next_u64(), PARTS) < (share * PARTS as f32) as u32

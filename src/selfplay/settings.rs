@@ -1,4 +1,4 @@
-//! How self-play plays.
+//! Settings of self-play.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,30 +13,28 @@ use crate::tables::{Endgames, HasEndgames, RandomEndgames};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelfPlaySettings {
-    /// Games under way at the same time.
+    /// Games in parallel.
     pub games: usize,
-    /// Simulations for each action.
+    /// Simulations per action.
     pub simulations: u32,
-    /// How the simulations are shared out.
+    /// The search rule at the root.
     pub root: Root,
-    /// The range of values that weighs in full at a Gumbel root and below it, where they lie closer together:
-    /// small differences are mostly chance. 0 scales up whatever difference there is.
+    /// For Gumbel search: if all values at a node span less than this, their influence shrinks in
+    /// proportion, because small differences are mostly noise. 0 always rescales to the full range.
     pub least_range: f32,
-    /// The most random actions that a game starts with; how many is drawn for each game.
+    /// A game starts with 0 to this many random actions.
     pub opening_plies: u32,
-    /// A directory of exact tables; empty for none. Every position learns the exact result of the next
-    /// one, itself included, that they know.
+    /// A directory of exact tables; empty for none. Exact outcomes replace the results of games.
     pub tables: PathBuf,
-    /// The share of games that start from a random endgame, where the game knows any.
+    /// The share of games that start from a random endgame, if the game has them.
     pub endgames: f32,
-    /// The most archers and marks of such an endgame, both players' together.
+    /// The maximum force of a random endgame.
     pub endgame_force: u32,
-    /// How much of what a position is to be worth, in the end the result of the game, goes on to the
-    /// position before. The rest is what search expected there.
+    /// Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
     pub lambda: f32,
 }
 
-/// Settings that make no sense, and what would.
+/// Self-play settings or saved games that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SelfPlayError(String);
@@ -51,7 +49,7 @@ const MOST_GAMES: usize = 1 << 20;
 const MOST_SIMULATIONS: u32 = 1 << 16;
 
 impl SelfPlaySettings {
-    /// Refuses settings with which nothing can be played.
+    /// Checks the ranges.
     pub fn validate(&self) -> Result<(), SelfPlayError> {
         let simulations = MOST_SIMULATIONS as usize;
         for (name, number, least, most) in [
@@ -85,14 +83,14 @@ impl SelfPlaySettings {
         Ok(())
     }
 
-    /// What draws endgames for games to start from, if they are set and the game knows any.
+    /// The generator of random endgames, if they are enabled and the game has them.
     pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
         (self.endgames > 0.0)
             .then(|| game.random_endgames(self.endgame_force))
             .flatten()
     }
 
-    /// The exact tables, if any are set: all threads share them.
+    /// Opens the exact tables, if any are set. All threads share them.
     pub fn open_tables<G: HasEndgames>(
         &self,
         game: &G,

@@ -1,14 +1,14 @@
-//! The games of one thread: a tree for each, and one evaluator for all.
+//! The games of one thread: a tree per slot and one evaluator.
 
 use std::ops::Range;
 use std::time::Instant;
 
 use rand::Rng;
 
-use super::game::{Found, Record};
+use super::game::{Record, SearchResult};
 use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
-use super::state::{GamesState, MoveState};
+use super::state::{GamesState, SavedSearch};
 use super::timed::Timed;
 use super::{Root, Round};
 use crate::encode::Encode;
@@ -18,13 +18,13 @@ use crate::game::{Action, Game, Mask};
 use crate::random::{Stream, slot_stream};
 use crate::search::{Batch, RootAction, Tree, TreeLimit};
 
-/// The most judgements that a shard remembers, whatever its games and simulations.
-const MOST_REMEMBERED: usize = 1 << 17;
+/// The maximum size of a shard's cache.
+const MOST_CACHED: usize = 1 << 17;
 
 /// The games of one thread.
 ///
-/// Judgements are remembered: below the action that is played lies much of what the next search asks
-/// for. They are as many as one search of all games makes.
+/// Evaluations are cached, because the next search of a game requests many of the same positions. The
+/// cache holds as many as one search of all slots makes.
 pub(super) struct Shard<G: Encode, E> {
     rules: Rules<G>,
     root: Root,
@@ -32,10 +32,10 @@ pub(super) struct Shard<G: Encode, E> {
     evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
     env: env::Shard<G>,
-    trees: Vec<Tree<G>>,  // [slots], each of its game's position
+    trees: Vec<Tree<G>>,  // [slots], rooted at the current positions
     records: Vec<Record>, // [slots]
-    draws: Vec<Stream>,   // [slots], of a round's action and of the opening after it
-    actions: Vec<Action>, // [slots], of a round
+    draws: Vec<Stream>,   // [slots], for the choice of a round's action and the opening after it
+    actions: Vec<Action>, // [slots], chosen in this round
     lambda: f32,
     noise: Vec<f32>,
     policy: Vec<f32>, // [actions]
@@ -64,12 +64,12 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeLimit::for_simulations(game, settings.simulations);
         let tree = |slot| Tree::new(game.clone(), policy, limit, *env.position(slot));
-        let remembered = (count * settings.simulations as usize).min(MOST_REMEMBERED);
+        let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         Shard {
             batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
-            evaluator: Timed::new(Cache::new(game, evaluator, remembered)),
+            evaluator: Timed::new(Cache::new(game, evaluator, cached)),
             root: settings.root,
             simulations: settings.simulations,
             lambda: settings.lambda,
@@ -83,24 +83,24 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         }
     }
 
-    /// Games under way.
+    /// The number of slots.
     pub(super) fn games(&self) -> usize {
         self.env.len()
     }
 
-    /// Adds the games under way, slot by slot.
+    /// Appends the games of all slots.
     pub(super) fn save(&self, state: &mut GamesState) {
         state.env.steps = self.env.steps();
         state.env.games.extend(self.env.save());
         state.moves.extend(self.records.iter().map(Record::save));
     }
 
-    /// Puts saved games in the place of those under way.
+    /// Replaces all games by saved ones.
     pub(super) fn restore(
         &mut self,
         rounds: u64,
         games: &[Option<SavedGame>],
-        moves: &[Vec<MoveState>],
+        moves: &[Vec<SavedSearch>],
     ) -> Result<(), SelfPlayError> {
         let unsound = |error: env::EnvError| SelfPlayError::new(error.to_string());
         self.env.restore(rounds, games).map_err(unsound)?;
@@ -123,13 +123,12 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         cache.clear();
     }
 
-    /// Plays one action in every game: all are searched, then stepped, and those that ended become
-    /// samples.
+    /// Searches all slots, steps the environment, and turns finished games into samples.
     pub(super) fn round(&mut self) -> Round {
         let start = Instant::now();
         let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
         let evaluating = self.evaluator.spent();
-        let (remembered, _) = self.evaluator.inner_mut().hits_and_misses();
+        let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
         let mut round = Round::default();
         round.counts.positions = self.games() as u64;
         self.search();
@@ -140,29 +139,29 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
         self.env.step(&self.actions, |ended| {
             let record = &mut records[ended.slot];
-            round.counts.exact += u64::from(record.is_told());
+            round.counts.exact += u64::from(record.reached_tables());
             record.finish(ended.outcome, self.lambda, &mut round.samples);
             Some(rules.open(&mut draws[ended.slot]))
         });
         self.place_trees();
         round.counts.games = self.env.take_stats();
         round.counts.requests = self.batch.evaluated() - evaluated;
-        let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
-        round.counts.remembered = hits - remembered;
+        let (all_hits, _) = self.evaluator.inner_mut().hits_and_misses();
+        round.counts.cached = all_hits - hits;
         round.counts.room = self.batch.room() - room;
         round.evaluating = self.evaluator.spent() - evaluating;
         round.playing = start.elapsed();
         round
     }
 
-    /// Searches the position of every game.
+    /// Searches the positions of all slots.
     fn search(&mut self) {
         let round = self.env.steps() + 1;
         for (slot, tree) in self.trees.iter_mut().enumerate() {
             let mut stream = slot_stream(self.seed, self.env.number(slot), round);
             let actions = self.env.legal(slot).count() as usize;
             self.root.draw_noise(actions, &mut stream, &mut self.noise);
-            let forced = actions == 1; // there is nothing to search for
+            let forced = actions == 1; // nothing to search for
             let simulations = if forced { 1 } else { self.simulations };
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
         }
@@ -170,7 +169,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .search(&mut self.trees, &mut self.evaluator, |_| false);
     }
 
-    /// Records what search found in a slot and chooses the action to play there.
+    /// Records the search result of a slot and chooses its action.
     fn choose(&mut self, slot: usize) {
         let tree = &self.trees[slot];
         tree.write_policy(&mut self.policy);
@@ -179,22 +178,22 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
             .iter()
             .map(|action| self.policy[action.index()])
             .collect();
-        // The search of this round drew from the front of the slot's stream; this one is another.
+        // The search of this round drew from the slot's stream of `seed`; this is another stream.
         let round = self.env.steps() + 1;
         self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
         let action = self.root.choose(tree, &self.policy, &mut self.draws[slot]);
-        let looked_at = tree.root_actions();
-        let found = Found {
+        let root_actions = tree.root_actions();
+        let found = SearchResult {
             actions: legal.iter().map(|action| action.0).collect(),
-            surprise: divergence(&looked_at, &policy),
+            surprise: divergence(&root_actions, &policy),
             policy,
-            expected: expected(tree, &looked_at, action).results(),
+            expected: expected(tree, &root_actions, action).results(),
         };
         self.records[slot].push(&self.rules, self.env.position(slot), found);
         self.actions[slot] = action;
     }
 
-    /// Sets every tree to the position of its game.
+    /// Restarts every tree at the position of its slot.
     fn place_trees(&mut self) {
         for (slot, tree) in self.trees.iter_mut().enumerate() {
             tree.restart(*self.env.position(slot));
@@ -202,14 +201,14 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
     }
 }
 
-/// What search expects of the action it chose: its certain result, or the mean of what it saw below.
+/// The expected value of the chosen action: proven, or the mean of its simulations.
 fn expected<G: Game>(tree: &Tree<G>, actions: &[RootAction], chosen: Action) -> Value {
     let chosen = actions.iter().find(|root| root.action == chosen);
     let value = chosen.and_then(|root| root.value).or(tree.value());
-    value.expect("a position under way was judged")
+    value.expect("the search evaluated the root")
 }
 
-/// How far the policy of search is from the evaluator's, in nats: at least 0.
+/// The Kullback-Leibler divergence of the policy after search from the priors, in nats.
 fn divergence(actions: &[RootAction], policy: &[f32]) -> f32 {
     let parts = policy.iter().zip(actions).map(|(&share, action)| {
         if share > 0.0 {

@@ -1,19 +1,19 @@
-//! Games under way as plain data, so that they can go on after the program was stopped.
+//! Unfinished games as plain data, to continue them in another process.
 
 use serde::{Deserialize, Serialize};
 
 use crate::env::EnvState;
 
-/// All games under way.
+/// All unfinished games of self-play.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GamesState {
     pub(super) env: EnvState,
-    pub(super) moves: Vec<Vec<MoveState>>, // [slots], those of its game that were searched
+    pub(super) moves: Vec<Vec<SavedSearch>>, // [slots, searched positions]
 }
 
-/// What is kept of one searched position.
+/// The saved part of a search result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct MoveState {
+pub(super) struct SavedSearch {
     pub(super) policy: Vec<f32>, // of the legal actions
     pub(super) surprise: f32,
     pub(super) expected: [f32; 3],

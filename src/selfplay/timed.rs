@@ -1,11 +1,11 @@
-//! An evaluator with a stopwatch.
+//! An evaluator that measures its time.
 
 use std::time::{Duration, Instant};
 
 use crate::eval::{Evaluation, Evaluator};
 use crate::game::Game;
 
-/// Measures the time in another evaluator.
+/// Measures the time spent in another evaluator.
 pub(super) struct Timed<E> {
     inner: E,
     spent: Duration,
@@ -19,12 +19,12 @@ impl<E> Timed<E> {
         }
     }
 
-    /// The evaluator that is measured.
+    /// The measured evaluator.
     pub(super) fn inner_mut(&mut self) -> &mut E {
         &mut self.inner
     }
 
-    /// Time in the evaluator so far.
+    /// The time in the evaluator so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }

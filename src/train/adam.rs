@@ -1,20 +1,20 @@
-//! AdamW on plain numbers, so that its memory is saved and restored bit by bit. The constants are the
+//! AdamW on plain numbers, so that its moments are saved and restored exactly. The constants are the
 //! usual ones.
 
 use super::backprop::Gradients;
 use crate::net::Weights;
 
-/// How much of the mean gradient, and of the mean squared gradient, is kept from step to step.
+/// Decay rates of the first and second moments.
 const BETA1: f32 = 0.9;
 const BETA2: f32 = 0.999;
 
-/// Added to the root of the mean square, so that nothing is divided by zero.
+/// Added to the root of the second moment to avoid a division by zero.
 const EPSILON: f32 = 1e-8;
 
-/// How much smaller a weight gets in a step, times the learning rate. Biases keep their size.
+/// Weight decay per step, as a factor of the learning rate. Biases do not decay.
 const WEIGHT_DECAY: f32 = 0.01;
 
-/// Where AdamW stands: means of gradients and of their squares.
+/// AdamW's moments: running means of the gradients and of their squares.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Adam {
     pub(super) first: Weights,
@@ -23,7 +23,7 @@ pub(super) struct Adam {
 }
 
 impl Adam {
-    /// Nothing seen yet, for weights of these sizes.
+    /// Zero moments for weights of this shape.
     pub(super) fn new(weights: &Weights) -> Adam {
         let mut zeros = weights.clone();
         for (_, tensor) in zeros.tensors_mut() {
@@ -36,7 +36,7 @@ impl Adam {
         }
     }
 
-    /// One step down the gradients, each multiplied by `scale` first.
+    /// Takes one step. Gradients are multiplied by `scale` first.
     pub(super) fn step(
         &mut self,
         rate: f32,

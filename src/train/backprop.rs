@@ -8,21 +8,20 @@ use serde::Serialize;
 
 use super::batch::TrainBatch;
 use super::device::{DeviceKind, OpenDevice};
-use super::judge::Judgement;
+use super::predictions::Predictions;
 use super::stem;
 use crate::net::{FeatureBatch, Logits, NetShape, Network, Weights};
 
-/// One number for every weight, by the name of its tensor.
+/// A gradient for every weight, by the name of its tensor.
 pub type Gradients = BTreeMap<String, Vec<f32>>;
 
 /// Tensors as burn sees them, flat, by name.
 type Leaves = BTreeMap<String, Tensor<1>>;
 
-/// Added to the logits of illegal actions: no finite logit makes up for it, and it is far from
-/// the largest numbers there are.
+/// Added to the logits of illegal actions. Their probability becomes 0, and nothing overflows.
 const ILLEGAL: f32 = -1e9;
 
-/// How much the parts of the loss count.
+/// The weights of the parts of the loss.
 const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;
@@ -43,17 +42,17 @@ pub struct Losses {
     pub score: f32,
 }
 
-/// What one pass over a batch comes to.
+/// The result of a forward and backward pass over one batch.
 pub(super) struct Pass {
     pub(super) losses: Losses,
-    pub(super) judgement: Judgement,
+    pub(super) predictions: Predictions,
     pub(super) gradients: Gradients,
 }
 
-/// Computes gradients in burn, but for those of the first layer on the processor.
+/// Computes gradients in burn; on the processor, those of the first layer are computed here.
 pub(super) struct Backprop {
     device: Device,
-    sums_stem: bool, // the first layer is added up here; burn computes the rest
+    sums_stem: bool, // whether the first layer is computed here, in `stem`
 }
 
 impl Backprop {
@@ -64,12 +63,12 @@ impl Backprop {
         }
     }
 
-    /// The loss of a batch with these weights, how well they knew it, and the gradients.
+    /// The losses, predictions and gradients of a batch with these weights.
     ///
     /// # Panics
     /// Panics if the batch is empty or made for another shape.
     pub(super) fn pass(&self, weights: &Weights, batch: &TrainBatch) -> Pass {
-        assert!(!batch.is_empty(), "something to learn from");
+        assert!(!batch.is_empty(), "a batch with rows");
         assert_eq!(batch.shape(), weights.shape(), "a batch of this game");
         let (rows, shape) = (batch.len(), weights.shape());
         let here = |name: &str| self.sums_stem && STEM.contains(&name);
@@ -93,7 +92,7 @@ impl Backprop {
         let policy = dense(&leaves, "policy", trunk.clone());
         let result = dense(&leaves, "result", trunk.clone());
         let score = (shape.points > 0).then(|| dense(&leaves, "score", trunk));
-        let judgement = Judgement::of(
+        let predictions = Predictions::of(
             batch,
             &numbers(policy.clone().detach()),
             &numbers(result.clone().detach()),
@@ -116,19 +115,21 @@ impl Backprop {
         };
         let gradients = leaves.into_iter().map(|(name, leaf)| {
             let gradient = leaf.grad_remove(&mut found);
-            let gradient = gradient.expect("every weight has a share in the loss");
+            let gradient = gradient.expect("the loss depends on every weight");
             (name, numbers(gradient))
         });
         let mut gradients: Gradients = gradients.collect();
         if let Some(stem) = stem {
-            let gradient = stem.grad_remove(&mut found).expect("all goes through it");
+            let gradient = stem
+                .grad_remove(&mut found)
+                .expect("the loss depends on the first layer");
             let dims = [shape.features, weights.config().width];
             let (matrix, bias) = stem::backward(&numbers(gradient), batch.features(), dims);
             gradients.extend(STEM.map(str::to_owned).into_iter().zip([matrix, bias]));
         }
         Pass {
             losses,
-            judgement,
+            predictions,
             gradients,
         }
     }
@@ -145,7 +146,7 @@ impl Backprop {
     }
 }
 
-/// A network on a device that only evaluates. Clones share the weights.
+/// A network on a device, for evaluation only. Clones share the weights.
 #[derive(Clone)]
 pub struct DeviceNet {
     leaves: Leaves,
@@ -155,7 +156,7 @@ pub struct DeviceNet {
 }
 
 impl DeviceNet {
-    /// Takes the weights to a device.
+    /// Copies the weights to a device.
     pub fn new(weights: &Weights, device: &OpenDevice) -> DeviceNet {
         let device = device.device.clone();
         let tensors = weights.tensors().iter();
@@ -170,7 +171,7 @@ impl DeviceNet {
 }
 
 impl Network for DeviceNet {
-    /// Positions that keep a card busy.
+    /// Enough positions to keep a graphics card busy.
     const BATCH: usize = 4096;
 
     fn shape(&self) -> &NetShape {
@@ -191,7 +192,7 @@ fn leaf(numbers: &[f32], device: &Device) -> Tensor<1> {
     Tensor::from_data(TensorData::new(numbers.to_vec(), [numbers.len()]), device)
 }
 
-/// What the heads see, `[rows, width]`, from what the first layer adds up.
+/// The input of the heads, `[rows, width]`, from the first layer's output before its ReLU.
 fn trunk(leaves: &Leaves, blocks: usize, first: Tensor<2>) -> Tensor<2> {
     let mut trunk = relu(first);
     for block in 0..blocks {
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_layer_is_the_same_added_up_and_multiplied() {
+    fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
         let config = NetConfig {
             width: 32,
             blocks: 1,

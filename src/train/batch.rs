@@ -1,8 +1,8 @@
-//! What one learning step looks at: targets beside features, as flat numbers.
+//! The batch of one learning step: features and targets as flat arrays.
 
 use crate::net::{FeatureBatch, NetShape, RESULTS};
 
-/// Rows of features with what the heads should have said about them.
+/// Rows of features with the targets of the heads.
 #[derive(Clone, Debug)]
 pub struct TrainBatch {
     shape: NetShape,
@@ -10,7 +10,7 @@ pub struct TrainBatch {
     legal: Vec<f32>,  // [rows, actions], 1 for legal actions
     policy: Vec<f32>, // [rows, actions], adding up to 1 over legal actions
     result: Vec<f32>, // [rows, 3]: win, draw, loss of the player to move
-    score: Vec<f32>,  // [rows, scores], one of them 1
+    score: Vec<f32>,  // [rows, scores], one-hot
 }
 
 impl TrainBatch {
@@ -26,7 +26,7 @@ impl TrainBatch {
         }
     }
 
-    /// Forgets all rows and keeps the memory.
+    /// Removes all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.features.clear();
         self.legal.clear();
@@ -35,8 +35,8 @@ impl TrainBatch {
         self.score.clear();
     }
 
-    /// Adds a row: its set features, every legal action with its share of the policy, the
-    /// probabilities of win, draw and loss, and the score difference, all for the player to move.
+    /// Adds a row: the features that are 1, every legal action with its probability, the probabilities
+    /// of win, draw and loss, and the score difference, all for the player to move.
     ///
     /// # Panics
     /// Panics if an action or a score is not one of the shape's.
@@ -67,22 +67,22 @@ impl TrainBatch {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.features.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.features.is_empty()
     }
 
-    /// What the network must fit.
+    /// The shape of the networks that this batch fits.
     pub fn shape(&self) -> &NetShape {
         &self.shape
     }
 
-    /// The set features.
+    /// The features that are 1, row by row.
     pub fn features(&self) -> &FeatureBatch {
         &self.features
     }

@@ -1,4 +1,4 @@
-//! Where burn computes: this processor, or a graphics card if the program was built for one.
+//! The device that burn computes on: the processor, or a graphics card if the program supports one.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -6,19 +6,19 @@ use std::str::FromStr;
 
 use burn::tensor::{Device, Tensor};
 
-/// A kind of device, as it is named on the command line.
+/// A kind of device, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
     /// The processor.
     #[default]
     Cpu,
-    /// An NVIDIA card by its number.
+    /// An NVIDIA graphics card by its number.
     Cuda(usize),
-    /// The card that the graphics driver prefers.
+    /// The graphics card that the driver prefers.
     Wgpu,
 }
 
-/// What is missing for a device.
+/// Why a device cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct DeviceError(String);
@@ -49,7 +49,7 @@ impl FromStr for DeviceKind {
     }
 }
 
-/// A device that answers.
+/// A device that works.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
     kind: DeviceKind,
@@ -65,7 +65,7 @@ impl OpenDevice {
         }
     }
 
-    /// Opens a device and lets it compute something.
+    /// Opens a device and tests it with a small computation.
     pub fn open(kind: DeviceKind) -> Result<OpenDevice, DeviceError> {
         match kind {
             DeviceKind::Cpu => Ok(OpenDevice::cpu()),
@@ -83,12 +83,12 @@ impl OpenDevice {
         }
     }
 
-    /// Which one it is.
+    /// The kind of device.
     pub fn kind(&self) -> DeviceKind {
         self.kind
     }
 
-    /// A missing driver or card shows only when something is computed, as a panic of the library's.
+    /// Computes something, because a missing driver or card shows only then, as a panic in the library.
     #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), expect(dead_code))]
     fn try_out(kind: DeviceKind, open: impl FnOnce() -> Device) -> Result<OpenDevice, DeviceError> {
         let hook = panic::take_hook();
@@ -103,9 +103,9 @@ impl OpenDevice {
         let device = tried.map_err(|problem| {
             let text = problem.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| problem.downcast_ref::<&str>().copied());
-            text.unwrap_or("the library gave up").to_owned()
+            text.unwrap_or("the library failed").to_owned()
         });
-        let device = device.and_then(|device| device.ok_or("it computes wrongly".to_owned()));
+        let device = device.and_then(|device| device.ok_or("it computes wrong results".to_owned()));
         device
             .map(|device| OpenDevice { kind, device })
             .map_err(|problem| {

@@ -1,4 +1,4 @@
-//! The learner: batches in, better weights out, and the averaged weights that play.
+//! The learner: gradient steps on batches, and the averaged weights that play.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,16 +6,16 @@ use super::adam::Adam;
 use super::backprop::{Backprop, Gradients, Losses, Pass};
 use super::batch::TrainBatch;
 use super::device::OpenDevice;
-use super::judge::Judgement;
+use super::predictions::Predictions;
 use crate::net::Weights;
 
-/// The lowest learning rate as a share of the highest.
+/// The final learning rate as a share of the highest.
 const LOWEST: f32 = 0.05;
 
-/// Longer gradients are cut to this length.
+/// Gradients are clipped to this norm.
 const CLIP: f32 = 5.0;
 
-/// A batch with a larger loss stops the learner.
+/// A larger loss stops the learner.
 const EXPLODE: f32 = 100.0;
 
 /// Settings of the learner.
@@ -24,35 +24,35 @@ const EXPLODE: f32 = 100.0;
 pub struct LearnerConfig {
     /// The highest learning rate.
     pub rate: f32,
-    /// Steps in which the rate climbs from nothing to its highest.
+    /// Steps in which the rate rises linearly from 0.
     pub warm_up: u64,
-    /// Steps after the warm-up in which the rate falls to 5 % along half a cosine; 0 for no decay.
+    /// Steps of the cosine decay to 5 % after the warm-up; 0 for no decay.
     pub decay: u64,
-    /// How much of the averaged weights is kept in a step.
+    /// Decay of the averaged weights per step.
     pub average: f32,
 }
 
-/// What one step came to.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Steps taken, this one included.
     pub step: u64,
     /// The loss before the step.
     pub losses: Losses,
-    /// How well the network knew the batch before the step.
-    pub judgement: Judgement,
-    /// The length of all gradients together, before they were cut.
+    /// The predictions before the step.
+    pub predictions: Predictions,
+    /// The norm of all gradients before clipping.
     pub gradient_norm: f32,
     /// The learning rate of the step.
     pub rate: f32,
 }
 
-/// Why the learner stopped. The weights are those before the step that failed.
+/// Why the learner stopped. Its weights are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LearnError(String);
 
-/// A network that learns.
+/// A network in training, with its optimizer and averaged weights.
 pub struct Learner {
     config: LearnerConfig,
     pub(super) weights: Weights,
@@ -62,7 +62,7 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Starts from these weights.
+    /// A learner that starts from these weights.
     pub fn new(config: LearnerConfig, weights: Weights) -> Learner {
         let (average, adam) = (weights.clone(), Adam::new(&weights));
         Learner::from_parts(config, weights, average, adam)
@@ -83,7 +83,7 @@ impl Learner {
         }
     }
 
-    /// The same learner, computing on another device.
+    /// The same learner on another device.
     #[must_use]
     pub fn on(self, device: &OpenDevice) -> Learner {
         Learner {
@@ -92,14 +92,14 @@ impl Learner {
         }
     }
 
-    /// Learns from one batch, or leaves everything as it is and says why.
+    /// Takes one step. On an error nothing changes.
     ///
     /// # Panics
     /// Panics if the batch is empty or made for another shape.
     pub fn step(&mut self, batch: &TrainBatch) -> Result<Progress, LearnError> {
         let Pass {
             losses,
-            judgement,
+            predictions,
             gradients,
         } = self.backprop.pass(&self.weights, batch);
         let gradient_norm = norm(&gradients);
@@ -111,7 +111,7 @@ impl Learner {
         Ok(Progress {
             step: self.steps(),
             losses,
-            judgement,
+            predictions,
             gradient_norm,
             rate,
         })
@@ -122,17 +122,17 @@ impl Learner {
         self.adam.steps
     }
 
-    /// The weights that learn.
+    /// The weights in training.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// The averaged weights: those that play and are exported.
+    /// The averaged weights, which play and are exported.
     pub fn average(&self) -> &Weights {
         &self.average
     }
 
-    /// The loss that a batch has with these weights, and its gradients, without learning from it.
+    /// The losses and gradients of a batch with these weights. The learner does not change.
     ///
     /// # Panics
     /// Panics if the batch is empty or made for another shape.
@@ -165,14 +165,14 @@ impl Learner {
         let step = self.steps() + 1;
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
             return Err(LearnError(format!(
-                "step {step}: the loss is {} (policy {}, result {}, score {}) with gradients of \
-                 length {gradient_norm}; lower learner.rate and go on from the last checkpoint",
+                "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
+                 {gradient_norm}; lower learner.rate and resume from the last checkpoint",
                 losses.total, losses.policy, losses.result, losses.score
             )));
         }
         if losses.total > EXPLODE {
             return Err(LearnError(format!(
-                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and go on from the \
+                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
                  last checkpoint",
                 losses.total
             )));
@@ -180,8 +180,8 @@ impl Learner {
         Ok(())
     }
 
-    /// Moves the averages towards the weights, faster in the first steps, so that the random start
-    /// is soon forgotten.
+    /// Moves the averages towards the weights. The decay is lower in the first steps, so that the random
+    /// initial weights soon stop mattering.
     fn update_average(&mut self) {
         let steps = self.steps() as f32;
         let keep = self.config.average.min((1.0 + steps) / (10.0 + steps));
@@ -194,7 +194,7 @@ impl Learner {
     }
 }
 
-/// The length of all gradients together. Squares are added in 64 bits.
+/// The norm of all gradients. Squares are summed in 64 bits.
 fn norm(gradients: &Gradients) -> f32 {
     let squares = gradients
         .values()

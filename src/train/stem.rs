@@ -1,9 +1,9 @@
-//! The first layer on the processor. Few of its inputs are 1 and the rest are
-//! 0, so the weights of those that are get added up; nothing is multiplied.
+//! The first layer on the processor. Its inputs are 0 or 1 and mostly 0, so it sums the weights of the
+//! features that are 1 instead of multiplying.
 
 use crate::net::FeatureBatch;
 
-/// What the layer hands on, `[rows, width]`. `weights` are `[features, width]`, `bias` is `[width]`.
+/// The output, `[rows, width]`. `weights` are `[features, width]`, `bias` is `[width]`.
 pub(super) fn forward(weights: &[f32], bias: &[f32], batch: &FeatureBatch) -> Vec<f32> {
     let width = bias.len();
     let mut sums = bias.repeat(batch.len());
@@ -15,7 +15,7 @@ pub(super) fn forward(weights: &[f32], bias: &[f32], batch: &FeatureBatch) -> Ve
     sums
 }
 
-/// The gradients of weights and bias, from those of what the layer handed on.
+/// The gradients of weights and bias from those of the output.
 pub(super) fn backward(
     gradients: &[f32],
     batch: &FeatureBatch,

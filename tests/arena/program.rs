@@ -138,7 +138,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         (
             "random greedy --games 7",
             2,
-            "an odd number leaves one opening without its other side; take 6 or 8",
+            "the number must be even, because each opening is played from both sides; take 6 or 8",
         ),
         ("random greedy --games 0", 2, "no games; ask for at least 2"),
         (
@@ -407,7 +407,7 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
         .arg("--json")
         .assert()
         .success()
-        .stderr(contains("half written"));
+        .stderr(contains("written incompletely"));
     let resumed: Value = serde_json::from_slice(&resumed.get_output().stdout).unwrap();
     assert_eq!(resumed, whole);
     let lines = |text: &str| {
@@ -471,7 +471,7 @@ fn ctrl_c_prints_the_table_so_far_and_keeps_the_games() {
         String::from_utf8(output.stderr),
     );
     assert!(out.unwrap().contains("1 match of 200000 games"));
-    assert!(err.unwrap().contains("goes on"));
+    assert!(err.unwrap().contains("to continue"));
     let kept = fs::read_to_string(&games).unwrap();
     assert!(kept.ends_with('\n') && kept.lines().count() >= 4);
 }

@@ -1,4 +1,4 @@
-//! The house rules that the compiler does not know.
+//! Rules for the sources that the compiler does not check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -140,19 +140,19 @@ fn the_tensor_library_is_named_in_train_alone() {
     assert!(named > 0);
 }
 
-/// Who may play an action on a position by hand, as a folder or file of the sources. All other games
-/// are stepped through the environment.
+/// The folders and files that may play actions on a position by hand. All other games are stepped
+/// through the environment.
 const PLAY_BY_HAND: [&str; 12] = [
     // The rules themselves, and the environment.
     "game",
     "games",
     "env",
-    // They look ahead from a position; no game goes on by it.
+    // They look ahead from a position, which is not part of a game.
     "search",
     "eval",
     "tables",
     "agent/greedy.rs",
-    // One action after another, as a person or a file gives them.
+    // They follow the actions that a person or a file gives.
     "record.rs",
     "probe.rs",
     "engine",

@@ -1,4 +1,4 @@
-//! The program, and the rules of the house for its sources.
+//! The program `jarmo`, and rules for its sources.
 
 mod architecture;
 #[cfg(feature = "cli")]

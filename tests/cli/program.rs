@@ -1,4 +1,4 @@
-//! The program as a person or a script meets it.
+//! The program as a person or a script uses it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ fn perft_divides_by_the_first_action_and_ends_with_the_sum() {
 }
 
 #[test]
-fn trace_goes_on_after_a_line_that_fails() {
+fn trace_continues_after_a_line_that_fails() {
     let good = r#"{"game":"tammi","moves":["c3-d4"]}"#;
     let bad = [
         ("{\"game\":\"jarmo\",\"moves\":", "line 2: expected"),
@@ -110,7 +110,7 @@ fn trace_takes_a_position_and_a_limit() {
 }
 
 #[test]
-fn trace_gives_each_game_the_settings_it_has() {
+fn trace_gives_each_game_only_its_own_settings() {
     let quiet = r#"{"game":"tammi","position":"8/8/8/8/8/b7/8/4W3 w - 4 40","moves":["e1-f2"]}"#;
     let other = r#"{"game":"jarmo","moves":[]}"#;
     assert_cmd::Command::from(jarmo(&["rules", "trace", "--quiet-limit", "5"]))
@@ -132,7 +132,7 @@ fn a_line_too_long_to_be_a_game_is_refused_and_skipped() {
 }
 
 #[test]
-fn trace_reads_bytes_that_are_no_text() {
+fn trace_reads_bytes_that_are_not_text() {
     let mut input = b"\xff\xfe\n".to_vec();
     input.extend(br#"{"game":"guard","moves":[]}"#);
     assert_cmd::Command::from(jarmo(&["rules", "trace"]))
@@ -153,7 +153,7 @@ fn a_closed_pipe_ends_quietly() {
     let golden = std::fs::read("tests/data/golden/jarmo.jsonl").unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let feeder = std::thread::spawn(move || {
-        // The program goes away before it has read all of this.
+        // The program exits before it has read all of this.
         let _ = stdin
             .write_all(&golden)
             .and_then(|()| stdin.write_all(&golden));
@@ -260,7 +260,7 @@ fn wrong_options_are_named_with_the_remedy() {
 }
 
 #[test]
-fn a_web_file_with_an_error_is_refused_with_its_name() {
+fn a_board_file_with_an_error_is_refused_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("board.toml");
     let standard = include_str!("../../src/games/board/standard.toml");
@@ -280,7 +280,7 @@ fn a_web_file_with_an_error_is_refused_with_its_name() {
 }
 
 #[test]
-fn bench_env_reports_what_it_measured() {
+fn bench_env_reports_its_measurements() {
     let args = [
         "bench",
         "env",

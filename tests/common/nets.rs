@@ -1,10 +1,10 @@
-//! Agent files for tests: networks that have learned nothing, and files with a changed header.
+//! Agent files for tests: untrained networks, and files with a changed header.
 
 use jarmo::encode::Encode;
 use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 
-/// The smallest network there is for this game, of random weights.
+/// The smallest network for this game, with random weights.
 pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
     let net = NetConfig {
         width: 32,
@@ -14,7 +14,7 @@ pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
     AgentFile::new(game, weights, Provenance::default(), Vec::new())
 }
 
-/// The bytes of a file with another text in its header, of the same length or not.
+/// The bytes of a file with `from` replaced by `to` in its header.
 pub fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
     let bytes = file.to_bytes();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;

@@ -1,4 +1,4 @@
-//! Trees and judges for the tests of search.
+//! Trees and evaluators for the tests of search.
 
 use jarmo::eval::{Evaluation, Evaluator, ScriptedEvaluator, Value};
 use jarmo::game::{Game, Player};
@@ -18,7 +18,7 @@ pub fn search_rules() -> [SearchRule; 2] {
     [GUMBEL, SearchRule::Puct(PuctSettings::default())]
 }
 
-/// A tree of a game's start with everything judged by `evaluator`, after this many simulations.
+/// A tree from the start of a game after this many simulations with `evaluator`.
 pub fn grown<G: Game>(
     game: &G,
     rule: SearchRule,
@@ -32,7 +32,7 @@ pub fn grown<G: Game>(
     tree
 }
 
-/// A long corridor in which `mover` never has a choice, so that nothing is certain early.
+/// A long corridor in which `mover` never has a choice, so that nothing is proven early.
 pub fn corridor(mover: Player, length: usize) -> Node {
     let mut node = Node::end(1, 1);
     for _ in 0..length {
@@ -41,7 +41,7 @@ pub fn corridor(mover: Player, length: usize) -> Node {
     node
 }
 
-/// A policy with opinions: a hash of the position, the same whatever it is asked with.
+/// An evaluator with pseudorandom logits and values that depend on the position alone.
 pub fn opinionated<G: Game>(
     game: &G,
     batch: usize,
@@ -65,7 +65,7 @@ pub fn opinionated<G: Game>(
     })
 }
 
-/// What two trees must have in common to be the same.
+/// A text that is equal for equal trees.
 pub fn summary<G: Game>(tree: &Tree<G>) -> String {
     format!(
         "{:?} {:?} {:?}",

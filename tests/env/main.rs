@@ -1,4 +1,4 @@
-//! The environment, and what networks see of a position.
+//! The environment, and the inputs of networks.
 
 mod threats;
 mod vec_env;

@@ -1,4 +1,4 @@
-//! Threats, the inputs that networks see behind the features, against slow and simple countings.
+//! Threats, the inputs after the features, against slow and simple counts.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::random::{below, stream};
 use rand::Rng;
 
-/// Positions of 40 random games, each with its threats, which are checked to fit the planes.
+/// Positions of 40 random games with their threats, which must fit the planes.
 fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
     let mut seen = Vec::new();
     let mut stream = stream(5, 0);
@@ -45,7 +45,7 @@ fn positions<G: Encode>(game: &G) -> Vec<(G::Position, BTreeSet<usize>)> {
     seen
 }
 
-fn check_web(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSet<usize>) {
+fn check_board(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSet<usize>) {
     let mut directed: Vec<(Circle, Circle)> =
         lines.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
     directed.sort_unstable();
@@ -76,16 +76,16 @@ fn check_web(lines: &[(Circle, Circle)], pieces: [Circles; 2], threats: &BTreeSe
 }
 
 #[test]
-fn on_a_web_threats_are_circles_in_reach_and_captures() {
+fn on_a_board_threats_are_reachable_circles_and_captures() {
     let jarmo = Jarmo::standard();
     for (position, threats) in positions(&jarmo) {
         let pieces = Player::BOTH.map(|player| position.archers(player));
-        check_web(jarmo.board().lines(), pieces, &threats);
+        check_board(jarmo.board().lines(), pieces, &threats);
     }
     let guard = Guard::standard();
     for (position, threats) in positions(&guard) {
         let pieces = Player::BOTH.map(|player| position.pieces(player));
-        check_web(guard.board().lines(), pieces, &threats);
+        check_board(guard.board().lines(), pieces, &threats);
     }
 }
 

@@ -30,7 +30,7 @@ fn for_every_game<T: GameTask<Output = ()> + Copy>(task: T) {
     }
 }
 
-/// Position texts after some steps of random play on this many threads.
+/// Texts of the positions after some steps of random play on this many threads.
 fn play<G: Encode>(game: &G, threads: usize, seed: u64) -> Vec<String> {
     pool(threads).install(|| {
         let mut env = VecEnv::new(game.clone(), 700, seed);
@@ -74,7 +74,7 @@ struct Transitions;
 impl GameTask for Transitions {
     type Output = ();
 
-    /// Holds every step against the rules played by hand.
+    /// Compares every step with the rules played by hand.
     fn run<G: CatalogGame>(self, game: G) {
         let game = game.with_max_plies(60);
         let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 9));
@@ -149,8 +149,7 @@ const KEEP_ALL: Keep = Keep {
     events: true,
 };
 
-/// Whatever the number of threads, three games in each slot, the first of which begins with random
-/// plies.
+/// Three games in each slot, for any number of threads. The first game begins with random plies.
 fn three_games_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
     let rules = game.clone();
     let begun: Vec<AtomicU32> = (0..300).map(|_| AtomicU32::new(0)).collect();
@@ -231,7 +230,7 @@ impl GameTask for Stopping {
 }
 
 #[test]
-fn openings_are_played_counts_hold_and_a_slot_without_another_opening_is_idle() {
+fn openings_are_played_counts_are_right_and_slots_without_an_opening_are_idle() {
     for_every_game(Stopping);
 }
 
@@ -261,7 +260,7 @@ impl GameTask for Saving {
         assert_eq!(serde_json::to_string(&other.save()).unwrap(), text);
         let idle = (0..300).filter(|&slot| other.is_idle(slot)).count();
         assert_eq!(idle > 0, text.contains("null"), "{}", game.id());
-        // The slots go on alike until one of them gets another game.
+        // Corresponding slots are equal until their game ends.
         let mut alike = vec![true; 300];
         for _ in 0..40 {
             env.sample(&mut actions);
@@ -289,7 +288,7 @@ impl GameTask for Saving {
 }
 
 #[test]
-fn saved_games_go_on_as_they_would_have_on_any_number_of_threads() {
+fn saved_games_continue_as_they_would_have_on_any_number_of_threads() {
     for_every_game(Saving);
 }
 
@@ -336,7 +335,8 @@ struct Features;
 impl GameTask for Features {
     type Output = ();
 
-    /// The array is the features' own indices, and equal features mean equal actions now and next.
+    /// The array has ones at the features' indices. Equal features mean equal legal actions, now and after
+    /// the next action.
     fn run<G: CatalogGame>(self, game: G) {
         let mut env = VecEnv::new(game.clone(), 300, 3);
         let mut actions = vec![Action(0); env.len()];
@@ -367,7 +367,7 @@ impl GameTask for Features {
         }
         assert!(
             repeated > 300,
-            "{}: {repeated} positions came twice",
+            "{}: {repeated} positions occurred twice",
             game.id()
         );
     }
@@ -389,7 +389,7 @@ fn equal_features_mean_equal_actions() {
     for_every_game(Features);
 }
 
-/// Position texts of a game, each different from the first in what one field says.
+/// Position texts of a game. Each differs from the first in one field.
 const ONE_FIELD_APART: [(&str, &[&str]); 4] = [
     (
         "jarmo",
@@ -486,7 +486,7 @@ fn features_hold_everything_the_rules_need() {
     for (name, texts) in ONE_FIELD_APART {
         with_game(name, &GameSettings::default(), Distinct(texts)).unwrap();
     }
-    // A repetition is no field of the text.
+    // Repetitions are not part of the text.
     let game = Tammi::standard();
     let mut position = game.parse_position("5B2/8/8/8/8/8/8/2W5 w - 0 0").unwrap();
     let game = game.with_max_plies(0);
@@ -526,7 +526,7 @@ fn positions_and_slots_are_as_small_as_documented() {
     assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 76);
 }
 
-/// Allocations, on the thread that steps, of 300 steps after a warm-up.
+/// The number of allocations in 300 steps after a warm-up, on the calling thread.
 fn allocations<G: Encode>(game: G, threads: usize) -> u64 {
     pool(threads).install(|| {
         let mut env = VecEnv::new(game, 512, 1);
@@ -562,8 +562,8 @@ fn stepping_allocates_nothing_once_warm() {
     for_every_game(Allocations);
 }
 
-/// Plays random games beside their mirror images: whatever is seen in one is where the mirror says in
-/// the other. Answers whether the game has a mirror.
+/// Plays random games and their mirror images, and checks that features and actions are mirrored.
+/// Returns whether the game has a mirror.
 fn check_mirror<G: Encode>(game: &G) -> bool {
     let Some(mirror) = game.mirror() else {
         return false;

@@ -1,4 +1,4 @@
-//! Every game against its recorded games, if any, its perft counts and the contract of a game.
+//! Every game against its recorded games, its perft counts and the contract of `Game`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use jarmo::games::{Guard, Jarmo, Scripted};
 use jarmo::probe;
 
 #[test]
-fn golden_games_are_traced_byte_by_byte() {
+fn golden_games_are_traced_byte_for_byte() {
     for (name, games) in [("jarmo", 32), ("guard", 32), ("tammi", 32)] {
         let path = Path::new("tests/data/golden").join(format!("{name}.jsonl"));
         let input = std::fs::read_to_string(&path).unwrap();
@@ -121,9 +121,9 @@ fn perft_counts_turns_not_actions() {
     assert_eq!(
         perft(&game, &start, 2),
         3,
-        "what ended before does not count"
+        "games that ended earlier do not count"
     );
-    // White moves, moves again, and the game ends with him still to move.
+    // White moves, moves again, and the game ends with White still to move.
     let position = game.parse_position("1 1").unwrap();
     assert_eq!(perft(&game, &position, 1), 2);
 }
@@ -173,7 +173,7 @@ fn a_scripted_game_follows_its_tree_and_its_mover_may_repeat() {
 }
 
 #[test]
-fn another_web_is_played_by_the_same_rules() {
+fn another_board_is_played_by_the_same_rules() {
     // A ladder: five columns with lines straight up, and one across each row but the ends.
     let mut lines: Vec<String> = Vec::new();
     for column in "ABCDE".chars() {

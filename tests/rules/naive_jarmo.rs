@@ -1,5 +1,5 @@
-//! Jarmo's rules written a second time, slowly, from the rules page alone, and held against the fast
-//! ones on random games and random positions.
+//! A second, slow implementation of jarmo's rules, written from the rules page alone and compared with
+//! the fast one on random games and random positions.
 
 use std::collections::BTreeMap;
 
@@ -176,14 +176,14 @@ fn fast_legal(game: &Jarmo, position: &<Jarmo as Game>::Position) -> Vec<String>
     texts.map(|text| text.replace('x', "-")).collect()
 }
 
-/// How often the rarer rules were met.
+/// How often rare rules applied.
 #[derive(Default)]
 struct Met {
     bans: u32,
     redeploys: u32,
 }
 
-/// Plays one random game with both.
+/// Plays one random game with both implementations.
 fn compare(
     game: &Jarmo,
     board: &str,
@@ -214,7 +214,7 @@ fn compare(
             );
             return;
         }
-        // Going back is chosen often, so that the shuttle is met.
+        // Moves back are chosen often, so that the shuttle rule applies.
         let own = &naive.actions[usize::from(!naive.white_moves)];
         let back = own.last().and_then(|last| {
             let (from, to) = last.split_once('-')?;

@@ -1,4 +1,4 @@
-//! Every numbered ruling of the rules pages, by a position that shows it.
+//! Every numbered ruling of the rules pages, with a position that shows it.
 
 use jarmo::game::{Game, Outcome, Player, perft};
 use jarmo::games::board::Board;
@@ -75,7 +75,7 @@ fn r2_the_marked_archer_in_the_lowest_column_loses_its_mark() {
 
 #[test]
 fn r3_a_capture_can_end_the_game_for_the_captured_side() {
-    // Black keeps a marked archer on its goal row and could redeploy; the game is over all the same.
+    // Black keeps a marked archer on its goal row and could redeploy; the game is over nevertheless.
     let mut table = Table::at(Jarmo::standard(), "5/5/1b3/5/w1B2 w - - 0");
     table.play("A1xB3");
     assert_eq!(table.outcome(), Some(Outcome::by_score([1, 2])));
@@ -88,7 +88,7 @@ fn r3_a_capture_can_end_the_game_for_the_captured_side() {
 }
 
 #[test]
-fn r4_who_can_do_nothing_passes_and_two_passes_end_the_game() {
+fn r4_a_player_without_actions_passes_and_two_passes_end_the_game() {
     let blocked = "2w2/w4/5/4b/2b2 w C3-A4*4 D4-E2*4 20";
     let mut table = Table::at(Jarmo::standard(), blocked);
     assert_eq!(table.legal(), "pass");
@@ -193,11 +193,11 @@ fn g3_a_captured_guard_does_not_come_back() {
 }
 
 #[test]
-fn g4_the_end_is_looked_at_when_a_turn_ends() {
+fn g4_the_end_of_the_game_is_checked_when_a_turn_ends() {
     let last = "5/5/3W1/2b2/5 w start 1,0 0,0 0 10";
     let mut table = Table::at(Guard::standard(), last);
     table.play("D3-E5");
-    assert_eq!(table.outcome(), None, "he can still place");
+    assert_eq!(table.outcome(), None, "White can still place");
     assert_eq!(
         table.play("pass").outcome(),
         Some(Outcome::by_score([2, 1]))
@@ -226,7 +226,7 @@ fn guard_on_columns() -> Guard {
 }
 
 #[test]
-fn g5_who_can_do_nothing_passes_and_two_such_turns_end_the_game() {
+fn g5_a_player_without_actions_passes_and_two_such_turns_end_the_game() {
     // On the standard board a piece that may move always can; on five separate columns it may not.
     let game = guard_on_columns();
     let mut table = Table::at(game, "w3b/w3b/w3b/w3b/w3b w start 0,0 0,0 0 8");
@@ -249,7 +249,7 @@ fn g6_a_long_game_is_cut_off_as_a_draw() {
 }
 
 #[test]
-fn t1_each_jump_is_an_action_and_only_the_jumping_piece_goes_on() {
+fn t1_each_jump_is_an_action_and_only_the_jumping_piece_continues() {
     let mut table = Table::at(Tammi::standard(), "8/8/5b2/8/3b4/2w5/8/w7 w - 3 0");
     assert_eq!(table.legal(), "c3xe5");
     table.play("c3xe5");
@@ -276,7 +276,7 @@ fn t1_jumped_pieces_block_until_the_capture_is_over() {
 }
 
 #[test]
-fn t2_a_king_lands_where_it_likes_and_then_must_go_on_if_it_can() {
+fn t2_a_king_lands_anywhere_and_then_must_continue_if_it_can() {
     let text = "8/8/3b4/8/8/2b5/8/W7 w - 0 0";
     let mut table = Table::at(Tammi::standard(), text);
     assert_eq!(table.legal(), "a1xd4 a1xe5 a1xf6 a1xg7 a1xh8");
@@ -307,8 +307,8 @@ fn t4_a_limit_of_plies_without_a_capture_draws() {
 }
 
 #[test]
-fn a_player_without_a_legal_move_has_lost_also_when_the_limit_is_reached() {
-    // Our own reading: the rules name the loss first and rank neither.
+fn a_player_without_a_legal_move_has_lost_even_at_the_limit() {
+    // Our reading: the rules mention the loss first but rank neither.
     let late = "8/8/8/8/8/b7/1w5w/2w5 w - 29 0";
     let mut table = Table::at(Tammi::standard(), late);
     let white_wins = Some(Outcome::plain(Some(Player::White)));
@@ -344,7 +344,7 @@ fn t6_tammi_has_no_points_and_the_third_occurrence_draws() {
     table.play("c1-d2 f8-e7 d2-c1 e7-f8 c1-d2 f8-e7 d2-c1");
     assert_eq!(table.outcome(), None);
     assert_eq!(table.play("e7-f8").outcome(), Some(Outcome::plain(None)));
-    // A capture or a man's move makes earlier positions unreachable, and the count begins anew.
+    // A capture or a man's move makes earlier positions unreachable, and the count starts again.
     let mut table = Table::at(Tammi::standard(), "5B2/8/8/8/8/8/8/2W3w1 w - 0 0");
     table.play("c1-d2 f8-e7 d2-c1 e7-f8 g1-h2 f8-e7 c1-d2 e7-f8 d2-c1 f8-e7 c1-d2 e7-f8");
     assert_eq!(table.outcome(), None);

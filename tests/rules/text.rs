@@ -1,4 +1,4 @@
-//! Text from the world: every refusal names the thing, and no text makes a parser panic.
+//! Parsing text: every error names the field, and no text makes a parser panic.
 
 use crate::common;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
@@ -396,14 +396,14 @@ impl GameTask for Fuzz<'_> {
                 legal.nth(choose(legal.count() as usize) as u32),
             );
         }
-        // The text of a real position with something else in its middle.
+        // The text of a legal position with other text inserted.
         let real = game.position_text(&position);
         let cut = self.cut % real.len();
         let mixed = format!("{}{}{}", &real[..cut], self.text, &real[cut..]);
         let swapped = format!("{}{}", &real[..cut], self.text);
         for text in [mixed, swapped] {
             if let Ok(read) = game.parse_position(&text) {
-                // Whatever is accepted must be playable and write itself back.
+                // An accepted position must be playable and survive a round trip.
                 let again = game.parse_position(&game.position_text(&read)).unwrap();
                 assert_eq!(game.position_text(&again), game.position_text(&read));
                 for action in game.legal(&read).iter() {

@@ -54,7 +54,7 @@ fn specs_write_what_they_read() {
         let spec: AgentSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
     }
-    // What can be written in several ways is written in one.
+    // Equivalent specs have one canonical text.
     for (text, canonical) in [
         (
             "rollout?mb=1&sims=7&root=gumbel",
@@ -74,7 +74,7 @@ fn specs_write_what_they_read() {
 }
 
 #[test]
-fn specs_that_mean_nothing_say_what_there_is() {
+fn errors_about_specs_list_the_alternatives() {
     let cases: &[(&str, &[&str])] = &[
         ("", &["unknown agent", "rollout:SIMULATIONS"]),
         ("minimax", &["agent `minimax`", "alphabeta:NODES"]),
@@ -142,7 +142,7 @@ fn specs_that_mean_nothing_say_what_there_is() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_when_the_agent_is_made() {
+fn impossible_settings_are_refused_when_the_agent_is_built() {
     let cases = [
         ("rollout?sims=0", "0 simulations are only possible for agent files"),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
@@ -182,7 +182,7 @@ fn minimax(game: &Scripted, position: &ScriptedPosition) -> i8 {
     values.max().unwrap()
 }
 
-/// A random tree in which the mover repeats now and then.
+/// A random tree in which the mover sometimes repeats.
 fn random_tree(choose: &mut impl FnMut(usize) -> usize, depth: usize) -> Node {
     if depth == 0 || choose(8) == 0 {
         return Node::end(choose(3) as u8, choose(3) as u8);
@@ -230,7 +230,7 @@ fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
 }
 
 #[test]
-fn alphabeta_wins_the_quickest_way_and_loses_the_latest() {
+fn alphabeta_prefers_quick_wins_and_slow_losses() {
     let choices = |player: Player, points: (u8, u8)| {
         let end = || Node::end(points.0, points.1);
         let far = Node::Choice(player, vec![Node::Choice(player, vec![end()])]);
@@ -329,7 +329,7 @@ fn keys_tell_positions_apart() {
 }
 
 #[test]
-fn an_agent_answers_the_same_alone_and_in_company_and_again() {
+fn an_agent_answers_the_same_alone_in_a_batch_and_again() {
     #[derive(Clone, Copy)]
     struct Check;
     impl GameTask for Check {
@@ -357,13 +357,13 @@ fn an_agent_answers_the_same_alone_and_in_company_and_again() {
     for_every_game(Check);
 }
 
-/// Simulations that a choice rests on, those of earlier choices included.
+/// Visits behind a choice, including those of earlier choices.
 fn visits(choice: &Choice) -> u64 {
     choice.candidates.iter().map(|one| one.visits).sum()
 }
 
 #[test]
-fn what_was_searched_is_kept_in_a_game_by_the_agent_that_searched_it() {
+fn an_agent_keeps_its_own_tree_within_a_game() {
     let game = Jarmo::standard();
     let agent = |spec: &str| build(game.clone(), &spec.parse().unwrap()).unwrap();
     let mut keeper = agent("uniform:2000?keep=yes");
@@ -376,14 +376,14 @@ fn what_was_searched_is_kept_in_a_game_by_the_agent_that_searched_it() {
         game.play(&mut position, action);
     }
 
-    // Without a memory nothing is kept, whoever was asked before.
+    // Without a memory nothing is kept.
     let alone = choose(keeper.as_mut(), position, limit);
     assert_eq!((alone.nodes, visits(&alone)), (2000, 2000));
     let second = choose_with(keeper.as_mut(), position, limit, Some(&mut memory));
     assert_eq!(second.nodes, 2000);
     assert!(visits(&second) > 2010, "{}", visits(&second));
 
-    // What another agent kept is of no use, and neither is what was kept of another game.
+    // A memory of another agent or of another game is not used.
     let mut other = agent("uniform:2000?keep=yes");
     assert_eq!(
         choose_with(other.as_mut(), position, limit, Some(&mut memory)),
@@ -403,7 +403,7 @@ fn what_was_searched_is_kept_in_a_game_by_the_agent_that_searched_it() {
 }
 
 #[test]
-fn a_tree_that_is_kept_for_a_whole_game_never_runs_out_of_room() {
+fn a_tree_that_is_kept_for_a_whole_game_never_fills_up() {
     struct Check;
     impl GameTask for Check {
         type Output = ();
@@ -429,7 +429,7 @@ fn a_tree_that_is_kept_for_a_whole_game_never_runs_out_of_room() {
 }
 
 #[test]
-fn limits_stand_above_the_spec() {
+fn limits_override_the_spec() {
     for spec in ["uniform:1000000", "rollout:1000000", "alphabeta:100000000"] {
         let game = Guard::standard();
         let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
@@ -478,7 +478,7 @@ fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
 }
 
 #[test]
-fn more_thought_plays_better() {
+fn more_search_plays_better() {
     let jarmo = Jarmo::standard();
     assert!(play(&jarmo, ["greedy", "random"], 40)[0] >= 36);
     assert!(play(&jarmo, ["rollout:200", "random"], 40)[0] >= 38);
@@ -489,7 +489,7 @@ fn more_thought_plays_better() {
 }
 
 #[test]
-fn the_signature_of_search_is_the_one_that_is_written_down() {
+fn the_signature_of_search_is_the_recorded_one() {
     #[derive(Clone, Copy)]
     struct Sign;
     impl GameTask for Sign {
@@ -505,7 +505,7 @@ fn the_signature_of_search_is_the_one_that_is_written_down() {
     assert_eq!(
         lines.to_vec(),
         expected,
-        "search grows other trees; if that is meant, write these lines down"
+        "search grows other trees; if that is intended, update tests/data/signature/expected.txt"
     );
 }
 

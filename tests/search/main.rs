@@ -1,4 +1,4 @@
-//! Search, and agents that need nothing else.
+//! Search, and agents without networks.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! What search keeps: judgements in a cache, and what a tree knows of later positions.
+//! Reuse in search: cached evaluations, and subtrees of later positions.
 
 use crate::trees::{GUMBEL, corridor, grown, opinionated, search_rules, summary};
 use jarmo::eval::{Cache, Evaluation, Evaluator, ScriptedEvaluator, Value};
@@ -24,14 +24,14 @@ fn a_cache_changes_nothing_but_the_number_of_evaluations() {
         assert_eq!(summary(&first), summary(&plain));
         assert_eq!(summary(&second), summary(&plain));
         if capacity > 400 {
-            assert_eq!(misses, all_misses, "everything is remembered");
+            assert_eq!(misses, all_misses, "everything is cached");
             assert!(hits >= 300, "{hits}");
         }
     }
 }
 
 #[test]
-fn a_cache_judges_twins_in_a_batch_once() {
+fn a_cache_evaluates_equal_positions_in_a_batch_once() {
     let game = Jarmo::standard();
     let mut cache = Cache::new(&game, opinionated(&game, 1), 16);
     let positions = [game.start(); 5];
@@ -69,8 +69,8 @@ fn the_subtree_of_a_move_is_kept_whole() {
                 break;
             }
             let after: u32 = tree.root_actions().iter().map(|root| root.visits).sum();
-            let judged = u32::from(game.legal(&position).count() > 1); // itself
-            assert_eq!(after + judged, visits, "ply {ply}");
+            let own = u32::from(game.legal(&position).count() > 1); // the evaluation of the node itself
+            assert_eq!(after + own, visits, "ply {ply}");
             if line.len() > 1 {
                 assert_eq!(tree.line(line[1]), line[1..], "ply {ply}");
             }
@@ -79,7 +79,7 @@ fn the_subtree_of_a_move_is_kept_whole() {
 }
 
 #[test]
-fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
+fn the_subtree_of_a_later_position_is_kept_if_there_is_room() {
     let game = Jarmo::standard();
     for rule in search_rules() {
         let grow = || {
@@ -116,8 +116,8 @@ fn what_is_known_of_a_later_position_is_kept_if_there_is_room() {
 }
 
 #[test]
-fn a_position_known_to_be_won_without_its_way_is_searched_again() {
-    // White has a quiet move, and one after which Black is to choose and, as a judge knows, to lose.
+fn a_proven_position_without_its_line_is_searched_again() {
+    // White has a quiet move, and one after which Black has a choice that the evaluator proves lost.
     let win = |node| Node::Choice(Player::White, vec![node]);
     let slow = win(win(Node::end(1, 0)));
     let lost = Node::Choice(Player::Black, vec![slow, win(Node::end(1, 0))]);

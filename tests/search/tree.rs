@@ -1,4 +1,4 @@
-//! Trees: values backed up where the mover repeats, certain results, bounds of memory, batches.
+//! Trees: backups where the mover repeats, proven values, memory limits, batches.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use jarmo::search::{
 };
 use rand::Rng;
 
-/// Judges each node of a scripted game by its number, seen by White.
+/// Evaluates each node of a scripted game by its number. Values are for White.
 fn by_node(
     game: &Scripted,
     white: HashMap<u32, f32>,
@@ -53,7 +53,7 @@ fn values_keep_their_sign_where_the_mover_repeats() {
         let value = root.value.unwrap();
         assert!((value.expectation() - mean).abs() < 1e-6, "{value:?}");
         assert!((value.score - 10.0 * mean).abs() < 1e-5, "{value:?}");
-        // The root's own judgement, 0, is one evaluation more.
+        // The evaluation of the root itself, 0, counts as well.
         let own = tree.value().unwrap().expectation();
         assert!((own - mean * 4.0 / 5.0).abs() < 1e-6, "{own}");
     }
@@ -61,7 +61,7 @@ fn values_keep_their_sign_where_the_mover_repeats() {
 
 #[test]
 fn both_players_choose_for_themselves_where_the_mover_repeats() {
-    // Black would give White the win at once if he were taken for White at his second choice.
+    // Black would hand White the win at once if its second choice were taken for White's.
     let trap = Node::black([Node::black([Node::end(9, 0), Node::end(0, 9)])]);
     let game = Scripted::new(&Node::white([trap, Node::end(5, 5)]));
     for rule in search_rules() {
@@ -72,15 +72,15 @@ fn both_players_choose_for_themselves_where_the_mover_repeats() {
 }
 
 #[test]
-fn points_are_told_and_do_not_decide() {
-    // Nearly lost either way: the first a little less so, the second by fewer points.
+fn points_are_reported_and_do_not_decide() {
+    // Both nearly lose: the first a little less likely, the second by fewer points.
     let game = Scripted::new(&Node::white([
         corridor(Player::Black, 50),
         corridor(Player::Black, 50),
     ]));
     let best = |rule: SearchRule| {
         let rules = game.clone();
-        let mut judge = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
+        let mut evaluator = ScriptedEvaluator::new(&game, 1, move |position: &_, logits| {
             logits.fill(0.0);
             let text = rules.position_text(position);
             let node: u32 = text.split(' ').next().unwrap().parse().unwrap();
@@ -92,7 +92,7 @@ fn points_are_told_and_do_not_decide() {
                 score,
             })
         });
-        let tree = grown(&game, rule, 32, &mut judge);
+        let tree = grown(&game, rule, 32, &mut evaluator);
         for root in tree.root_actions() {
             let value = root.value.unwrap();
             let [result, score] = [[-0.9, -6.0], [-0.92, -1.0]][root.action.index()];
@@ -107,7 +107,7 @@ fn points_are_told_and_do_not_decide() {
 }
 
 #[test]
-fn certain_wins_are_played_the_quickest_first() {
+fn of_proven_wins_the_quickest_is_played() {
     let slow = Node::black([Node::white([Node::end(2, 1)])]);
     let slower = Node::black([Node::white([Node::black([Node::white([Node::end(2, 1)])])])]);
     let game = Scripted::new(&Node::white([slower, slow.clone(), Node::end(3, 3)]));
@@ -136,7 +136,7 @@ fn certain_wins_are_played_the_quickest_first() {
 }
 
 #[test]
-fn certain_losses_hold_out_the_longest() {
+fn of_proven_losses_the_slowest_is_played() {
     let long = Node::black([Node::white([Node::black([Node::end(0, 1)])])]);
     let game = Scripted::new(&Node::white([
         Node::end(0, 4),
@@ -152,7 +152,7 @@ fn certain_losses_hold_out_the_longest() {
 }
 
 #[test]
-fn certain_children_are_never_visited_again() {
+fn proven_children_are_never_visited_again() {
     let game = Scripted::new(&Node::white([
         Node::end(0, 1),
         Node::end(1, 1),
@@ -164,7 +164,7 @@ fn certain_children_are_never_visited_again() {
         let roots = tree.root_actions();
         assert_eq!((roots[0].visits, roots[1].visits), (1, 1), "{rule:?}");
         assert_eq!(roots[1].proven, Some(Proven::DRAW));
-        // Black proves the fourth a loss for White as soon as he looks at its first branch.
+        // Black's first branch of the fourth proves it a loss for White.
         assert_eq!(roots[3].proven, Some(Proven::loss(2)));
         assert!(roots[3].visits <= 3, "{}", roots[3].visits);
         let mut weights = vec![0.0; game.actions()];
@@ -172,13 +172,13 @@ fn certain_children_are_never_visited_again() {
         assert_eq!(
             (weights[0], weights[3]),
             (0.0, 0.0),
-            "no mass on certain losses"
+            "no mass on proven losses"
         );
     }
 }
 
 #[test]
-fn an_evaluators_certainty_counts_like_an_end() {
+fn a_proven_value_from_an_evaluator_counts_like_an_end() {
     let game = Scripted::new(&Node::white([
         corridor(Player::Black, 50),
         corridor(Player::Black, 50),
@@ -199,7 +199,7 @@ fn an_evaluators_certainty_counts_like_an_end() {
 }
 
 #[test]
-fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced() {
+fn forced_positions_are_skipped_in_games_where_they_are_frequent() {
     let game = Tammi::new(30, 200);
     let mut start = game.start();
     let mut stream = stream(3, 0);
@@ -214,7 +214,7 @@ fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced(
         for nodes in [3, 10, 100, 1000] {
             let rules = game.clone();
             let mut asked = Vec::new();
-            let mut judge = ScriptedEvaluator::new(&game, 1, |position: &_, logits| {
+            let mut evaluator = ScriptedEvaluator::new(&game, 1, |position: &_, logits| {
                 logits.fill(0.0);
                 asked.push(rules.legal(position).count());
                 Evaluation::of(Value::EVEN)
@@ -225,12 +225,12 @@ fn positions_with_one_legal_action_are_run_through_where_moves_are_often_forced(
             };
             let mut tree = Tree::new(game.clone(), rule, limit, start);
             tree.plan(400, 400, &[], 7);
-            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut judge, |_| false);
+            Batch::new(&game).search(std::slice::from_mut(&mut tree), &mut evaluator, |_| false);
             let size = tree.size();
             assert!(size.nodes <= nodes as usize);
-            // Where there is no room to run on, the position is judged after all.
+            // A forced position is evaluated only if the tree is full.
             let forced = asked.iter().filter(|&&count| count == 1).count();
-            assert!(forced <= usize::from(tree.is_full()), "{forced} judged");
+            assert!(forced <= usize::from(tree.is_full()), "{forced} evaluated");
             if nodes == 1000 {
                 assert_eq!(tree.simulations_done(), 400);
                 assert!(size.nodes > asked.len() + 40, "{size:?}, {}", asked.len());
@@ -304,7 +304,7 @@ fn a_simulation_allocates_nothing() {
 }
 
 #[test]
-fn no_simulations_answer_from_the_judgement_of_the_root() {
+fn without_simulations_the_evaluation_of_the_root_decides() {
     let game = Scripted::new(&Node::white([
         corridor(Player::Black, 9),
         corridor(Player::Black, 9),
@@ -333,7 +333,7 @@ fn a_position_that_is_over_has_nothing_to_search() {
 
 #[test]
 #[should_panic(expected = "not the leaf selected last")]
-fn a_leaf_of_before_a_restart_is_refused() {
+fn a_leaf_from_before_a_restart_is_refused() {
     let game = Jarmo::standard();
     let limit = TreeLimit::for_simulations(&game, 8);
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
@@ -400,7 +400,7 @@ fn a_tree_does_not_depend_on_its_neighbours() {
                     assert_eq!(summary(one), summary(other), "{} {width}", game.id());
                 }
             }
-            // The random games of rollouts come from each tree's own seed.
+            // Rollouts draw from the seed of their own tree.
             let (mut one_by_one, mut all) = (trees(), trees());
             let mut rollout = Rollout::new(game.clone());
             for tree in &mut one_by_one {
@@ -445,12 +445,12 @@ fn a_temperature_makes_priors_flatter() {
 }
 
 #[test]
-fn values_closer_than_the_least_range_weigh_less_in_the_improved_policy() {
+fn values_within_the_least_range_have_less_influence_on_the_improved_policy() {
     let game = Scripted::new(&Node::white([
         corridor(Player::White, 50),
         corridor(Player::White, 50),
     ]));
-    let white = HashMap::from([(0, 0.49), (1, 0.5), (52, 0.48)]); // by 0.02 better
+    let white = HashMap::from([(0, 0.49), (1, 0.5), (52, 0.48)]); // better by 0.02
     let full = 0.1 * (50.0 + 1.0); // nats, after one visit to each
     for (least_range, nats) in [(0.0, full), (0.01, full), (0.2, 0.1 * full)] {
         let settings = GumbelSettings {
@@ -467,7 +467,7 @@ fn values_closer_than_the_least_range_weigh_less_in_the_improved_policy() {
 }
 
 #[test]
-fn noise_comes_from_outside_and_changes_the_choice() {
+fn noise_is_an_argument_and_changes_the_choice() {
     let game = Jarmo::standard();
     let legal = game.legal(&game.start()).count() as usize;
     let pick = |favourite: usize| {

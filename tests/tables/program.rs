@@ -50,7 +50,7 @@ fn tables_are_built_verified_counted_and_probed() {
     jarmo(&["tables", "bench", tables, "--lookups", "1000"])
         .assert()
         .success()
-        .stdout(contains("force 4: ").and(contains(" ns a lookup")));
+        .stdout(contains("force 4: ").and(contains(" ns per lookup")));
     jarmo(&["tables", "stats", tables])
         .assert()
         .success()

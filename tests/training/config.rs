@@ -37,7 +37,7 @@ impl jarmo::catalog::GameTask for Nothing {
 #[test]
 fn the_defaults_are_in_one_file_that_names_every_setting() {
     assert_eq!(with(&[]).unwrap(), Config::default());
-    // Nothing is missing in the file and filled in from elsewhere.
+    // No default comes from elsewhere.
     let file = std::fs::read_to_string("configs/default.toml").unwrap();
     let settings: Config = toml::from_str(&file).unwrap();
     assert_eq!(settings, Config::default());
@@ -63,7 +63,7 @@ fn later_layers_win() {
 }
 
 #[test]
-fn a_run_that_starts_from_an_agent_has_its_network_unless_told_otherwise() {
+fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
     let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net;
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
@@ -74,7 +74,7 @@ fn a_run_that_starts_from_an_agent_has_its_network_unless_told_otherwise() {
 }
 
 #[test]
-fn single_settings_take_numbers_and_plain_words() {
+fn single_settings_take_numbers_and_unquoted_strings() {
     let config = with(&["net.width=64", "game.name=connect_four"]).unwrap();
     assert_eq!(config.net.to_string(), "mlp 64x2");
     assert_eq!(config.game.name, "connect_four");
@@ -94,7 +94,7 @@ fn exact_tables_for_self_play_are_off_until_a_directory_is_named() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_what_would_be_right() {
+fn errors_name_the_setting_and_the_remedy() {
     for (setting, message) in [
         (
             "selfplay.simulation=3",
@@ -102,7 +102,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
         ),
         (
             "learnr.rate=3",
-            "there is no setting learnr.rate; the nearest is learner.rate",
+            "unknown setting learnr.rate; the nearest is learner.rate",
         ),
         ("net.widht=64", "the nearest is net.width"),
         ("learner=3", "learner is a group of settings"),
@@ -132,7 +132,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
             "selfplay.opening_plies = 4294967295: it must be from 0 to 1000",
         ),
         ("selfplay.games=many", "expected usize"),
-        ("net.kind=mlp", "there is no setting net.kind"),
+        ("net.kind=mlp", "unknown setting net.kind"),
     ] {
         let error = with(&[setting]).unwrap_err();
         assert!(error.contains(message), "{setting}: {error}");
@@ -142,7 +142,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
 }
 
 #[test]
-fn config_prints_what_a_run_would_have() {
+fn config_prints_the_settings_of_a_run() {
     let mut command = Command::cargo_bin("jarmo").unwrap();
     command
         .args([
@@ -160,7 +160,5 @@ fn config_prints_what_a_run_would_have() {
         .args(["config", "--set", "run.sed=123"])
         .assert()
         .code(2)
-        .stderr(contains(
-            "there is no setting run.sed; the nearest is run.seed",
-        ));
+        .stderr(contains("unknown setting run.sed; the nearest is run.seed"));
 }

@@ -1,5 +1,5 @@
-//! What can be seen of a run: TensorBoard gets complete records with all numbers of a line of metrics, and
-//! the view shows the latest of them.
+//! Observing a run: TensorBoard gets complete records with all metrics, and the view shows the latest
+//! values.
 #![cfg(feature = "net")]
 
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ fn scalars(events: &[Event]) -> BTreeMap<String, Vec<(i64, f32)>> {
 }
 
 #[test]
-fn a_run_tells_tensorboard_what_its_metrics_say() {
+fn tensorboard_gets_all_metrics_of_a_run() {
     let home = tempfile::tempdir().unwrap();
     let settings = [
         "net.width=32",
@@ -183,7 +183,7 @@ fn a_run_tells_tensorboard_what_its_metrics_say() {
 }
 
 #[test]
-fn what_was_said_of_later_steps_is_void_after_going_back() {
+fn events_of_later_steps_are_void_after_a_resume() {
     let home = tempfile::tempdir().unwrap();
     let mut first = EventFile::create(home.path(), 1).unwrap();
     first.scalars(&[("loss".to_owned(), 1.0)], 50).unwrap();
@@ -200,7 +200,7 @@ fn what_was_said_of_later_steps_is_void_after_going_back() {
 }
 
 #[test]
-fn the_view_shows_the_latest_of_everything() {
+fn the_view_shows_the_latest_values() {
     let settings = ["run.steps=200".to_owned(), "evaluation.every=70".to_owned()];
     let config = Config::layered(&[], &settings).unwrap();
     let facts = Facts {
@@ -269,6 +269,6 @@ fn the_view_shows_the_latest_of_everything() {
     assert_eq!(view.matches(), Some(70));
     let line = view.event_line(&RunEvent::Metrics(&metrics)).unwrap();
     assert!(line.starts_with("step 50: loss 1.250"), "{line}");
-    // Enough samples are there, so there is nothing to wait for.
+    // There are enough samples, so learning has started.
     assert_eq!(view.event_line(&RunEvent::Played(10_000, &metrics)), None);
 }

@@ -67,7 +67,7 @@ fn run_quietly<G: CatalogGame>(
     run(game, config, folder, &OpenDevice::cpu(), &stop, |_| ())
 }
 
-/// The metrics of a run without what depends on the clock.
+/// The metrics of a run without those that depend on the clock.
 fn metrics(path: &Path) -> Vec<Metrics> {
     let text = fs::read_to_string(path.join("metrics.jsonl")).unwrap();
     let lines = text.lines().map(|line| {
@@ -83,7 +83,7 @@ fn newest(folder: &RunFolder) -> AgentFile {
 }
 
 #[test]
-fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
+fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=160"]);
     let whole = home.path().join("whole");
@@ -102,7 +102,7 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
         assert_eq!(strength.anchor, "rollout:8");
         let opponents: Vec<&str> = strength.matches.iter().map(|one| &*one.opponent).collect();
         assert_eq!(opponents[..2], ["rollout:8", "random"]);
-        // The steps before are among the opponents.
+        // Earlier checkpoints are among the opponents.
         assert_eq!(opponents.len(), 2 + before.min(2), "{opponents:?}");
         assert!(
             strength
@@ -127,7 +127,7 @@ fn a_run_stopped_and_resumed_equals_one_that_never_stopped() {
     assert_eq!(train(&first, &config, 1), Ended::Stopped);
     drop(first);
     assert!(metrics(&parts).len() < expected.len());
-    // As if it had been killed after a checkpoint: what it wrote later does not count.
+    // As if killed after a checkpoint: later output does not count.
     fs::write(parts.join("replay/00000099.safetensors"), "half a file").unwrap();
     let unfinished = parts.join("checkpoints/step-00000099.safetensors.1.tmp");
     fs::write(&unfinished, "half a file").unwrap();
@@ -170,7 +170,7 @@ fn matches_at_the_end_of_a_run_are_kept() {
 }
 
 #[test]
-fn what_is_owed_for_the_first_samples_is_learned_over_several_turns() {
+fn steps_for_the_first_samples_are_spread_over_several_turns() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
     let config = config(&[
@@ -344,7 +344,7 @@ fn wait_for(what: &str, mut there: impl FnMut() -> bool) {
 }
 
 #[test]
-fn killed_at_any_moment_a_run_goes_on_from_its_last_checkpoint() {
+fn a_run_killed_at_any_moment_resumes_from_its_last_checkpoint() {
     let home = tempfile::tempdir().unwrap();
     let run = home.path().join("run");
     let mut child = endless(&run).spawn().unwrap();
@@ -409,7 +409,7 @@ fn a_full_disk_stops_the_run_with_its_last_checkpoint_intact() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
+fn a_path_that_cannot_be_written_is_named() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("file");
     fs::write(&file, "no folder").unwrap();
@@ -433,7 +433,7 @@ fn a_place_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_there_is_a_folder() {
+fn bad_settings_are_refused_before_a_folder_is_created() {
     let home = tempfile::tempdir().unwrap();
     let run = home.path().join("run");
     for (wrong, message) in [
@@ -476,7 +476,7 @@ fn program(arguments: &[&str]) -> Command {
 }
 
 #[test]
-fn a_run_can_go_on_with_a_larger_network() {
+fn a_run_can_start_from_a_smaller_network() {
     let home = tempfile::tempdir().unwrap();
     let place = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
     let (small, agent, large) = (place("small"), place("agent.safetensors"), place("large"));

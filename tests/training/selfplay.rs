@@ -1,5 +1,4 @@
-//! Self-play: games are legal to the end, samples tell the truth about them, and the seed decides
-//! everything.
+//! Self-play: games are legal to the end, samples match them, and the seed determines everything.
 
 use std::path::PathBuf;
 
@@ -66,7 +65,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
     let counts = all.counts;
     assert_eq!(counts.positions, (SETTINGS.games * rounds) as u64);
     assert!(counts.requests <= counts.simulations + counts.positions);
-    assert!(counts.remembered < counts.requests);
+    assert!(counts.cached < counts.requests);
     assert!(
         all.counts.games.white + all.counts.games.black + all.counts.games.truncated
             <= all.counts.games.games
@@ -85,7 +84,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
             assert_eq!(sample.score, 0);
         }
     }
-    // Every action of a finished game but those of its opening.
+    // Every action of a finished game except those of its opening.
     let opening = all.counts.games.games * u64::from(SETTINGS.opening_plies);
     let (plies, samples) = (all.counts.games.plies, all.samples.len() as u64);
     assert!(
@@ -95,7 +94,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
 }
 
 #[test]
-fn samples_of_every_game_are_whole_and_true() {
+fn samples_of_every_game_are_complete_and_correct() {
     check_samples(&Jarmo::standard(), 250);
     check_samples(&Guard::standard(), 250);
     check_samples(&Tammi::new(30, 200), 250);
@@ -107,7 +106,7 @@ fn results(samples: &Samples) -> Vec<[f32; 3]> {
 }
 
 #[test]
-fn the_seed_decides_the_games_whatever_the_number_of_shards() {
+fn the_seed_determines_the_games_for_any_number_of_shards() {
     let game = ConnectFour::new(0);
     let one = net_rounds(&game, 1, 30);
     let again = net_rounds(&game, 1, 30);
@@ -125,7 +124,7 @@ fn the_seed_decides_the_games_whatever_the_number_of_shards() {
 }
 
 #[test]
-fn the_seed_decides_the_games_of_a_puct_root_too() {
+fn the_seed_determines_the_games_of_a_puct_root_too() {
     let game = ConnectFour::new(0);
     let settings = SelfPlaySettings {
         simulations: 40,
@@ -139,7 +138,7 @@ fn the_seed_decides_the_games_of_a_puct_root_too() {
 }
 
 #[test]
-fn a_puct_root_plays_and_teaches_shares_of_visits() {
+fn a_puct_root_plays_and_records_shares_of_visits() {
     let settings = SelfPlaySettings {
         games: 2000,
         simulations: 40,
@@ -166,7 +165,7 @@ fn a_puct_root_plays_and_teaches_shares_of_visits() {
         expected += shares.iter().map(|share| share * share).sum::<f64>();
         most += shares.iter().copied().fold(0.0, f64::max);
     }
-    // A mean over 2000 games of something that deviates by less than 0.2.
+    // A mean over 2000 games of a quantity with a deviation below 0.2.
     assert!(
         (played - expected).abs() / 2000.0 < 0.02,
         "{played}, {expected}"
@@ -175,7 +174,7 @@ fn a_puct_root_plays_and_teaches_shares_of_visits() {
 }
 
 #[test]
-fn another_evaluator_takes_over_games_under_way() {
+fn a_new_evaluator_continues_the_games() {
     let game = ConnectFour::new(0);
     let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
     let mut games = 0;
@@ -190,7 +189,7 @@ fn another_evaluator_takes_over_games_under_way() {
 }
 
 #[test]
-fn saved_games_go_on_as_they_would_have() {
+fn saved_games_continue_as_they_would_have() {
     let game = Tammi::new(30, 200);
     let evaluators = |count| vec![NetEvaluator::new(game.clone(), &weights(&game, 1)); count];
     let mut play = SelfPlay::new(&game, &SETTINGS, evaluators(2), 5).unwrap();
@@ -217,7 +216,7 @@ fn saved_games_go_on_as_they_would_have() {
     let mut other = SelfPlay::new(&game, &fewer, evaluators(1), 5).unwrap();
     let error = other.restore(&saved).unwrap_err().to_string();
     assert!(
-        error.contains("12 games were saved, 11 are under way"),
+        error.contains("12 games were saved, but selfplay.games is 11"),
         "{error}"
     );
 }
@@ -241,7 +240,7 @@ fn saved_games_that_do_not_fit_are_refused() {
             json!([1.0]),
             "a policy is not that of its position",
         ),
-        ("/moves", json!([]), "0 games were saved, 12 are under way"),
+        ("/moves", json!([]), "0 games were saved, but selfplay.games is 12"),
     ] {
         let mut state = saved.clone();
         *state.pointer_mut(place).unwrap() = wrong;
@@ -347,7 +346,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
 }
 
 #[test]
-fn settings_with_which_nothing_can_be_played_are_refused() {
+fn settings_out_of_range_are_refused() {
     for (settings, message) in [
         (
             SelfPlaySettings {
@@ -392,7 +391,7 @@ fn settings_with_which_nothing_can_be_played_are_refused() {
 }
 
 #[test]
-fn a_network_judges_as_its_logits_say() {
+fn a_network_evaluates_as_its_logits_say() {
     let game = Jarmo::standard();
     let weights = weights(&game, 3);
     let mut positions = vec![game.start()];
@@ -453,7 +452,7 @@ fn an_agent_file_plays_in_the_arena() {
 
 #[cfg(feature = "net")]
 #[test]
-fn bench_selfplay_counts_what_happened() {
+fn bench_selfplay_reports_rates_and_shares() {
     let run = |arguments: &[&str]| {
         Command::cargo_bin("jarmo")
             .unwrap()
@@ -483,7 +482,7 @@ fn bench_selfplay_counts_what_happened() {
         (shares.iter().sum::<f64>() - 1.0).abs() < 1e-6,
         "{shares:?}"
     );
-    assert!((0.01..1.0).contains(&number("remembered")), "{json}");
+    assert!((0.01..1.0).contains(&number("cached")), "{json}");
     let trained = "checkpoints/connect_four.safetensors";
     let output = run(&["--agent", trained]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -1,5 +1,5 @@
-//! The learner: what burn computes is what the frozen network answers, gradients point downhill,
-//! and a learner that was written to a file goes on as if nothing had happened.
+//! The learner: burn computes the same as the frozen network, gradients point downhill, and a learner
+//! from a file continues as if it had never been saved.
 #![cfg(feature = "net")]
 
 use jarmo::encode::Encode;
@@ -8,7 +8,7 @@ use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
 use jarmo::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use jarmo::random::{below, stream};
-use jarmo::train::{DeviceNet, Judgement, Learner, LearnerConfig, OpenDevice, TrainBatch};
+use jarmo::train::{DeviceNet, Learner, LearnerConfig, OpenDevice, Predictions, TrainBatch};
 use rand::Rng;
 
 const NET: NetConfig = NetConfig {
@@ -78,7 +78,7 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
         let action = legal.nth(below(draws.next_u64(), legal.count()));
         game.play(&mut position, action);
     }
-    let judge = |evaluator: &mut dyn Evaluator<G>| {
+    let evaluate = |evaluator: &mut dyn Evaluator<G>| {
         let mut logits = vec![0.0; positions.len() * game.actions()];
         let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
         let seeds = vec![0; positions.len()];
@@ -86,7 +86,8 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
         (logits, evaluations)
     };
     let on_device = DeviceNet::new(weights, &OpenDevice::cpu());
-    let (expected, expected_values) = judge(&mut NetEvaluator::with_net(game.clone(), on_device));
+    let (expected, expected_values) =
+        evaluate(&mut NetEvaluator::with_net(game.clone(), on_device));
     let largest = expected.iter().fold(0.0_f32, |most, n| most.max(n.abs()));
     assert!(largest > 0.01);
     for kind in KernelKind::available() {
@@ -95,7 +96,7 @@ fn burn_computes_what_the_kernels_compute<G: Encode>(game: &G) {
             _ => 1e-5,
         };
         let net = FrozenNet::with_kernel(weights, kind).unwrap();
-        let (logits, values) = judge(&mut NetEvaluator::with_net(game.clone(), net));
+        let (logits, values) = evaluate(&mut NetEvaluator::with_net(game.clone(), net));
         for (one, other) in logits.iter().zip(&expected) {
             assert!(
                 (one - other).abs() <= largest * tolerance,
@@ -123,17 +124,17 @@ fn burn_computes_what_every_kernel_computes() {
 }
 
 #[test]
-fn a_judgement_tells_how_well_the_batch_was_known() {
+fn predictions_improve_on_a_batch_that_is_learned() {
     let game = Jarmo::standard();
     let mut learner = learner(&game);
     let batch = batch(&game, 256, 3);
-    let first = learner.step(&batch).unwrap().judgement;
+    let first = learner.step(&batch).unwrap().predictions;
     for _ in 0..150 {
         learner.step(&batch).unwrap();
     }
-    let last = learner.step(&batch).unwrap().judgement;
+    let last = learner.step(&batch).unwrap().predictions;
     assert_eq!((first.rows, last.rows), (256, 256));
-    // The targets are certain, and the network comes to be.
+    // The targets are certain, and the network becomes so.
     assert!(first.target_entropy.abs() < 1e-6);
     assert!(last.policy_entropy < 0.5 * first.policy_entropy);
     assert!(
@@ -141,8 +142,8 @@ fn a_judgement_tells_how_well_the_batch_was_known() {
         "{}",
         last.agreed
     );
-    let gap = |judgement: &Judgement| -> f64 {
-        judgement
+    let gap = |predictions: &Predictions| -> f64 {
+        predictions
             .bins
             .iter()
             .map(|bin| bin.rows * bin.gap().abs())
@@ -162,7 +163,7 @@ fn the_loss_falls_on_what_can_be_learned() {
         learner.step(&batch(&game, 128, seed)).unwrap();
     }
     let after = learner.step(&batch(&game, 128, 1000)).unwrap().losses;
-    // A start that knows nothing: about ten legal actions, three results, 21 scores.
+    // Uniform predictions: about ten legal actions, three results, 21 scores.
     assert!((1.5..3.0).contains(&before.policy), "{before:?}");
     assert!((0.9..1.3).contains(&before.result), "{before:?}");
     assert!((2.9..3.2).contains(&before.score), "{before:?}");
@@ -174,7 +175,7 @@ fn the_loss_falls_on_what_can_be_learned() {
 }
 
 #[test]
-fn what_is_new_in_a_grown_network_learns() {
+fn new_weights_of_a_grown_network_learn() {
     let game = Jarmo::standard();
     let wide = NetConfig {
         width: 96,
@@ -213,7 +214,7 @@ fn illegal_actions_get_no_gradient() {
     let after = learner.weights();
     let moved = |weights: &Weights| weights.get("policy.bias").to_vec();
     for (action, (before, after)) in moved(&before).iter().zip(moved(after)).enumerate() {
-        // 3 and 4 are equally likely already but for noise, so they may move too.
+        // 3 and 4 are almost equally likely already, so they may change as well.
         assert!(
             [3, 4].contains(&action) || *before == after,
             "action {action}"
@@ -250,7 +251,7 @@ fn gradients_agree_with_differences_of_the_loss() {
 }
 
 #[test]
-fn a_learner_from_a_file_goes_on_bit_by_bit() {
+fn a_learner_from_a_file_continues_bit_for_bit() {
     let game = Jarmo::standard();
     let mut whole = learner(&game);
     for seed in 0..4 {
@@ -267,7 +268,7 @@ fn a_learner_from_a_file_goes_on_bit_by_bit() {
 }
 
 #[test]
-fn the_rate_climbs_and_falls_as_set() {
+fn the_rate_rises_and_falls_as_set() {
     let settings = LearnerConfig {
         rate: 0.001,
         warm_up: 4,
@@ -282,7 +283,7 @@ fn the_rate_climbs_and_falls_as_set() {
         let step = learner.step(&batch(&game, 8, seed)).unwrap();
         assert_eq!(1000.0 * step.rate, rates[seed as usize]);
     }
-    // A quarter in each step of the warm-up; halfway down 0.05 + 0.95 / 2; then 0.05.
+    // A quarter more in each step of the warm-up; halfway down 0.05 + 0.95 / 2; then 0.05.
     for (step, expected) in [
         (0, 0.25),
         (1, 0.5),

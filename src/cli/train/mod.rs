@@ -32,30 +32,29 @@ pub(super) struct Args {
     /// Continue the run in this folder, with its own settings
     #[arg(long, value_name = "DIR", conflicts_with_all = ["config", "set"])]
     resume: Option<PathBuf>,
-    /// Start from the weights of this agent instead of random ones. The network has the agent's size; a
-    /// larger one (--set net.width=384) starts with the agent's outputs
+    /// Start from the weights of this agent instead of random ones. The network has the agent's size, or
+    /// grows to a larger one (--set net.width=384) with the same outputs at first
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     from: Option<PathBuf>,
-    /// Where to learn and to evaluate positions: cpu, cuda, cuda:NUMBER or wgpu
+    /// The device to learn and evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
-    /// Stop after this many learning steps, in place of run.steps
+    /// Stop after this many learning steps; overrides run.steps
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
-    /// Stop after this many games, in place of run.games
+    /// Stop after this many games; overrides run.games
     #[arg(long, value_name = "N")]
     games: Option<u64>,
-    /// Stop after this many minutes of the whole run, in place of run.minutes
+    /// Stop after this many minutes of the whole run; overrides run.minutes
     #[arg(long, value_name = "M")]
     minutes: Option<f64>,
-    /// Stop after this many minutes of processor time, all threads together, in place of
-    /// run.cpu_minutes
+    /// Stop after this many minutes of processor time, all threads together; overrides run.cpu_minutes
     #[arg(long, value_name = "M")]
     cpu_minutes: Option<f64>,
 }
 
 impl Args {
-    /// These settings with the limits of this call.
+    /// The settings with the limits of these arguments.
     fn limited(&self, mut config: Config) -> Result<Config, Failure> {
         let run = &mut config.run;
         run.steps = self.steps.unwrap_or(run.steps);
@@ -67,7 +66,7 @@ impl Args {
     }
 }
 
-/// Copy an agent out of a run into a file of its own
+/// Copy an agent from a run to a file
 #[derive(clap::Args)]
 pub(super) struct ExportArgs {
     /// The folder of the run, or an agent file
@@ -76,8 +75,8 @@ pub(super) struct ExportArgs {
     /// The step of the checkpoint [default: the newest]
     #[arg(long, value_name = "STEP")]
     checkpoint: Option<u64>,
-    /// Replace the results in the header by those of the first agent in this file, which `jarmo arena AGENT …
-    /// --gauntlet --json` wrote; may be repeated
+    /// Replace the results in the header with those of the first agent in this file, an output of `jarmo
+    /// arena AGENT … --gauntlet --json`; may be repeated
     #[arg(long, value_name = "FILE")]
     results: Vec<PathBuf>,
     /// The agent file to write
@@ -88,7 +87,9 @@ pub(super) struct ExportArgs {
 pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     let mut agent = if args.run.is_file() {
         if args.checkpoint.is_some() {
-            return Err(Failure::usage("an agent file has no other checkpoints"));
+            return Err(Failure::usage(
+                "--checkpoint needs the folder of a run, not an agent file",
+            ));
         }
         AgentFile::load(&args.run).map_err(Failure::new)?
     } else {
@@ -141,7 +142,7 @@ pub(super) fn run(args: Args) -> CommandResult {
     with_game(&config.game.name, &config.game.settings(), task)?
 }
 
-/// The first folder name that is not taken.
+/// The first free folder name.
 fn free(game: &str) -> PathBuf {
     (1..)
         .map(|number| Path::new("runs").join(format!("{game}-{number}")))
@@ -201,7 +202,7 @@ impl GameTask for TrainTask<'_> {
                 out,
                 "play against it: play --game {game} --opponent {agent}"
             )?;
-            writeln!(out, "look into it: jarmo inspect {agent} --position start")?;
+            writeln!(out, "inspect it: jarmo inspect {agent} --position start")?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -217,7 +218,7 @@ fn facts<G: CatalogGame>(
     let (threads, cores) = (config.run.playing_threads(), cores());
     let weights = config.net.parameters(&NetShape::of(game));
     let what = format!(
-        "{}, {} with {weights} weights, {} games at a time, {} simulations",
+        "{}, {} with {weights} weights, {} games in parallel, {} simulations",
         config.game.name, config.net, config.selfplay.games, config.selfplay.simulations
     );
     let evaluates = match device.kind() {

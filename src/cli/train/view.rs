@@ -1,4 +1,4 @@
-//! Prints a run: a block that is drawn over on a terminal, one line for an event elsewhere.
+//! Prints a run: a live block on a terminal, one line per event elsewhere.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,16 +9,16 @@ use console::{Term, style};
 use crate::cli::block::Block;
 use jarmo::observe::{Event, RunView};
 
-/// The least time from one drawing of the block to the next.
+/// The minimum time between two drawings of the block.
 const FRAME: Duration = Duration::from_millis(200);
 
-/// The least time from one line of progress to the next.
+/// The minimum time between two lines of progress.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 pub(super) struct Printer<'a> {
     view: RunView,
     stop: &'a AtomicBool,
-    block: Option<Block>, // none where lines are printed
+    block: Option<Block>, // `None` where lines are printed
     shown: Option<Instant>,
     warnings: Vec<String>, // not printed yet
 }
@@ -34,7 +34,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints the first lines, before anything has happened.
+    /// Prints the first lines, before the first event.
     pub(super) fn begin(&mut self) -> io::Result<()> {
         match self.block {
             Some(_) => self.draw(),
@@ -49,7 +49,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints what happened. If stdout is closed, the run continues.
+    /// Prints an event. If stdout is closed, the run continues.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         let just_shown = |time| self.shown.is_some_and(|shown| shown.elapsed() < time);
         let _ = if self.block.is_some() {
@@ -76,7 +76,7 @@ impl<'a> Printer<'a> {
         };
     }
 
-    /// Draws the block for the last time; what is printed next comes after it.
+    /// Draws the block for the last time.
     pub(super) fn end(&mut self) {
         let _ = self.draw();
     }
@@ -100,7 +100,7 @@ impl<'a> Printer<'a> {
         let stopping = self.stop.load(Ordering::Relaxed);
         lines.push(match self.view.matches() {
             _ if stopping => {
-                let hint = "stopping after this turn; Ctrl-C again leaves at once";
+                let hint = "stopping after this turn; Ctrl-C again exits at once";
                 style(hint).yellow().to_string()
             }
             Some(step) => {

@@ -1,60 +1,60 @@
-//! How well a network knew what it is about to learn: read off its logits before a step.
+//! How well a network's predictions fit the targets of a batch, before it learns from them.
 
 use serde::{Deserialize, Serialize};
 
 use super::batch::TrainBatch;
 use crate::net::softmax;
 
-/// Equal parts of the predictions' range.
+/// The number of bins of predicted values.
 pub const BINS: usize = 10;
 
-/// Sums over rows: how the predictions of a network compare to what search and the game came to.
+/// Sums over rows that compare predictions with targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Judgement {
-    /// Rows.
+pub struct Predictions {
+    /// The number of rows.
     pub rows: u64,
-    /// The entropy of the network's policies over legal actions, in nats.
+    /// The entropy of the predicted policies over legal actions, in nats.
     pub policy_entropy: f64,
-    /// The entropy of search's policies, in nats: the policy's loss cannot fall below it.
+    /// The entropy of the policy targets, in nats: a lower bound of the policy loss.
     pub target_entropy: f64,
-    /// Rows in which the network and search prefer the same action.
+    /// Rows in which network and target prefer the same action.
     pub agreed: u64,
-    /// The predicted values, from 0 to 1, by tenths, beside those to learn.
+    /// Predicted values, 0 to 1, in bins of a tenth, with the targets.
     pub bins: [Bin; BINS],
 }
 
-/// Predictions of nearly the same value.
+/// The predictions in one bin. A win counts 1, a draw one half.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
-    /// How many.
+    /// The number of predictions.
     pub rows: f64,
-    /// The sum of the predictions: a win counts 1, a draw one half.
+    /// The sum of the predictions.
     pub predicted: f64,
-    /// The sum of the values to learn: the results of games, mixed with what search expected.
-    pub happened: f64,
+    /// The sum of the targets.
+    pub target: f64,
 }
 
 impl Bin {
-    /// Adds other predictions of the same value.
+    /// Adds other predictions of the same bin.
     pub fn add(&mut self, other: &Bin) {
         self.rows += other.rows;
         self.predicted += other.predicted;
-        self.happened += other.happened;
+        self.target += other.target;
     }
 
-    /// How much better things went than predicted, in the mean; 0 without predictions.
+    /// The mean of target minus prediction; 0 for an empty bin.
     pub fn gap(&self) -> f64 {
         if self.rows > 0.0 {
-            (self.happened - self.predicted) / self.rows
+            (self.target - self.predicted) / self.rows
         } else {
             0.0
         }
     }
 }
 
-impl Judgement {
+impl Predictions {
     /// Adds other rows.
-    pub fn add(&mut self, other: &Judgement) {
+    pub fn add(&mut self, other: &Predictions) {
         self.rows += other.rows;
         self.policy_entropy += other.policy_entropy;
         self.target_entropy += other.target_entropy;
@@ -64,9 +64,9 @@ impl Judgement {
         }
     }
 
-    /// Reads the logits of policy, `[rows, actions]`, and result, `[rows, 3]`, of a batch.
-    pub(super) fn of(batch: &TrainBatch, policy: &[f32], result: &[f32]) -> Judgement {
-        let mut all = Judgement::default();
+    /// Compares logits of policy, `[rows, actions]`, and result, `[rows, 3]`, with the targets of a batch.
+    pub(super) fn of(batch: &TrainBatch, policy: &[f32], result: &[f32]) -> Predictions {
+        let mut all = Predictions::default();
         let actions = batch.shape().actions;
         let targets = batch.policy().chunks_exact(actions);
         let legal = batch.legal().chunks_exact(actions);
@@ -84,7 +84,7 @@ impl Judgement {
             all.target_entropy += entropy(target);
             all.agreed += u64::from(largest(&row) == largest(target));
         }
-        for (logits, happened) in result.chunks_exact(3).zip(batch.result().chunks_exact(3)) {
+        for (logits, target) in result.chunks_exact(3).zip(batch.result().chunks_exact(3)) {
             row.clear();
             row.extend_from_slice(logits);
             softmax(&mut row);
@@ -93,7 +93,7 @@ impl Judgement {
             all.bins[place].add(&Bin {
                 rows: 1.0,
                 predicted,
-                happened: f64::from(happened[0]) + 0.5 * f64::from(happened[1]),
+                target: f64::from(target[0]) + 0.5 * f64::from(target[1]),
             });
         }
         all.rows = batch.len() as u64;
@@ -108,7 +108,7 @@ fn entropy(shares: &[f32]) -> f64 {
         .sum::<f64>()
 }
 
-/// The place of the largest number, the first of equals.
+/// The index of the largest number; of equals, the first.
 fn largest(numbers: &[f32]) -> Option<usize> {
     let mut best = None;
     for (place, &number) in numbers.iter().enumerate() {
