@@ -10,6 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::http::{request, serve};
+use jarmo::view::Style;
 use play::server::Bounds;
 use serde_json::{Value, json};
 
@@ -235,6 +236,16 @@ impl Drop for Browser {
         let _ = std::panic::catch_unwind(|| request(self.address, "DELETE", &path, &[], ""));
         let _ = self.driver.kill();
         let _ = self.driver.wait();
+    }
+}
+
+#[test]
+fn the_page_knows_every_style_of_board() {
+    let script = include_str!("../../src/server/page/board.js");
+    for style in [Style::Board, Style::Squares, Style::Slots] {
+        let name = serde_json::to_string(&style).unwrap();
+        let test = format!("layout.style === {name}");
+        assert!(script.contains(&test), "{test}");
     }
 }
 

@@ -68,7 +68,7 @@ fn named(text: &str, marker: &str) -> Vec<String> {
 #[test]
 fn every_key_that_the_program_names_is_there() {
     let keys: BTreeSet<String> = Language::En.texts().keys().into_iter().collect();
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../src/board")];
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../src/view")];
     let mut checked = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

@@ -86,7 +86,7 @@ export class Board {
   build() {
     const { layout } = this.view;
     this.drawnFlipped = this.flipped;
-    this.step = layout.style === "web" ? UNIT : 92;
+    this.step = layout.style === "board" ? UNIT : 92;
     const width = (layout.columns - 1) * this.step + 140;
     const height = (layout.rows - 1) * this.step + 136;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -95,7 +95,7 @@ export class Board {
     const under = make("g");
     this.svg.append(under);
     const half = this.step / 2;
-    if (layout.style === "web") {
+    if (layout.style === "board") {
       for (const [row, player] of [[0, "white"], [layout.rows - 1, "black"]]) {
         const cell = layout.cells.findIndex((other) => other.row === row);
         const [, y] = this.point(cell);
@@ -127,11 +127,11 @@ export class Board {
         group.append(make("text", { class: "name", x: half - 14, y: half - 11 }, cell.name));
         group.append(make("rect", { class: "focus", x: 4 - half, y: 4 - half, width: this.step - 8, height: this.step - 8 }));
       } else {
-        const radius = layout.style === "web" ? 30 : 40;
+        const radius = layout.style === "board" ? 30 : 40;
         group.classList.toggle("slot", layout.style === "slots");
         group.append(make("circle", { r: 46, fill: "transparent" })); // easier to hit
         group.append(make("circle", { class: "hole", r: radius }));
-        if (layout.style === "web") group.append(make("text", { class: "name" }, cell.name));
+        if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name));
         group.append(make("circle", { class: "focus", r: 45 }));
       }
       this.svg.append(group);
@@ -151,7 +151,7 @@ export class Board {
     }
     for (let row = 0; row < layout.rows; row++) {
       const cell = layout.cells.findIndex((other) => other.row === row);
-      under.append(make("text", { class: "label", x: layout.style === "web" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
+      under.append(make("text", { class: "label", x: layout.style === "board" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
     }
   }
 
