@@ -14,7 +14,7 @@ const BLUNDER: f32 = 0.6;
 
 /// What a move was worth to the analyst.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judgement {
+pub struct Assessment {
     /// Moves played before this one.
     pub place: usize,
     /// The move.
@@ -37,7 +37,7 @@ pub struct Judgement {
 }
 
 /// Judges every move of a session's game as far as its positions were looked at.
-pub(crate) fn judge(session: &Session) -> Vec<Judgement> {
+pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
     let table = session.table();
     let judged = table
         .moves()
@@ -56,7 +56,7 @@ pub(crate) fn judge(session: &Session) -> Vec<Judgement> {
                 (Some(before), Some(after)) => Some((sign * (before - after)).max(0.0)),
                 _ => None,
             };
-            Judgement {
+            Assessment {
                 place,
                 text: played.text,
                 player: played.player,
@@ -89,7 +89,7 @@ pub fn record_line(session: &Session) -> String {
     }
 }
 
-/// The record of a session's game with a judgement of every move under the key `analysis`, as one
+/// The record of a session's game with a assessment of every move under the key `analysis`, as one
 /// line without its end.
 pub fn annotated(session: &Session) -> String {
     let reviewer = session.table().crew().reviewer();
@@ -101,7 +101,7 @@ pub fn annotated(session: &Session) -> String {
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({
         "agent": agent.to_string(),
-        "moves": session.judgements(),
+        "moves": session.assessments(),
     });
     record.to_string()
 }

@@ -51,7 +51,7 @@ pub struct Options {
     /// Begin with the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
     load: Option<PathBuf>,
-    /// Look at a game, the last of a record file, with the agent's judgement of every position
+    /// Look at a game, the last of a record file, with the agent's assessment of every position
     #[arg(long, value_name = "RECORD", num_args = 0..=1, visible_alias = "analyze")]
     analyse: Option<Option<PathBuf>>,
     /// With --analyse: add the annotated record to this file and end

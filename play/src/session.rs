@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
-use crate::analysis::{self, Judgement};
+use crate::analysis::{self, Assessment};
 use crate::specs::{Store, Strength};
 use crate::table::{self, Table};
 use crate::thought::{Thinking, Thought};
@@ -35,7 +35,7 @@ pub struct Session {
     seed: u64,
     thoughts: BTreeMap<usize, (Care, Thought)>, // by moves played before
     hint: Option<usize>,                        // where a hint was asked for
-    judging: bool,                              // the evaluation is shown
+    evaluating: bool,                              // the evaluation is shown
     analysing: bool,
     games: Option<Match>,
     edition: u64, // goes up when a thought on its way would no longer fit
@@ -137,7 +137,7 @@ impl Session {
             seed,
             thoughts: BTreeMap::new(),
             hint: None,
-            judging: true,
+            evaluating: true,
             analysing: false,
             games: None,
             edition: 0,
@@ -202,8 +202,8 @@ impl Session {
     }
 
     /// Whether the evaluation is shown.
-    pub fn judging(&self) -> bool {
-        self.judging
+    pub fn evaluating(&self) -> bool {
+        self.evaluating
     }
 
     /// Whether the whole game is being looked at.
@@ -338,8 +338,8 @@ impl Session {
     }
 
     /// Shows the evaluation, or not.
-    pub fn set_judging(&mut self, judging: bool) {
-        self.judging = judging;
+    pub fn set_evaluating(&mut self, evaluating: bool) {
+        self.evaluating = evaluating;
     }
 
     /// Looks at the whole game, or goes back to playing.
@@ -349,8 +349,8 @@ impl Session {
     }
 
     /// What the whole game looks like to the analyst, as far as he has come.
-    pub fn judgements(&self) -> Vec<Judgement> {
-        analysis::judge(self)
+    pub fn assessments(&self) -> Vec<Assessment> {
+        analysis::assess(self)
     }
 
     /// How many places of the game the analysis still has to look at.
@@ -402,7 +402,7 @@ impl Session {
                 .find(|&place| self.wants_study(place))?;
             return look(next, Care::Study, crew.reviewer(), STUDY);
         }
-        if self.judging && self.lacks(here, Care::Glance) {
+        if self.evaluating && self.lacks(here, Care::Glance) {
             return look(here, Care::Glance, crew.analyst(), GLANCE);
         }
         None

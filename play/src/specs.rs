@@ -15,7 +15,7 @@ use jarmo::tables::{EndgameError, Endgames};
 /// Memory for what a search remembers. A thinking thread keeps a few agents.
 const MEGABYTES: u32 = 32;
 
-/// Moves that a judgement compares.
+/// Moves that a assessment compares.
 const LINES: u32 = 3;
 
 /// More nodes than fit into any time. Without a number the search would not look at the clock.

@@ -67,7 +67,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     if session.analysing() {
         notes.extend(study_notes(texts, session));
     }
-    if session.analysing() || session.judging() {
+    if session.analysing() || session.evaluating() {
         let here = table.cursor();
         let found = session.thought(here).and_then(|thought| thought.proven);
         let found = found.map(|found| proven(texts, found));
@@ -96,12 +96,12 @@ pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
 
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     let left = session.unstudied();
-    let judgements = session.judgements();
+    let assessments = session.assessments();
     let mut notes = vec![if left > 0 {
         texts.fill("analysing", &[("n", &left.to_string())])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
-            let bad = judgements
+            let bad = assessments
                 .iter()
                 .filter(|one| one.player == player && !one.mark.is_empty());
             bad.count().to_string()
@@ -109,8 +109,8 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
     let place = session.table().cursor().checked_sub(1);
-    let judgement = place.and_then(|place| judgements.get(place));
-    if let Some(one) = judgement.filter(|one| !one.mark.is_empty()) {
+    let assessment = place.and_then(|place| assessments.get(place));
+    if let Some(one) = assessment.filter(|one| !one.mark.is_empty()) {
         let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
         let best = one.best.as_deref().unwrap_or("?");
         let values = [("mark", one.mark), ("lost", lost.as_str()), ("best", best)];

@@ -240,7 +240,7 @@ impl App {
                 self.session.ask_hint();
                 self.show_ideas = true;
             }
-            'v' => self.session.set_judging(!self.session.judging()),
+            'v' => self.session.set_evaluating(!self.session.evaluating()),
             'x' => self.session.swap(),
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
             'm' if self.match_goes_on() => self.next_game(),

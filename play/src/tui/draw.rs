@@ -107,8 +107,8 @@ impl App {
                     .map(|line| Line::from(line).yellow()),
             );
         }
-        if self.session.judging() {
-            lines.push(self.judgement_line());
+        if self.session.evaluating() {
+            lines.push(self.evaluation_line());
         }
         if self.show_ideas || self.session.analysing() {
             lines.extend(self.idea_lines());
@@ -148,7 +148,7 @@ impl App {
     }
 
     /// White's share of the bar, and a number.
-    fn judgement_line(&self) -> Line<'static> {
+    fn evaluation_line(&self) -> Line<'static> {
         const WIDTH: usize = 20;
         let Some(value) = self.session.value(self.session.table().cursor()) else {
             return Line::from("·".repeat(WIDTH)).dark_gray();
@@ -193,13 +193,13 @@ impl App {
         if moves.is_empty() {
             return vec![Line::from(self.texts.get("no_moves_yet").to_owned()).dark_gray()];
         }
-        let judgements = match self.session.analysing() {
-            true => self.session.judgements(),
+        let assessments = match self.session.analysing() {
+            true => self.session.assessments(),
             false => Vec::new(),
         };
         let here = self.session.table().cursor();
         let spans = moves.iter().enumerate().map(|(place, played)| {
-            let mark = judgements.get(place).map_or("", |one| one.mark);
+            let mark = assessments.get(place).map_or("", |one| one.mark);
             let text = format!("{:>3} {}{mark} ", place + 1, played.text);
             let style = match place + 1 {
                 number if number == here => Style::new().add_modifier(Modifier::REVERSED),

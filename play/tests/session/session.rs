@@ -1,4 +1,4 @@
-//! The core of every way to play: moves, undo, agents, matches, records, judgements.
+//! The core of every way to play: moves, undo, agents, matches, records, assessments.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +12,7 @@ use play::session::{Refusal, Session};
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
     let mut session = Session::new(game, GameSettings::default(), None, seats, 5).unwrap();
-    session.set_judging(false);
+    session.set_evaluating(false);
     session
 }
 
@@ -211,10 +211,10 @@ fn analysis_judges_every_move_and_marks_a_blunder() {
     session.set_analysing(true);
     think(&mut session);
     assert_eq!(session.unstudied(), 0);
-    let judgements = session.judgements();
-    assert_eq!(judgements.len(), 7);
-    assert_eq!(judgements[6].best.as_deref(), Some("D"));
-    assert!(!judgements[6].mark.is_empty(), "{:?}", judgements[6]);
+    let assessments = session.assessments();
+    assert_eq!(assessments.len(), 7);
+    assert_eq!(assessments[6].best.as_deref(), Some("D"));
+    assert!(!assessments[6].mark.is_empty(), "{:?}", assessments[6]);
     let annotated = analysis::annotated(&session);
     let json: serde_json::Value = serde_json::from_str(&annotated).unwrap();
     assert_eq!(json["analysis"]["moves"].as_array().unwrap().len(), 7);

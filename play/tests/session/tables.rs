@@ -103,7 +103,7 @@ fn analysis_counts_a_win_thrown_away_at_once() {
         .unwrap();
     session.set_analysing(true);
     think(&mut session);
-    let one = &session.judgements()[0];
+    let one = &session.assessments()[0];
     assert_eq!(one.before, Some(1.0));
     assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
     assert_eq!(one.certain, session.known(0));
@@ -162,15 +162,15 @@ fn plain_lines_announce_wins_and_draws_in_every_language() {
 
 #[test]
 fn the_terminal_announces_unless_the_evaluation_is_off() {
-    for judging in [true, false] {
+    for evaluating in [true, false] {
         let mut session = session(WON, ["human", "human"]);
-        session.set_judging(judging);
+        session.set_evaluating(evaluating);
         let mut app = App::new(session, Language::En, 0);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| app.draw(frame)).unwrap();
         let screen = terminal.backend().to_string();
         let told = screen.contains("Exact tables: White wins in");
-        assert_eq!(told, judging, "{screen}");
+        assert_eq!(told, evaluating, "{screen}");
     }
 }
 

@@ -127,9 +127,9 @@ function show(next) {
   $("hint").disabled = Boolean(view.scene.outcome);
   $("resume").hidden = view.cursor === end && !view.analysing;
   $("next").hidden = !(view.match && view.match.game === 1 && view.scene.outcome && view.cursor === end);
-  $("judge").setAttribute("aria-pressed", view.judging);
+  $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("analyse").setAttribute("aria-pressed", view.analysing);
-  $("graph-box").hidden = !view.judging;
+  $("graph-box").hidden = !view.evaluating;
   $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
 }
 
@@ -157,17 +157,17 @@ function notes() {
     const [first, second] = view.match.points;
     lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
   }
-  if (view.judging || view.analysing) {
+  if (view.evaluating || view.analysing) {
     if (view.known) lines.push(text("by_tables", { result: certain(view.known) }));
     else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
   }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
     else {
-      const bad = (player) => view.judgements.filter((one) => one.player === player && one.mark).length;
+      const bad = (player) => view.assessments.filter((one) => one.player === player && one.mark).length;
       lines.push(text("analysed", { white: bad("white"), black: bad("black") }));
     }
-    const before = view.judgements[view.cursor - 1];
+    const before = view.assessments[view.cursor - 1];
     if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);
   }
   return lines;
@@ -246,7 +246,7 @@ function seatsForm() {
 
 function bar() {
   const value = view.values[view.cursor];
-  $("bar").hidden = !view.judging;
+  $("bar").hidden = !view.evaluating;
   $("bar").classList.toggle("flipped", board.flipped);
   if (value === null || value === undefined) return;
   $("bar-white").style.height = chance(value).replace("\u00a0", "");
@@ -285,7 +285,7 @@ function moveList() {
     button.dataset.number = place + 1;
     if (place + 1 === view.cursor) button.setAttribute("aria-current", "true");
     if (place + 1 > view.cursor) button.classList.add("after");
-    const mark = view.judgements?.[place]?.mark;
+    const mark = view.assessments?.[place]?.mark;
     if (mark) button.append(Object.assign(document.createElement("span"), { textContent: ` ${mark}`, className: "bad" }));
     button.onclick = () => send({ do: "go", place: place + 1 });
     const item = document.createElement("li");
@@ -378,7 +378,7 @@ function controls() {
     wantHint = true;
     show(view);
   };
-  $("judge").onclick = () => send({ do: "judge", on: !view.judging });
+  $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
   $("analyse").onclick = () => send({ do: "analyse", on: !view.analysing });
   $("first").onclick = () => send({ do: "go", place: 0 });
   $("back").onclick = () => send({ do: "go", place: Math.max(0, view.cursor - 1) });
@@ -414,7 +414,7 @@ function controls() {
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog, [data-cell]");
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys = { u: "undo", r: "redo", h: "hint", n: "new", v: "judge", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
+    const keys = { u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
     if (keys[event.key] && !$(keys[event.key]).disabled) $(keys[event.key]).click();
   });
 }
