@@ -1,10 +1,10 @@
-// The page: asks the server, shows its answers, and sends what the player wants.
+// The page: shows the session that the server holds, and sends the player's commands.
 
 import { Board, make, pieceShape } from "./board.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
-let words = null; // what /api/texts says
+let words = null; // the answer of /api/texts
 let session = store.getItem("session");
 let view = null;
 let wantHint = false;
@@ -74,7 +74,7 @@ async function reopen() {
   say(text("session_gone"));
 }
 
-// Waits for news for ever; a lost connection is tried again.
+// Waits for new versions of the session for ever, and reconnects after failures.
 async function follow() {
   for (;;) {
     try {
@@ -96,7 +96,7 @@ function say(message) {
 }
 
 function show(next) {
-  if (view && next.version < view.version && next.id === undefined) return; // an older answer came late
+  if (view && next.version < view.version && next.id === undefined) return; // a late, older answer
   if (view && $("message").textContent === text("connection_lost")) say("");
   const elsewhere = !view || next.cursor !== view.cursor || next.game !== view.game;
   if (elsewhere) wantHint = false;
@@ -177,7 +177,7 @@ const count = (number) => number.toLocaleString(words.language, { notation: "com
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
-// Above and below the board: who sits there, and his numbers.
+// Above and below the board: each player with the tallies.
 function strips() {
   for (const player of ["white", "black"]) {
     const below = (player === "white") !== board.flipped;
@@ -201,7 +201,7 @@ function strips() {
   }
 }
 
-// The captured archers, and a word when one may come back.
+// The captured archers.
 function tray(player, index) {
   const captured = view.scene.tallies.find(({ key }) => key.startsWith("tally_captured"));
   if (!captured || captured.values[index] === 0) return [];
@@ -215,7 +215,7 @@ function tray(player, index) {
 
 function seatsForm() {
   const box = $("seats");
-  if (box.contains(document.activeElement)) return; // somebody is choosing
+  if (box.contains(document.activeElement)) return; // the form is in use
   box.replaceChildren();
   view.seats.forEach((who, index) => {
     const player = index === 0 ? "white" : "black";
@@ -296,13 +296,13 @@ function moveList() {
   if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
 }
 
-// What the agent would play here, once somebody asked for a hint or for an analysis.
-function known() {
+// The answer of the agent at the cursor, in analysis mode or after a request for a hint.
+function shownThought() {
   return (wantHint && view.hint) || (view.analysing && view.thought) || null;
 }
 
 function ideas() {
-  const thought = known();
+  const thought = shownThought();
   if (!thought) return [];
   const all = thought.candidates.slice(0, 3);
   if (all.length === 0) {
@@ -312,11 +312,11 @@ function ideas() {
   return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(idea.value))}` }));
 }
 
-// A value of White's as the player to move sees it.
+// Turns White's value into the mover's.
 const mine = (value) => (view.scene.to_move === "white" ? value : -value);
 
 function ideaTable() {
-  const thought = known();
+  const thought = shownThought();
   const box = $("ideas");
   if (!thought) return box.replaceChildren();
   const table = document.createElement("table");
@@ -341,9 +341,9 @@ function cellLabel(cell, state) {
   return parts.join(", ");
 }
 
-// Beginning, and what the controls do.
+// Start and controls.
 
-async function speak() {
+async function loadTexts() {
   words = await ask(`/api/texts?${language()}`);
   document.documentElement.lang = words.language;
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
@@ -389,7 +389,7 @@ function controls() {
   $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
-    await speak();
+    await loadTexts();
     show(view);
   };
   $("rules").onclick = () => {
@@ -399,7 +399,7 @@ function controls() {
   $("record-open").onclick = record;
   $("record-copy").onclick = async () => {
     $("record-text").select();
-    // The clipboard is open to pages of this machine and to secure ones; elsewhere the selection stays.
+    // Browsers allow the clipboard on this machine and over HTTPS only; elsewhere the text stays selected.
     const done = await navigator.clipboard?.writeText($("record-text").value).then(() => true, () => false);
     if (done) $("record-message").textContent = text("copied");
   };
@@ -421,7 +421,7 @@ function controls() {
 
 async function begin() {
   theme(store.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  await speak();
+  await loadTexts();
   board = new Board($("board"), (move) => send({ do: "play", text: move }), cellLabel);
   controls();
   try {
