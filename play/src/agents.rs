@@ -1,35 +1,35 @@
-//! Who can sit at the board: agents by their specs, the levels that people choose from, and a shelf
-//! that keeps a few agents between moves.
+//! Players: people, agents by spec, and the levels that people choose from; and a shelf that keeps a few
+//! agents between moves.
 
 use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::specs::{self, Crew, Strength};
 use jarmo::agent::{Agent, AgentSpec};
 use jarmo::catalog::CatalogGame;
 
-/// Agents kept by one thinking thread; each may hold megabytes of search tables.
+/// Agents kept by one search thread; each may hold megabytes of search tables.
 const SHELF_SIZE: usize = 3;
 
-/// The time an agent that plays at a level gets for a move.
+/// Time per move of an agent that plays at a level.
 pub const MOVE_TIME: Duration = Duration::from_millis(850);
 
-/// Strengths with names for people, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// Named strengths, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Plays anything that is legal.
+    /// Plays random legal moves.
     Newcomer,
     /// Looks one move ahead.
     Easy,
-    /// Looks a little further.
+    /// Searches a few hundred nodes or a few simulations.
     Medium,
-    /// Searches a good deal.
+    /// Searches thousands of nodes or a hundred simulations.
     Hard,
-    /// Searches as much as a second allows.
+    /// Searches for [`MOVE_TIME`].
     Best,
 }
 
@@ -43,7 +43,7 @@ impl Level {
         Level::Best,
     ];
 
-    /// The name on the command line and in messages of the browser.
+    /// The name on the command line and in the browser's messages.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Newcomer => "newcomer",
@@ -54,16 +54,16 @@ impl Level {
         }
     }
 
-    /// The level called so.
+    /// The level with this name.
     pub fn parse(name: &str) -> Option<Level> {
         Level::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 
-/// Who decides for one of the two colours.
+/// Who plays one of the two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seat {
-    /// Somebody in front of the screen.
+    /// A person.
     Human,
     /// An agent at one of the levels.
     Level(Level),
@@ -72,7 +72,7 @@ pub enum Seat {
 }
 
 impl Seat {
-    /// Reads `human`, a level's name, or an agent spec, and checks that it can play the game.
+    /// Parses `human`, a level's name, or the spec of an agent that can play the game.
     pub fn parse<G: CatalogGame>(game: &G, text: &str) -> Result<Seat, String> {
         if text == "human" {
             return Ok(Seat::Human);
@@ -90,17 +90,17 @@ impl Seat {
         Ok(Seat::Spec(spec))
     }
 
-    /// The agent that sits here, if one does, and what it may spend.
+    /// The agent that plays here, if one does, and its time per move.
     pub(crate) fn agent(&self, crew: &Crew) -> Option<(Strength, Option<Duration>)> {
         match self {
             Seat::Human => None,
             Seat::Level(level) => Some((crew.of_level(*level), Some(MOVE_TIME))),
-            // What a spec says is all that counts.
+            // The spec alone sets the limits.
             Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
         }
     }
 
-    /// Who sits here, for records: the agent's spec rather than the name of its level.
+    /// The name for records: the agent's spec instead of its level.
     pub(crate) fn name(&self, crew: &Crew) -> String {
         match self.agent(crew) {
             None => self.to_string(),
@@ -119,7 +119,7 @@ impl fmt::Display for Seat {
     }
 }
 
-/// A few agents, whatever their games, the one used last in front.
+/// A few agents of any game, most recently used first.
 #[derive(Default)]
 pub struct Shelf {
     agents: Vec<(String, Box<dyn Any + Send>)>,
@@ -131,8 +131,8 @@ impl Shelf {
         Shelf::default()
     }
 
-    /// The agent of this strength for this game, made if it is not there. `variant` tells rules of the
-    /// same name apart.
+    /// The agent of this strength for this game, built if the shelf has none. `variant` separates different
+    /// settings of the same game.
     pub(crate) fn agent<G: CatalogGame>(
         &mut self,
         game: &G,

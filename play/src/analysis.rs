@@ -1,74 +1,68 @@
-//! What the moves of a game were worth: the value before and after each, and where it was lost.
+//! Assessment of the moves of a game: the value before and after each move, and how much it lost.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::session::Session;
 use crate::thought::by_winner;
+use crate::words::mine;
 use jarmo::game::{Player, Proven};
 
-/// Expectation (of -1 to +1) that a move must lose to be called doubtful, a mistake, a blunder.
+/// Loss of value, on the scale from -1 to +1, from which a move is marked as doubtful, a mistake, a blunder.
 const DOUBTFUL: f32 = 0.1;
 const MISTAKE: f32 = 0.25;
 const BLUNDER: f32 = 0.6;
 
-/// What a move was worth to the analyst.
+/// The assessment of one move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judgement {
+pub struct Assessment {
     /// Moves played before this one.
     pub place: usize,
     /// The move.
     pub text: String,
-    /// Whose it was.
+    /// The player who made it.
     pub player: Player,
-    /// The position's worth before it, for White, -1 to +1.
+    /// White's value before the move, -1 to +1.
     pub before: Option<f32>,
-    /// The position's worth after it, for White.
+    /// White's value after the move.
     pub after: Option<f32>,
-    /// How the game ends under best play from before it, if that is certain.
+    /// White's proven result before the move.
     #[serde(serialize_with = "by_winner")]
     pub certain: Option<Proven>,
-    /// The move the analyst would have played.
+    /// The move that the reviewing agent prefers.
     pub best: Option<String>,
-    /// How much of its worth the player gave away.
+    /// Value that the move lost for its player, at least 0.
     pub lost: Option<f32>,
-    /// `?!`, `?` or `??`, or nothing.
+    /// `?!`, `?`, `??`, or empty.
     pub mark: &'static str,
 }
 
-/// Judges every move of a session's game as far as its positions were looked at.
-pub(crate) fn judge(session: &Session) -> Vec<Judgement> {
+/// Assesses every move of a session's game; values are missing where no position was evaluated yet.
+pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
     let table = session.table();
-    let judged = table
-        .moves()
-        .into_iter()
-        .enumerate()
-        .map(|(place, played)| {
-            let (before, after) = (session.value(place), session.value(place + 1));
-            let best = session.thought(place).map(|thought| thought.text.clone());
-            let sign = match played.player {
-                Player::White => 1.0,
-                Player::Black => -1.0,
-            };
-            let lost = match (before, after) {
-                // The analyst's own choice costs nothing, whatever a longer look at its result says.
-                _ if best.as_deref() == Some(&played.text) => Some(0.0),
-                (Some(before), Some(after)) => Some((sign * (before - after)).max(0.0)),
-                _ => None,
-            };
-            Judgement {
-                place,
-                text: played.text,
-                player: played.player,
-                before,
-                after,
-                certain: session.certain(place),
-                best,
-                lost,
-                mark: lost.map_or("", mark),
-            }
-        });
-    judged.collect()
+    let moves = table.moves();
+    let assessments = moves.into_iter().enumerate().map(|(place, played)| {
+        let (before, after) = (session.value(place), session.value(place + 1));
+        let best = session.thought(place).map(|thought| thought.text.clone());
+        let lost = match (before, after) {
+            // The agent's own choice loses nothing, even if a later search evaluates its result lower.
+            _ if best.as_deref() == Some(&played.text) => Some(0.0),
+            (Some(before), Some(after)) => Some(mine(played.player, before - after).max(0.0)),
+            _ => None,
+        };
+        Assessment {
+            place,
+            text: played.text,
+            player: played.player,
+            before,
+            after,
+            certain: session.certain(place),
+            best,
+            lost,
+            mark: lost.map_or("", mark),
+        }
+    });
+    assessments.collect()
 }
 
 fn mark(lost: f32) -> &'static str {
@@ -80,7 +74,7 @@ fn mark(lost: f32) -> &'static str {
     }
 }
 
-/// The record of a session's game as one line without its end: annotated, if it is being analysed.
+/// The record of a session's game as one line without a newline: annotated in analysis mode.
 pub fn record_line(session: &Session) -> String {
     if session.analysing() {
         annotated(session)
@@ -89,8 +83,8 @@ pub fn record_line(session: &Session) -> String {
     }
 }
 
-/// The record of a session's game with a judgement of every move under the key `analysis`, as one
-/// line without its end.
+/// The record of a session's game with the assessment of every move under the key `analysis`, as one line
+/// without a newline.
 pub fn annotated(session: &Session) -> String {
     let reviewer = session.table().crew().reviewer();
     let agent = match reviewer.nodes {
@@ -101,7 +95,7 @@ pub fn annotated(session: &Session) -> String {
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     record["analysis"] = json!({
         "agent": agent.to_string(),
-        "moves": session.judgements(),
+        "moves": session.assessments(),
     });
     record.to_string()
 }

@@ -1,15 +1,15 @@
-//! Playing: in the terminal, as plain lines, and in a browser, all around one [`session::Session`].
+//! Playing in the terminal, by lines of text, and in a browser: three front ends of one [`session::Session`].
 
 pub mod agents;
 pub mod analysis;
 pub(crate) mod files;
 pub mod lang;
 pub mod options;
-pub mod plain;
+pub(crate) mod plain;
+pub mod server;
 pub mod session;
 pub mod specs;
 pub mod table;
-pub mod thought;
+pub(crate) mod thought;
 pub mod tui;
-pub mod server;
-pub mod words;
+pub(crate) mod words;

@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     match Options::read().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            // Where even this cannot be written, the exit status says it.
+            // If the message cannot be written, the exit status still reports the failure.
             let _ = writeln!(io::stderr(), "error: {}", failure.message);
             ExitCode::from(failure.status)
         }

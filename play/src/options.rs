@@ -1,4 +1,4 @@
-//! The options of the `play` program, and what they come to.
+//! The options of the `play` program, and the front end that they select.
 
 use std::io::{self, IsTerminal, Write, stdin, stdout};
 use std::net::IpAddr;
@@ -14,6 +14,7 @@ use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::game::Player;
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
 
@@ -24,19 +25,19 @@ pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]
     game: String,
-    /// Who plays against you
+    /// Your opponent
     #[arg(long, default_value = "best", value_name = "WHO")]
     opponent: String,
     /// The side you play
     #[arg(long, default_value = "white", value_name = "SIDE")]
     side: Side,
-    /// Who plays White, instead of you or your opponent
+    /// The player of White; overrides --side and --opponent
     #[arg(long, value_name = "WHO")]
     white: Option<String>,
-    /// Who plays Black, instead of you or your opponent
+    /// The player of Black; overrides --side and --opponent
     #[arg(long, value_name = "WHO")]
     black: Option<String>,
-    /// Plain lines of text, as also when input or output is no terminal
+    /// Play by lines of text; the default if input or output is not a terminal
     #[arg(long, conflicts_with = "web")]
     plain: bool,
     /// Serve the game to a browser on this machine
@@ -45,16 +46,16 @@ pub struct Options {
     /// The port for the browser, 0 for any free one
     #[arg(long, default_value_t = 8025, value_name = "PORT", requires = "web")]
     port: u16,
-    /// Another address to serve at: then everyone who reaches it can play and use this processor
+    /// The address to serve at; everyone who can reach it can play and use this processor [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS", requires = "web")]
     host: Option<IpAddr>,
-    /// Begin with the last game of a record file
+    /// Load the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
     load: Option<PathBuf>,
-    /// Look at a game, the last of a record file, with the agent's judgement of every position
+    /// Analyse the last game of a record file, or a new game: the agent evaluates every position
     #[arg(long, value_name = "RECORD", num_args = 0..=1, visible_alias = "analyze")]
     analyse: Option<Option<PathBuf>>,
-    /// With --analyse: add the annotated record to this file and end
+    /// With --analyse: append the annotated record to this file and exit
     #[arg(
         long,
         value_name = "FILE",
@@ -65,20 +66,20 @@ pub struct Options {
     /// The language: en, de, it, fi, eo [default: from the environment]
     #[arg(long, value_name = "CODE", value_parser = language)]
     lang: Option<Language>,
-    /// Exact tables, from `jarmo tables build`: results they know are announced, and the best level and the
-    /// analysis use them
+    /// Exact tables from `jarmo tables build`: their results are shown, and the best level and the analysis use
+    /// them
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
-    /// A board file with other lines than the standard board (jarmo and guard)
+    /// A board file that replaces the standard lines (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// Plies after which a game is a draw, 0 for never [default: the game's own]
+    /// Plies after which a game is drawn, 0 for no limit [default: the game's own]
     #[arg(long, value_name = "PLIES")]
     max_plies: Option<u32>,
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES")]
     quiet_limit: Option<u32>,
-    /// The seed of agents that draw random numbers
+    /// The seed of random numbers for the agents
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     seed: u64,
 }
@@ -87,8 +88,8 @@ const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
 random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, tables:DIR, FILE.safetensors.
 
-The levels from medium on are played by a trained agent, GAME.safetensors, if there is one in ./checkpoints, in \
-checkpoints beside the program, or, where that is set, in the folder $JARMO_CHECKPOINTS alone.";
+The levels medium, hard and best use a trained agent, GAME.safetensors, if ./checkpoints or checkpoints beside the \
+program has one. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -99,12 +100,12 @@ enum Side {
     Black,
 }
 
-/// Why the program ended early: a message and the exit status.
+/// A failure of the program: a message and the exit status.
 #[derive(Debug)]
 pub struct Failure {
     /// What is wrong, and the remedy.
     pub message: String,
-    /// 2 for a wrong option, 1 for anything else.
+    /// 2 for an invalid option, 1 for anything else.
     pub status: u8,
 }
 
@@ -136,16 +137,16 @@ fn games() -> String {
 
 fn language(text: &str) -> Result<Language, String> {
     let codes = Language::ALL.map(Language::code);
-    Language::parse(text).ok_or_else(|| format!("there are {}", codes.join(", ")))
+    Language::parse(text).ok_or_else(|| format!("use one of {}", codes.join(", ")))
 }
 
 impl Options {
-    /// Reads the arguments of the process.
+    /// Parses the arguments of the process.
     pub fn read() -> Options {
         Options::parse()
     }
 
-    /// Plays.
+    /// Runs the selected front end until the player leaves.
     pub fn run(&self) -> Result<(), Failure> {
         let language = self.lang.unwrap_or_else(Language::from_environment);
         if self.web {
@@ -165,13 +166,13 @@ impl Options {
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
-        let told = match self.analyse {
+        let result = match self.analyse {
             None => plain.run(stdin().lock()),
             Some(_) => plain.analyse(),
         };
-        match told {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {} // nobody reads on
-            told => told?,
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {} // the reader closed the pipe
+            result => result?,
         }
         match &self.export {
             Some(path) => export(session, path).map_err(Failure::new),
@@ -180,8 +181,7 @@ impl Options {
     }
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
-        // Whatever is wrong with the options shows now, not in the browser; and tables stay open, whoever comes
-        // and goes.
+        // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
         let _first = self.session()?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
@@ -207,14 +207,14 @@ impl Options {
             if !address.ip().is_loopback() {
                 writeln!(
                     out,
-                    "Everyone who can reach this address can play here, without a password, and uses \
-                     this machine's processor. Ctrl-C ends it."
+                    "Everyone who can reach this address can play here without a password and uses this machine's \
+                     processor. Press Ctrl-C to stop."
                 )?;
             }
             out.flush()?;
             server
                 .run(async {
-                    // Where no signal can be waited for, the program ends with the signal itself.
+                    // If the signal cannot be awaited, it ends the program by itself.
                     let _ = tokio::signal::ctrl_c().await;
                 })
                 .await
@@ -271,12 +271,9 @@ impl Options {
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
             session.load(&record).map_err(problem)?;
             if self.load.is_some() {
-                session
-                    .set_seat(jarmo::game::Player::White, &white)
-                    .map_err(Failure::usage)?;
-                session
-                    .set_seat(jarmo::game::Player::Black, &black)
-                    .map_err(Failure::usage)?;
+                for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
+                    session.set_seat(player, seat).map_err(Failure::usage)?;
+                }
             }
         }
         Ok(session)

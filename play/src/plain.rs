@@ -38,7 +38,7 @@ enum Next {
 impl<'a, W: Write> Plain<'a, W> {
     /// A game that writes to `out`.
     pub fn new(session: &'a mut Session, texts: &'static Texts, out: W) -> Plain<'a, W> {
-        session.set_judging(false);
+        session.set_evaluating(false);
         Plain {
             session,
             texts,
@@ -86,7 +86,7 @@ impl<'a, W: Write> Plain<'a, W> {
                 return Ok(());
             }
         }
-        for one in self.session.judgements() {
+        for one in self.session.assessments() {
             let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
             let mut line = format!(
                 "{:>3} {:<8} {:<3} {:>5} → {:>5}",

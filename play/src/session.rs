@@ -1,9 +1,9 @@
-//! One board and those who sit at it: the game, who plays what, what has been thought about, and what
-//! is to be thought about next.
+//! One game with its players: the moves, the answers of agents so far, and the next question for an agent.
 //!
-//! A session never thinks and never waits. It hands out one [`Job`] at a time ([`Session::job`]);
-//! somebody runs it wherever he likes and brings the thought back ([`Session::finish`]). A thought that
-//! came too late is dropped.
+//! A session never searches and never waits. [`Session::job`] returns the next [`Job`]; the caller runs it on
+//! any thread and passes the answer to [`Session::finish`]. Outdated answers are dropped.
+//!
+//! A `place` is a position of the game, given by the number of moves played before it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
-use crate::analysis::{self, Judgement};
+use crate::analysis::{self, Assessment};
 use crate::specs::{Store, Strength};
 use crate::table::{self, Table};
 use crate::thought::{Thinking, Thought};
@@ -20,28 +20,28 @@ use jarmo::catalog::GameSettings;
 use jarmo::game::{ActionError, Player, Proven};
 use jarmo::record::GameRecord;
 
-/// The time the evaluation of a position gets while a game goes on.
+/// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
 
-/// The most time a position gets in an analysis: its simulations take less, but on a slow machine.
+/// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
 const STUDY: Duration = Duration::from_secs(2);
 
-/// A board and those who sit at it.
+/// One game with its players.
 pub struct Session {
     table: Box<dyn Table>,
     settings: GameSettings,
     store: Store,
     seats: [Seat; 2],
     seed: u64,
-    thoughts: BTreeMap<usize, (Care, Thought)>, // by moves played before
-    hint: Option<usize>,                        // where a hint was asked for
-    judging: bool,                              // the evaluation is shown
+    thoughts: BTreeMap<usize, (Care, Thought)>, // by place
+    hint: Option<usize>,                        // the place where a hint was requested
+    evaluating: bool,                           // the evaluation bar is shown
     analysing: bool,
     games: Option<Match>,
-    edition: u64, // goes up when a thought on its way would no longer fit
+    edition: u64, // increases when running jobs become outdated
 }
 
-/// How thoroughly a position was looked at.
+/// How thoroughly a position was evaluated, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Care {
     Glance,
@@ -49,18 +49,18 @@ enum Care {
     Hint,
 }
 
-/// Two games with the sides swapped, and their points added.
+/// Two games with the sides swapped; their points are added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
-    /// 1 or 2.
+    /// The current game, 1 or 2.
     pub game: u32,
-    /// Points of the player who began as White, and of the other, from the games before this one.
+    /// Points from finished games: of the player who was White in game 1, and of the opponent.
     pub points: [u32; 2],
-    /// Both games are counted.
+    /// Both games are finished.
     pub over: bool,
 }
 
-/// Something to think about.
+/// A question for an agent.
 pub struct Job {
     question: Box<dyn Thinking>,
     strength: Strength,
@@ -77,8 +77,8 @@ enum Purpose {
 }
 
 impl Job {
-    /// Does the work, until it is done, its time is over, or somebody sets `stop`. The time is
-    /// divided among `sharers` who wait for the same processor.
+    /// Asks the agent, until it answers, its time is up, or `stop` is set. The time is divided by `sharers`,
+    /// the number of jobs that wait for the same processor.
     pub fn run(
         &self,
         shelf: &mut Shelf,
@@ -89,25 +89,25 @@ impl Job {
         self.question.think(shelf, &self.strength, time, stop)
     }
 
-    /// Whether it is a move that is being thought about.
+    /// Whether the answer will be played.
     pub fn is_move(&self) -> bool {
         self.purpose == Purpose::Move
     }
 }
 
-/// Why a session refused something.
+/// Why a session refused a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The move is illegal, or no move at all.
+    /// The move is illegal, or cannot be parsed.
     Move(ActionError),
-    /// It is not a person's turn.
+    /// An agent is to move.
     NotYourTurn,
     /// Something else, in English.
     Other(String),
 }
 
 impl Session {
-    /// A session with a game by name, from its start or from a position, with the agents that are built in.
+    /// A session of a game by name, from its start or from a position, with the built-in agents.
     pub fn new(
         game: &str,
         settings: GameSettings,
@@ -118,7 +118,7 @@ impl Session {
         Session::with_store(Store::default(), game, settings, position, seats, seed)
     }
 
-    /// A session with the trained agents and the tables of a store, too.
+    /// The same, with the trained agents and the tables of a store.
     pub fn with_store(
         store: Store,
         game: &str,
@@ -137,52 +137,51 @@ impl Session {
             seed,
             thoughts: BTreeMap::new(),
             hint: None,
-            judging: true,
+            evaluating: true,
             analysing: false,
             games: None,
             edition: 0,
         })
     }
 
-    /// A session with the same settings for another game, as far as that has them.
+    /// A session of another game, with the settings that apply to both games.
     pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
         let settings = self.settings.for_another(self.table.game(), game);
         Session::with_store(self.store.clone(), game, settings, None, seats, seed)
     }
 
-    /// The game and where in it the board is.
+    /// The game and the place shown.
     pub fn table(&self) -> &dyn Table {
         self.table.as_ref()
     }
 
-    /// Who plays White and who Black.
+    /// The players, White first.
     pub fn seats(&self) -> &[Seat; 2] {
         &self.seats
     }
 
-    /// The match this game belongs to.
+    /// The match that this game belongs to.
     pub fn games(&self) -> Option<&Match> {
         self.games.as_ref()
     }
 
-    /// What is known about a place of the game.
+    /// The most thorough answer for a place.
     pub fn thought(&self, place: usize) -> Option<&Thought> {
         self.thoughts.get(&place).map(|(_, thought)| thought)
     }
 
-    /// How the game ends under best play from a place, where exact tables know it.
+    /// White's result with best play from a place, from the exact tables.
     pub fn known(&self, place: usize) -> Option<Proven> {
         self.table.known(place)
     }
 
-    /// How the game ends under best play from a place, where it is certain: by the tables, or by an agent's
-    /// search.
+    /// White's proven result at a place, from the tables or from an agent's search.
     pub fn certain(&self, place: usize) -> Option<Proven> {
         let found = || self.thought(place).and_then(|thought| thought.proven);
         self.known(place).or_else(found)
     }
 
-    /// What a place of the game is worth to White, -1 to +1, as far as it is known.
+    /// White's value at a place, -1 to +1: the outcome, the exact result, or an agent's evaluation.
     pub fn value(&self, place: usize) -> Option<f32> {
         let over = self.table.outcome(place);
         let verdict = over.map(|outcome| outcome.verdict(Player::White));
@@ -192,7 +191,7 @@ impl Session {
         }
     }
 
-    /// What is known about the place the board shows, if somebody asked for a hint there.
+    /// The hint for the place shown, if one was requested and is ready.
     pub fn hint(&self) -> Option<&Thought> {
         let here = self.table.cursor();
         match self.thoughts.get(&here) {
@@ -201,31 +200,30 @@ impl Session {
         }
     }
 
-    /// Whether the evaluation is shown.
-    pub fn judging(&self) -> bool {
-        self.judging
+    /// Whether the evaluation bar is shown.
+    pub fn evaluating(&self) -> bool {
+        self.evaluating
     }
 
-    /// Whether the whole game is being looked at.
+    /// Whether the session is in analysis mode: all positions are evaluated, and agents do not move.
     pub fn analysing(&self) -> bool {
         self.analysing
     }
 
-    /// Whether it is a person's turn where the board is.
+    /// Whether a person is to move at the place shown.
     pub fn human_to_move(&self) -> bool {
-        let mover = self.table.mover(self.table.cursor());
-        mover.is_some_and(|player| self.seats[player.index()] == Seat::Human)
+        self.is_persons_turn(self.table.cursor())
     }
 
-    /// Whether an agent is to move at the end of the game and will do so.
+    /// Whether an agent is about to move: it is to move at the end of the game, which is shown, and the session
+    /// is not in analysis mode.
     pub fn agent_to_move(&self) -> bool {
         let here = self.table.cursor();
-        let mover = self.table.mover(here);
         let live = here == self.table.moves().len() && !self.analysing;
-        live && mover.is_some_and(|player| self.seats[player.index()] != Seat::Human)
+        live && self.table.mover(here).is_some() && !self.is_persons_turn(here)
     }
 
-    /// Plays a person's move.
+    /// Plays a person's move at the place shown.
     pub fn play(&mut self, text: &str) -> Result<(), Refusal> {
         let here = self.table.cursor();
         let mover = self.table.mover(here);
@@ -243,36 +241,28 @@ impl Session {
         Ok(())
     }
 
-    /// Goes back to the last decision of a person, or by one move if only agents play.
+    /// Goes back to a person's previous turn, or by one move if only agents play.
     pub fn undo(&mut self) {
         let here = self.table.cursor();
-        let seats = &self.seats;
-        let human = |place: &usize| {
-            let mover = self.table.mover(*place);
-            mover.is_some_and(|player| seats[player.index()] == Seat::Human)
-        };
-        let back = (0..here).rev().find(human);
+        let mut earlier = (0..here).rev();
+        let back = earlier.find(|&place| self.is_persons_turn(place));
         self.go_to(back.unwrap_or(here.saturating_sub(1)));
     }
 
-    /// Takes an undo back.
+    /// Reverses an undo.
     pub fn redo(&mut self) {
         let end = self.table.moves().len();
         let here = self.table.cursor();
-        let human = |place: &usize| {
-            let mover = self.table.mover(*place);
-            mover.is_some_and(|player| self.seats[player.index()] == Seat::Human)
-        };
-        let next = (here + 1..=end).find(|place| human(place) || *place == end);
+        let next = (here + 1..end).find(|&place| self.is_persons_turn(place));
         self.go_to(next.unwrap_or(end));
     }
 
-    /// Looks at another place of the game.
+    /// Shows another place.
     pub fn go_to(&mut self, place: usize) {
         self.table.go_to(place);
     }
 
-    /// Makes the place the board shows the end of the game, so that agents go on from there.
+    /// Removes the moves after the place shown and leaves analysis mode, so that play continues there.
     pub fn resume(&mut self) {
         if self.table.cursor() < self.table.moves().len() {
             self.table.cut();
@@ -282,27 +272,27 @@ impl Session {
         self.analysing = false;
     }
 
-    /// Seats somebody.
+    /// Changes the player of one side.
     pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), String> {
         self.seats[player.index()] = self.table.seat(text)?;
         self.edition += 1;
         Ok(())
     }
 
-    /// Lets the players change sides and go on from here.
+    /// Swaps the sides of the players; the game continues.
     pub fn swap(&mut self) {
         self.seats.swap(0, 1);
         self.edition += 1;
     }
 
-    /// Puts the pieces back to where the game began.
+    /// Starts a new game from the same first position.
     pub fn new_game(&mut self) {
         self.table = self.table.fresh();
         self.games = None;
         self.forget();
     }
 
-    /// Begins a match of two games; the sides are swapped after the first.
+    /// Starts a match of two games; the sides are swapped after the first.
     pub fn new_match(&mut self) {
         self.new_game();
         self.games = Some(Match {
@@ -312,12 +302,14 @@ impl Session {
         });
     }
 
-    /// Goes on to the second game of a match, once the first is over.
+    /// Starts the second game of a match, once the first is over.
     pub fn next_game(&mut self) -> Result<(), Refusal> {
         let end = self.table.moves().len();
         let outcome = self.table.outcome(end);
         let (Some(games), Some(outcome)) = (&mut self.games, outcome) else {
-            return Err(Refusal::Other("no game of a match has just ended".into()));
+            return Err(Refusal::Other(
+                "no game of a match has ended yet; finish the game, or start a match".into(),
+            ));
         };
         if games.game == 2 {
             return Err(Refusal::Other("the match is over".into()));
@@ -330,33 +322,33 @@ impl Session {
         Ok(())
     }
 
-    /// Asks for a hint where the board is.
+    /// Requests a hint for the place shown.
     pub fn ask_hint(&mut self) {
         if self.table.mover(self.table.cursor()).is_some() {
             self.hint = Some(self.table.cursor());
         }
     }
 
-    /// Shows the evaluation, or not.
-    pub fn set_judging(&mut self, judging: bool) {
-        self.judging = judging;
+    /// Shows or hides the evaluation bar.
+    pub fn set_evaluating(&mut self, evaluating: bool) {
+        self.evaluating = evaluating;
     }
 
-    /// Looks at the whole game, or goes back to playing.
+    /// Enters or leaves analysis mode.
     pub fn set_analysing(&mut self, analysing: bool) {
         self.analysing = analysing;
         self.edition += 1;
     }
 
-    /// What the whole game looks like to the analyst, as far as he has come.
-    pub fn judgements(&self) -> Vec<Judgement> {
-        analysis::judge(self)
+    /// The assessment of every move, as far as positions are evaluated.
+    pub fn assessments(&self) -> Vec<Assessment> {
+        analysis::assess(self)
     }
 
-    /// How many places of the game the analysis still has to look at.
+    /// The number of places that the analysis has not evaluated yet.
     pub fn unstudied(&self) -> usize {
         (0..=self.table.moves().len())
-            .filter(|&place| self.wants_study(place))
+            .filter(|&place| self.lacks(place, Care::Study))
             .count()
     }
 
@@ -369,7 +361,7 @@ impl Session {
         }
     }
 
-    /// Puts the game of a record on the table. People sit at both sides.
+    /// Loads the game of a record and shows its last position. People play both sides.
     pub fn load(&mut self, record: &GameRecord) -> Result<(), String> {
         self.table = table::open_record(record, &self.settings, &self.store)?;
         self.table.go_to(usize::MAX);
@@ -379,7 +371,7 @@ impl Session {
         Ok(())
     }
 
-    /// The next thing to think about.
+    /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
     pub fn job(&self) -> Option<Job> {
         let here = self.table.cursor();
         let mover = self.table.mover(here);
@@ -399,23 +391,23 @@ impl Session {
             let end = self.table.moves().len();
             let next = std::iter::once(here)
                 .chain(0..=end)
-                .find(|&place| self.wants_study(place))?;
+                .find(|&place| self.lacks(place, Care::Study))?;
             return look(next, Care::Study, crew.reviewer(), STUDY);
         }
-        if self.judging && self.lacks(here, Care::Glance) {
+        if self.evaluating && self.lacks(here, Care::Glance) {
             return look(here, Care::Glance, crew.analyst(), GLANCE);
         }
         None
     }
 
-    /// Whether a job that is being worked on is still what is wanted next.
+    /// Whether a running job is still the next one.
     pub fn wants(&self, job: &Job) -> bool {
         self.job().is_some_and(|next| {
             (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose)
         })
     }
 
-    /// Takes a thought back. A move is played if it is still wanted. Whether anything changed.
+    /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
     pub fn finish(&mut self, job: &Job, thought: Thought) -> bool {
         if job.edition != self.edition || job.place > self.table.moves().len() {
             return false;
@@ -433,10 +425,10 @@ impl Session {
             self.hint = None;
             self.count_match();
         }
-        // The strongest level judges as well as the analyst; weaker agents are no judges.
+        // An answer to `Move` counts as an evaluation only from the strongest level.
         let best = self.table.crew().of_level(Level::Best);
-        let judges = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
-        if judges && self.lacks(job.place, care) {
+        let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
+        if evaluates && self.lacks(job.place, care) {
             self.thoughts.insert(job.place, (care, thought));
         }
         true
@@ -459,14 +451,15 @@ impl Session {
         }
     }
 
-    /// Whether a place where somebody is to move was not yet looked at with this care.
+    /// Whether the game is not over at a place and the place was not yet evaluated with this care.
     fn lacks(&self, place: usize, care: Care) -> bool {
         let known = self.thoughts.get(&place);
         self.table.mover(place).is_some() && known.is_none_or(|(had, _)| *had < care)
     }
 
-    fn wants_study(&self, place: usize) -> bool {
-        self.lacks(place, Care::Study)
+    fn is_persons_turn(&self, place: usize) -> bool {
+        let mover = self.table.mover(place);
+        mover.is_some_and(|player| self.seats[player.index()] == Seat::Human)
     }
 
     fn forget(&mut self) {
@@ -490,8 +483,8 @@ impl Session {
     }
 }
 
-/// What a finished game gives White and Black in a match: its points, or two for a win and one for
-/// a draw where it has none.
+/// Match points of White and Black for a finished game: the score, or 2 for a win and 1 for a draw in games
+/// without a score.
 fn points(outcome: &jarmo::game::Outcome) -> [u32; 2] {
     match outcome.score {
         Some(score) => score.map(u32::from),

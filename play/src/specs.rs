@@ -1,5 +1,5 @@
-//! The one place that knows which agents there are: what the levels and the default mean, where
-//! trained agents and exact tables are found, and whom a stranger may ask for.
+//! The available agents: the agent behind each level, where trained agents and exact tables are found, and
+//! which specs a remote user may choose.
 
 use std::env;
 use std::fmt;
@@ -12,42 +12,42 @@ use jarmo::catalog::CatalogGame;
 use jarmo::net::AgentFile;
 use jarmo::tables::{EndgameError, Endgames};
 
-/// Memory for what a search remembers. A thinking thread keeps a few agents.
+/// Search table size per agent. A search thread keeps a few agents.
 const MEGABYTES: u32 = 32;
 
-/// Moves that a judgement compares.
+/// Root moves that an analysis evaluates exactly.
 const LINES: u32 = 3;
 
-/// More nodes than fit into any time. Without a number the search would not look at the clock.
-const ENOUGH: u64 = 1 << 40;
+/// More nodes than any search reaches. The search looks at the clock only if it has a node limit.
+const UNREACHABLE_NODES: u64 = 1 << 40;
 
-/// Simulations or nodes for every position of a game that is analysed: some tenths of a second.
+/// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
 
-/// The most nodes or simulations a move that a stranger may ask for: some seconds.
+/// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u32 = 10_000;
 
-/// Names the folder of trained agents; where it is set, no other is looked into.
+/// Environment variable with the folder of trained agents; if set, it replaces the default folders.
 const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
 
-/// The folder of trained agents where the program was started, and beside the program.
+/// Default folder of trained agents, in the current directory and beside the program.
 const FOLDER: &str = "checkpoints";
 
-/// An agent, and what it may spend on a move besides its time.
+/// An agent and its limits per move other than time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Strength {
     /// The agent.
     pub spec: AgentSpec,
-    /// Nodes or simulations, if they are fixed.
+    /// Nodes or simulations, if limited.
     pub nodes: Option<u64>,
-    /// Exact tables that answer for it where they reach.
+    /// Exact tables that answer in place of the agent for the positions they hold.
     pub tables: Option<PathBuf>,
 }
 
 impl Strength {
-    /// An agent that may spend what its spec says.
+    /// An agent with its spec's own limits.
     pub fn of(spec: AgentSpec) -> Strength {
         Strength {
             spec,
@@ -57,18 +57,18 @@ impl Strength {
     }
 }
 
-/// What lies on this machine to play with besides the program itself.
+/// Where trained agents and exact tables are on this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Store {
-    /// Folders that may hold `GAME.safetensors`; the first one that does counts.
+    /// Folders searched in order for `GAME.safetensors`.
     pub agents: Vec<PathBuf>,
-    /// A folder of exact tables.
+    /// The folder of exact tables.
     pub tables: Option<PathBuf>,
 }
 
 impl Store {
-    /// Trained agents where they are looked for: in the folder that the environment names, or in
-    /// `checkpoints` here or beside the program.
+    /// The folder named by the environment, or else `checkpoints` in the current directory and beside the
+    /// program.
     pub fn installed() -> Store {
         let agents = match env::var_os(FOLDER_VARIABLE) {
             Some(folder) if folder.is_empty() => Vec::new(),
@@ -93,17 +93,17 @@ impl Store {
     }
 }
 
-/// A trained agent that cannot play.
+/// A trained agent that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Its file.
+    /// The file.
     pub file: PathBuf,
-    /// What is wrong with it, and the remedy.
+    /// What is wrong, and the remedy.
     pub problem: String,
 }
 
 impl Refused {
-    /// The problem for a stranger, who need not know where the file lies.
+    /// The problem without the path of the file, for remote users.
     pub fn without_folder(&self) -> String {
         let name = self.file.file_name().unwrap_or_default();
         format!("{}: {}", name.to_string_lossy(), self.problem)
@@ -116,7 +116,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Who there is for one game: the levels, and the agent that judges.
+/// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crew {
     trained: Option<PathBuf>,
@@ -125,7 +125,7 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// The best that a store has for this game. A trained agent that cannot play it is left out.
+    /// The agents of a store for this game. A trained agent that cannot be loaded is [`Crew::refused`].
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
         let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
@@ -144,23 +144,23 @@ impl Crew {
         }
     }
 
-    /// Whether the strongest agent was trained, or is the best of the built-in ones.
+    /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
     }
 
-    /// The trained agent that is there and cannot play.
+    /// The trained agent that was found and could not be loaded.
     pub fn refused(&self) -> Option<&Refused> {
         self.refused.as_ref()
     }
 
-    /// The agent that judges positions: hints and the evaluation. It takes what time it is given.
+    /// The agent behind hints and the evaluation bar. It uses all of its time.
     pub fn analyst(&self) -> Strength {
         self.strongest(Some(LINES))
     }
 
-    /// The agent that judges the positions of a whole game. What it spends does not depend on the machine,
-    /// so the same game is judged the same way again.
+    /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
+    /// analysis of a game can be repeated.
     pub fn reviewer(&self) -> Strength {
         Strength {
             nodes: Some(if self.is_trained() {
@@ -191,10 +191,10 @@ impl Crew {
         }
     }
 
-    /// The agent that searches, with all it can have. The built-in one follows so many lines exactly.
+    /// The strongest agent, with tables. The built-in one evaluates this many root moves exactly.
     fn strongest(&self, lines: Option<u32>) -> Strength {
         match &self.trained {
-            // A tree has its leaves, too, looked up.
+            // The search looks up its leaves in the tables, too.
             Some(file) => Strength::of(AgentSpec::File(
                 file.clone(),
                 NetworkSpec {
@@ -207,7 +207,7 @@ impl Crew {
                     lines,
                     ..built_in_settings()
                 }),
-                nodes: Some(ENOUGH),
+                nodes: Some(UNREACHABLE_NODES),
                 tables: self.tables.clone(),
             },
         }
@@ -228,7 +228,7 @@ fn built_in_settings() -> AlphaBetaSpec {
     }
 }
 
-/// The exact tables of a store, if there can be any for this game.
+/// The exact tables of a store; `None` for games that have no tables.
 pub(crate) fn endgames<G: CatalogGame>(
     game: &G,
     store: &Store,
@@ -243,7 +243,7 @@ pub(crate) fn endgames<G: CatalogGame>(
     }
 }
 
-/// Reads the spec of an agent that can play the game.
+/// Parses the spec of an agent, and builds the agent once to check that it can play the game.
 pub fn check<G: CatalogGame>(game: &G, text: &str) -> Result<AgentSpec, String> {
     let spec: AgentSpec = text
         .parse()
@@ -252,7 +252,7 @@ pub fn check<G: CatalogGame>(game: &G, text: &str) -> Result<AgentSpec, String> 
     Ok(spec)
 }
 
-/// The agent of a strength.
+/// Builds the agent of a strength.
 pub(crate) fn build<G: CatalogGame>(
     game: &G,
     strength: &Strength,
@@ -273,8 +273,8 @@ pub(crate) fn build<G: CatalogGame>(
     )))
 }
 
-/// Whether a stranger may ask for this agent: none that reads a file, or takes more memory or time
-/// than the levels do by much.
+/// Whether a remote user may choose this agent: it reads no file, and needs little more memory and time than
+/// the levels.
 pub fn is_harmless(spec: &str) -> bool {
     match spec.parse() {
         Ok(AgentSpec::Random | AgentSpec::Greedy) => true,

@@ -1,5 +1,4 @@
-//! A game on the table, whichever it is: the moves so far, the one being looked at, and what the
-//! board shows there.
+//! A game of any kind with its moves, a cursor to the position shown, and what the board shows there.
 
 use std::sync::Arc;
 
@@ -14,8 +13,8 @@ use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
 use jarmo::view::{Gesture, Layout, Note, Piece, Tally};
 
-/// A game under way. The moves beyond the place that is being looked at are kept until another one
-/// is played there.
+/// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
+/// Moves after the cursor are kept until a move is played at the cursor.
 pub trait Table: Send {
     /// The game's name.
     fn game(&self) -> &'static str;
@@ -23,56 +22,56 @@ pub trait Table: Send {
     /// The board.
     fn layout(&self) -> Layout;
 
-    /// How many moves the board is after the first position.
+    /// The place shown.
     fn cursor(&self) -> usize;
 
-    /// Looks at another place of the game; places beyond its end are its end.
+    /// Moves the cursor; a place past the end means the end.
     fn go_to(&mut self, cursor: usize);
 
-    /// What the board shows now.
+    /// The board at the cursor.
     fn scene(&self) -> Scene;
 
-    /// All moves, also those beyond the place that is being looked at.
+    /// All moves, those after the cursor included.
     fn moves(&self) -> Vec<Played>;
 
-    /// Plays a move where the board is. The moves that were there are gone.
+    /// Plays a move at the cursor; it replaces the moves after the cursor.
     fn play(&mut self, text: &str) -> Result<(), ActionError>;
 
-    /// Forgets the moves beyond the place that is being looked at.
+    /// Removes the moves after the cursor.
     fn cut(&mut self);
 
-    /// Who is to move after so many moves, if the game is not over there.
+    /// Who is to move at a place; `None` if the game is over there.
     fn mover(&self, place: usize) -> Option<Player>;
 
-    /// How the game ended, if it is over after so many moves.
+    /// The outcome at a place, if the game is over there.
     fn outcome(&self, place: usize) -> Option<Outcome>;
 
-    /// How the game ends under best play after so many moves, where exact tables know it.
+    /// White's result with best play from a place, from the exact tables.
     fn known(&self, place: usize) -> Option<Proven>;
 
-    /// Whether there are exact tables.
+    /// Whether exact tables are open.
     fn has_tables(&self) -> bool;
 
-    /// Who there is to play this game.
+    /// The agents for this game.
     fn crew(&self) -> &Crew;
 
-    /// The position after so many moves, to be thought about.
+    /// The position at a place as a question for an agent.
     fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking>;
 
-    /// The position text of the place that is being looked at.
+    /// The position at the cursor as text.
     fn position_text(&self) -> String;
 
     /// The whole game, without its players.
     fn record(&self) -> GameRecord;
 
-    /// Reads who is to play this game.
+    /// Parses a player of this game.
     fn seat(&self, text: &str) -> Result<Seat, String>;
 
     /// The same game from its first position.
     fn fresh(&self) -> Box<dyn Table>;
 }
 
-/// What a board shows.
+/// A position as the board shows it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scene {
     /// Who is to move.
@@ -81,15 +80,15 @@ pub struct Scene {
     pub ply: u32,
     /// The pieces.
     pub pieces: Vec<Piece>,
-    /// What may be played.
+    /// Legal moves.
     pub legal: Vec<Legal>,
     /// How the game ended, if it did.
     pub outcome: Option<Outcome>,
-    /// What the move before did.
+    /// The effect of the previous move on the board.
     pub last: Option<Gesture>,
     /// Numbers beside the board.
     pub tallies: Vec<Tally>,
-    /// Sentences beside the board.
+    /// Notes beside the board.
     pub notes: Vec<Note>,
 }
 
@@ -98,7 +97,7 @@ pub struct Scene {
 pub struct Legal {
     /// Its text.
     pub text: String,
-    /// What it does on the board.
+    /// Its effect on the board.
     #[serde(flatten)]
     pub gesture: Gesture,
 }
@@ -108,7 +107,7 @@ pub struct Legal {
 pub struct Played {
     /// Its text.
     pub text: String,
-    /// By whom.
+    /// The player who made it.
     pub player: Player,
 }
 
@@ -164,7 +163,7 @@ impl GameTask for Open<'_> {
                 .map_err(|error| format!("illegal position: {error}"))?,
         };
         let endgames = specs::endgames(&game, self.store)?;
-        Ok(Box::new(Line {
+        Ok(Box::new(GameTable {
             variant: format!("{:?}", self.settings),
             crew: Crew::of(&game, self.store, endgames.is_some()),
             endgames,
@@ -176,18 +175,18 @@ impl GameTask for Open<'_> {
     }
 }
 
-/// A line of play of one game.
-struct Line<G: CatalogGame> {
+/// A game `G` and its moves.
+struct GameTable<G: CatalogGame> {
     game: G,
     crew: Crew,
     endgames: Option<Arc<dyn Endgames<G>>>,
-    variant: String,      // tells agents for other settings of the same game apart
+    variant: String,      // the settings as text; a part of the key of an agent
     actions: Vec<Action>, // [n]
     positions: Vec<G::Position>, // [n + 1]
     cursor: usize,        // 0..=n
 }
 
-impl<G: CatalogGame> Line<G> {
+impl<G: CatalogGame> GameTable<G> {
     fn here(&self) -> &G::Position {
         &self.positions[self.cursor]
     }
@@ -198,7 +197,7 @@ impl<G: CatalogGame> Line<G> {
     }
 }
 
-impl<G: CatalogGame> Table for Line<G> {
+impl<G: CatalogGame> Table for GameTable<G> {
     fn game(&self) -> &'static str {
         self.game.id()
     }
@@ -321,7 +320,7 @@ impl<G: CatalogGame> Table for Line<G> {
     }
 
     fn fresh(&self) -> Box<dyn Table> {
-        Box::new(Line {
+        Box::new(GameTable {
             game: self.game.clone(),
             crew: self.crew.clone(),
             endgames: self.endgames.clone(),

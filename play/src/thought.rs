@@ -1,4 +1,4 @@
-//! What an agent thinks of a position, in terms that no longer depend on the game or the mover.
+//! An agent's answer for a position, independent of the game and from White's viewpoint.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -14,69 +14,69 @@ use jarmo::game::{Action, Player, Proven, Verdict};
 use jarmo::random::stream;
 use jarmo::view::Gesture;
 
-/// Moves shown of each expected line of play.
+/// Longest expected line that is shown, in moves.
 const LINE_LENGTH: usize = 8;
 
-/// Candidates shown of a choice.
+/// Most candidate moves that are shown.
 const CANDIDATES: usize = 8;
 
-/// What an agent thinks of a position. Values are White's: +1 is a win for White.
+/// An agent's answer for a position. Values are White's: +1 is a win for White.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Thought {
-    /// The move it would play.
+    /// The move it chooses.
     pub text: String,
-    /// The position's worth.
+    /// The position's value.
     pub value: f32,
-    /// The points to expect, White's minus Black's.
+    /// Expected score difference, White's points minus Black's.
     pub score: f32,
-    /// White's result, if it is certain.
+    /// White's proven result.
     #[serde(serialize_with = "by_winner")]
     pub proven: Option<Proven>,
-    /// Nodes or simulations spent.
+    /// Nodes or simulations.
     pub nodes: u64,
-    /// Depth reached.
+    /// Search depth in plies.
     pub depth: u32,
-    /// Time spent.
+    /// Time in milliseconds.
     pub millis: u64,
-    /// The moves it looked at, best first.
+    /// Candidate moves, best first.
     pub candidates: Vec<Idea>,
 }
 
-/// What an agent thinks of one move.
+/// An agent's view of one candidate move.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Idea {
     /// The move.
     pub text: String,
-    /// What it does on the board.
+    /// Its effect on the board.
     pub gesture: Gesture,
-    /// Nodes or simulations spent on it.
+    /// Nodes or simulations below it.
     pub visits: u64,
-    /// Its share of the agent's policy.
+    /// Its probability in the agent's policy.
     pub policy: f32,
-    /// The position's worth if it is played.
+    /// The value after it.
     pub value: f32,
-    /// White's result if it is played, if certain.
+    /// White's proven result after it.
     #[serde(serialize_with = "by_winner")]
     pub proven: Option<Proven>,
-    /// Expected play, this move first.
+    /// Expected line, this move first.
     pub line: Vec<String>,
 }
 
-/// Writes a certain result of White's as who wins, nobody for a draw, and in how many plies.
+/// Serializes White's proven result as the winner, null for a draw, and the plies until the end.
 pub(crate) fn by_winner<S: Serializer>(proven: &Option<Proven>, out: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Told {
+    struct ByWinner {
         winner: Option<Player>,
         plies: Option<u32>,
     }
-    let told = proven.map(|Proven { verdict, plies }| Told {
+    let result = proven.map(|Proven { verdict, plies }| ByWinner {
         winner: winner(verdict),
         plies,
     });
-    told.serialize(out)
+    result.serialize(out)
 }
 
-/// Who wins, from White's result.
+/// The winner, from White's result.
 pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
     match verdict {
         Verdict::Win => Some(Player::White),
@@ -85,9 +85,9 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
     }
 }
 
-/// A position to think about, whichever game it is.
+/// A position of any game that an agent can be asked about.
 pub trait Thinking: Send + Sync {
-    /// Asks an agent, which may take as long as its spec says, but no longer than this time.
+    /// Asks the agent of this strength. It stops at its spec's own limits, after `time`, or when `stop` is set.
     fn think(
         &self,
         shelf: &mut Shelf,
@@ -97,7 +97,7 @@ pub trait Thinking: Send + Sync {
     ) -> Result<Thought, String>;
 }
 
-/// A position of a known game to think about.
+/// A position of the game `G`.
 pub(crate) struct Question<G: CatalogGame> {
     pub(crate) game: G,
     pub(crate) variant: String,
@@ -126,7 +126,7 @@ impl<G: CatalogGame> Thinking for Question<G> {
             position: self.position,
             stream: &mut stream,
             limit,
-            memory: None, // the same position has the same answer
+            memory: None, // answers depend on the position alone
         };
         let choice = agent.choose(&mut [request]).remove(0);
         Ok(self.translate(&choice, began.elapsed()))
@@ -165,7 +165,7 @@ impl<G: CatalogGame> Question<G> {
         for &action in actions.iter().take(LINE_LENGTH) {
             let text = self.game.action_text(&position, action);
             if self.game.try_play(&mut position, action).is_err() {
-                break; // an agent's expectation is no law
+                break; // an expected line may contain an illegal action
             }
             texts.push(text);
         }
@@ -173,7 +173,7 @@ impl<G: CatalogGame> Question<G> {
     }
 }
 
-/// A value of the player to move as White sees it.
+/// Turns the mover's value into White's.
 fn white(mover: Player, value: &Value) -> Value {
     match mover {
         Player::White => *value,
@@ -181,7 +181,7 @@ fn white(mover: Player, value: &Value) -> Value {
     }
 }
 
-/// A certain result of the player to move as White sees it.
+/// Turns the mover's proven result into White's.
 pub(crate) fn certain(mover: Player, proven: Proven) -> Proven {
     match mover {
         Player::White => proven,

@@ -1,4 +1,4 @@
-//! Sentences about a session that the programs share.
+//! Sentences about a session, shared by the front ends.
 
 use crate::agents::Level;
 use crate::lang::Texts;
@@ -6,7 +6,7 @@ use crate::session::{Refusal, Session};
 use crate::thought::{Idea, winner};
 use jarmo::game::{Player, Proven};
 
-/// Who is to move or thinks, or how the game ended.
+/// Who is to move or thinking, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
     let table = session.table();
     let here = table.cursor();
@@ -30,19 +30,19 @@ pub fn status(texts: &Texts, session: &Session) -> String {
     }
 }
 
-/// Why what somebody wrote was refused.
-pub fn refusal(texts: &Texts, wrote: &str, refusal: &Refusal) -> String {
+/// Why an input was refused.
+pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Move(error) => {
             let reason = texts.reason(error.reason());
-            texts.fill("illegal", &[("move", wrote), ("reason", &reason)])
+            texts.fill("illegal", &[("move", input), ("reason", &reason)])
         }
         Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
         Refusal::Other(message) => message.clone(),
     }
 }
 
-/// How the match stands, if the game belongs to one.
+/// The score of the match, if the game belongs to one.
 pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
     let games = session.games()?;
     let key = if games.over {
@@ -56,7 +56,7 @@ pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
     Some(texts.fill(key, &values))
 }
 
-/// What is worth saying about the position and about the analysis.
+/// Notes on the position and on the analysis.
 pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     let table = session.table();
     let mut notes: Vec<String> = Vec::new();
@@ -67,7 +67,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     if session.analysing() {
         notes.extend(study_notes(texts, session));
     }
-    if session.analysing() || session.judging() {
+    if session.analysing() || session.evaluating() {
         let here = table.cursor();
         let found = session.thought(here).and_then(|thought| thought.proven);
         let found = found.map(|found| proven(texts, found));
@@ -76,13 +76,13 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
     notes
 }
 
-/// What exact tables say about the position, if they reach it.
+/// The exact result of the position, if the tables hold it.
 pub fn known(texts: &Texts, session: &Session) -> Option<String> {
     let known = session.known(session.table().cursor())?;
     Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
 }
 
-/// Who the strongest agent is, unless he is as he should be: trained.
+/// Why the best level is not a trained agent; `None` if it is.
 pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
     let crew = session.table().crew();
     match crew.refused() {
@@ -96,12 +96,12 @@ pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
 
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     let left = session.unstudied();
-    let judgements = session.judgements();
+    let assessments = session.assessments();
     let mut notes = vec![if left > 0 {
         texts.fill("analysing", &[("n", &left.to_string())])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
-            let bad = judgements
+            let bad = assessments
                 .iter()
                 .filter(|one| one.player == player && !one.mark.is_empty());
             bad.count().to_string()
@@ -109,8 +109,8 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
     let place = session.table().cursor().checked_sub(1);
-    let judgement = place.and_then(|place| judgements.get(place));
-    if let Some(one) = judgement.filter(|one| !one.mark.is_empty()) {
+    let assessment = place.and_then(|place| assessments.get(place));
+    if let Some(one) = assessment.filter(|one| !one.mark.is_empty()) {
         let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
         let best = one.best.as_deref().unwrap_or("?");
         let values = [("mark", one.mark), ("lost", lost.as_str()), ("best", best)];
@@ -119,8 +119,8 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     notes
 }
 
-/// What an agent thinks of a move of this player's: how it ends for certain, or else his share of the
-/// points, the effort, and the play expected.
+/// A candidate move as a line of text: its proven result, or else the mover's expected share of the points,
+/// the visits, and the expected line.
 pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
     if let Some(known) = idea.proven {
         return format!("{:<6} {}", idea.text, proven(texts, known));
@@ -130,7 +130,7 @@ pub fn idea(texts: &Texts, mover: Player, idea: &Idea) -> String {
     format!("{:<6} {chance:>5} {:>8} {line}", idea.text, idea.visits)
 }
 
-/// A certain result of White's.
+/// White's proven result in words.
 pub fn proven(texts: &Texts, proven: Proven) -> String {
     let Some(winner) = winner(proven.verdict) else {
         return texts.get("surely_draw").to_owned();
@@ -143,7 +143,7 @@ pub fn proven(texts: &Texts, proven: Proven) -> String {
     }
 }
 
-/// The name of who sits at a side, from his text.
+/// The display name of a player, from the text of the seat.
 pub fn seat(texts: &Texts, who: &str) -> String {
     if who == "human" {
         texts.get("human").to_owned()
@@ -154,7 +154,7 @@ pub fn seat(texts: &Texts, who: &str) -> String {
     }
 }
 
-/// A value of White's as a player sees it.
+/// Turns White's value into this player's.
 pub fn mine(player: Player, value: f32) -> f32 {
     match player {
         Player::White => value,
@@ -162,7 +162,7 @@ pub fn mine(player: Player, value: f32) -> f32 {
     }
 }
 
-/// A value from -1 to +1 as a share of all points.
+/// A value from -1 to +1 as a percentage of the points.
 pub fn chance(value: f32) -> String {
     percent((value + 1.0) / 2.0)
 }

@@ -1,4 +1,4 @@
-//! The texts that people read, one table per language.
+//! The texts of the user interface, one table per language.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use jarmo::game::{Player, Reason};
 
-/// A language that `play` speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+/// A language of the user interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// English.
     En,
@@ -25,7 +24,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// All languages, the one to fall back to first.
+    /// All languages, the fallback first.
     pub const ALL: [Language; 5] = [
         Language::En,
         Language::De,
@@ -34,7 +33,7 @@ impl Language {
         Language::Eo,
     ];
 
-    /// The two letters it is chosen by.
+    /// Its two-letter code.
     pub const fn code(self) -> &'static str {
         match self {
             Language::En => "en",
@@ -53,19 +52,18 @@ impl Language {
             .find(|language| language.code().eq_ignore_ascii_case(code))
     }
 
-    /// The language that the environment asks for, else English.
+    /// The language of the environment, or English.
     pub fn from_environment() -> Language {
-        // The order in which programs look for the language of messages.
-        let wished = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        // The order that POSIX gives for the language of messages.
+        let tag = ["LC_ALL", "LC_MESSAGES", "LANG"]
             .into_iter()
             .filter_map(|name| env::var(name).ok())
             .find(|tag| !tag.is_empty());
-        wished
-            .and_then(|tag| Language::parse(&tag))
+        tag.and_then(|tag| Language::parse(&tag))
             .unwrap_or(Language::En)
     }
 
-    /// Its table.
+    /// The table of this language.
     pub fn texts(self) -> &'static Texts {
         static TABLES: OnceLock<Vec<Texts>> = OnceLock::new();
         let tables = TABLES.get_or_init(|| {
@@ -89,7 +87,7 @@ impl Language {
 pub struct Texts {
     /// The rules of each game, by its name.
     rulebook: BTreeMap<String, String>,
-    /// Why moves are illegal, by the key of the reason. English is what a [`Reason`] says itself.
+    /// Why a move is illegal, by the key of the reason. Empty in English, which a [`Reason`] words itself.
     #[serde(default, skip_serializing)]
     reasons: BTreeMap<String, String>,
     /// Everything else, by key.
@@ -101,7 +99,7 @@ impl Texts {
     /// The text of a key.
     ///
     /// # Panics
-    /// Panics if there is no such key: every table has every key that the program names.
+    /// Panics if there is no such key. Every table has every key that the program uses.
     pub fn get(&self, key: &str) -> &str {
         match self.texts.get(key) {
             Some(text) => text,
@@ -123,12 +121,12 @@ impl Texts {
         self.get(player.name())
     }
 
-    /// The rules of a game, for people: lines, `# ` before a heading.
+    /// The rules of a game as lines; `# ` marks a heading.
     pub fn rules(&self, game: &str) -> &str {
         &self.rulebook[game]
     }
 
-    /// Why a move is illegal. A reason that the table does not have is told in English.
+    /// Why a move is illegal. Falls back to English if the table lacks the reason.
     pub fn reason(&self, reason: &Reason) -> String {
         let player = |player| self.player(player);
         match self.reasons.get(reason.key()) {
@@ -137,12 +135,12 @@ impl Texts {
         }
     }
 
-    /// The keys of the reasons that the table words, and their texts.
+    /// The texts of reasons by key.
     pub fn reasons(&self) -> &BTreeMap<String, String> {
         &self.reasons
     }
 
-    /// All keys but those of reasons, those of rules after a slash.
+    /// All keys except those of reasons; keys of rules are `rulebook/GAME`.
     pub fn keys(&self) -> Vec<String> {
         let rules = self.rulebook.keys().map(|key| format!("rulebook/{key}"));
         self.texts.keys().cloned().chain(rules).collect()

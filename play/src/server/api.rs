@@ -47,7 +47,7 @@ enum Command {
     NewMatch {},
     NextGame {},
     Seat { player: Player, who: String },
-    Judge { on: bool },
+    Evaluate { on: bool },
     Analyse { on: bool },
     Load { record: String },
 }
@@ -258,7 +258,7 @@ fn obey(
             check_seat(&who, ours)?;
             session.set_seat(player, &who)?;
         }
-        Command::Judge { on } => session.set_judging(on),
+        Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
         Command::Load { record } => {
             let record = GameRecord::parse(record.trim()).map_err(|error| error.to_string())?;
@@ -294,10 +294,10 @@ fn view(room: &Room) -> Value {
         "seats": session.seats().each_ref().map(ToString::to_string),
         "human": session.human_to_move() || session.analysing(),
         "thinking": session.agent_to_move(),
-        "judging": session.judging(),
+        "evaluating": session.evaluating(),
         "analysing": session.analysing(),
         "unstudied": session.analysing().then(|| session.unstudied()),
-        "judgements": session.analysing().then(|| session.judgements()),
+        "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(table.cursor()),
         "hint": session.hint(),

@@ -1,4 +1,4 @@
-//! What the terminal shows and what keys and clicks do, without a terminal: tests press keys here.
+//! The state of the screen and the effect of keys and clicks, independent of a real terminal.
 
 use ratatui::crossterm::event::{
     KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
@@ -15,7 +15,7 @@ use crate::{analysis, words};
 use jarmo::record::GameRecord;
 use jarmo::view::Layout;
 
-/// Everything on the screen.
+/// The state of the screen.
 pub struct App {
     pub(super) session: Session,
     pub(super) texts: &'static Texts,
@@ -29,11 +29,11 @@ pub struct App {
     pub(super) show_ideas: bool,
     pub(super) board_area: Rect,
     pub(super) seed: u64,
-    pub(super) trouble: bool, // an agent could not answer, and is not asked again
+    pub(super) trouble: bool, // an agent failed and is not asked again
     over: bool,
 }
 
-/// What fills the screen.
+/// The page on the screen.
 pub(super) enum Page {
     Board,
     Menu(Menu),
@@ -49,7 +49,7 @@ pub(super) enum FileAction {
 }
 
 impl App {
-    /// The board of a session.
+    /// Starts with the board of a session.
     pub fn new(session: Session, language: Language, seed: u64) -> App {
         let texts = language.texts();
         let mut app = App {
@@ -72,12 +72,12 @@ impl App {
         app
     }
 
-    /// Says whom the player may expect.
+    /// Reports if the best level is not a trained agent.
     fn introduce(&mut self) {
         self.message = words::crew(self.texts, &self.session).unwrap_or_default();
     }
 
-    /// Whether the player has left.
+    /// Whether the player has quit.
     pub fn is_over(&self) -> bool {
         self.over
     }
@@ -87,7 +87,7 @@ impl App {
         &self.session
     }
 
-    /// What is to be thought about next.
+    /// The next job of the session, unless an agent failed.
     pub fn job(&self) -> Option<Job> {
         if self.trouble {
             None
@@ -96,7 +96,7 @@ impl App {
         }
     }
 
-    /// Takes a thought back.
+    /// Takes the answer to a job.
     pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
         match thought {
             Ok(thought) => {
@@ -112,7 +112,7 @@ impl App {
         self.refresh();
     }
 
-    /// A key was pressed.
+    /// Handles a key press.
     pub fn key(&mut self, key: KeyEvent) {
         if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
             self.over = true;
@@ -128,7 +128,7 @@ impl App {
         self.refresh();
     }
 
-    /// The mouse did something.
+    /// Handles a mouse event.
     pub fn mouse(&mut self, event: MouseEvent) {
         let at = Position::new(event.column, event.row);
         let pressed = event.kind == MouseEventKind::Down(MouseButton::Left);
@@ -143,14 +143,14 @@ impl App {
         }
     }
 
-    /// Black at the bottom, when only Black is a person.
+    /// Whether Black is at the bottom: only Black is a person.
     pub(super) fn flipped(&self) -> bool {
         let [white, black] = self.session.seats();
         use crate::agents::Seat::Human;
         *black == Human && *white != Human
     }
 
-    /// Where the picked piece may go; without one, where a piece may be placed.
+    /// Target cells of the picked piece, or cells for a placement if none is picked.
     pub(super) fn targets(&self) -> Vec<usize> {
         if !self.may_play() {
             return Vec::new();
@@ -200,7 +200,7 @@ impl App {
                 self.typed.clear();
                 self.picked = None;
             }
-            // Letters of columns begin a move; the commands are other letters.
+            // Column letters begin a move; all commands are other letters.
             KeyCode::Char(letter) if !self.typed.is_empty() || self.begins_move(letter) => {
                 const LONGEST: usize = 12;
                 if self.typed.len() < LONGEST && letter.is_ascii_graphic() {
@@ -220,7 +220,7 @@ impl App {
                 .next()
                 .is_some_and(|name| name.to_ascii_lowercase() == column)
         });
-        // `h` is a column of tammi, so there a hint is asked for by upper case.
+        // `h` is a column of tammi, where upper case `H` asks for a hint.
         letter == '@' || (is_column && !(letter == 'H' && self.layout.columns == 8))
     }
 
@@ -240,7 +240,7 @@ impl App {
                 self.session.ask_hint();
                 self.show_ideas = true;
             }
-            'v' => self.session.set_judging(!self.session.judging()),
+            'v' => self.session.set_evaluating(!self.session.evaluating()),
             'x' => self.session.swap(),
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
             'm' if self.match_goes_on() => self.next_game(),
@@ -295,7 +295,7 @@ impl App {
         let (right, up) = (right * turn, up * turn);
         let here = &self.layout.cells[self.cursor];
         let at = (here.column as i32, here.row as i32);
-        // A chequered board has no cell straight on; one beside it will do.
+        // A chequered board has no cell straight ahead; the cells beside it are tried.
         let steps = if right != 0 {
             [(right, 0), (2 * right, 0), (2 * right, 0)]
         } else {
@@ -327,7 +327,7 @@ impl App {
         }
     }
 
-    /// Enter or a click on a cell: play there, pick what stands there, or let go.
+    /// Enter or a click on a cell: play there, pick the piece there, or unpick it.
     fn choose(&mut self, cell: usize) {
         let legal = &self.scene.legal;
         let chosen = legal
@@ -347,7 +347,7 @@ impl App {
         } else if let Some(from) = self.picked {
             let name = |cell: usize| &self.layout.cells[cell].name;
             let text = format!("{}-{}", name(from), name(cell));
-            self.play(&text); // impossible: the answer says why
+            self.play(&text); // illegal: the refusal says why
         }
     }
 

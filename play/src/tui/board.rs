@@ -1,4 +1,4 @@
-//! The board in characters: lines as braille dots, pieces as discs, and where a click lands.
+//! The board in characters: lines of braille dots, pieces as discs; and the cell under a click.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -9,23 +9,23 @@ use jarmo::game::Player;
 use jarmo::games::board::BRAILLE_DOTS;
 use jarmo::view::{Layout, Piece, Style as BoardStyle};
 
-/// Everything the picture of a board depends on.
+/// The inputs of a drawing of the board.
 pub struct Picture<'a> {
     /// The board.
     pub layout: &'a Layout,
-    /// What stands on it.
+    /// The position on it.
     pub scene: &'a Scene,
-    /// Black at the bottom.
+    /// Whether Black is at the bottom.
     pub flipped: bool,
-    /// The cell the keys are at.
+    /// The cell under the keyboard cursor.
     pub cursor: Option<usize>,
-    /// The cell of the piece that is picked.
+    /// The cell of the picked piece.
     pub picked: Option<usize>,
-    /// Cells that a piece may come to.
+    /// Legal target cells.
     pub targets: &'a [usize],
 }
 
-/// Where the cells are on the screen.
+/// The positions of the cells on the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
     area: Rect,
@@ -43,7 +43,7 @@ const LIT: Color = Color::Yellow;
 const LAST: Color = Color::Green;
 
 impl Grid {
-    /// Fits a board into an area.
+    /// The largest grid that fits into an area.
     pub fn new(layout: &Layout, area: Rect, flipped: bool) -> Grid {
         let (columns, rows) = (layout.columns as u16, layout.rows as u16);
         // Room for row names on the left and column names below.
@@ -55,7 +55,7 @@ impl Grid {
             ),
             _ => ((room.0 / columns).clamp(3, 10), (room.1 / rows).clamp(1, 4)),
         };
-        // A step of about two characters across for each down looks square.
+        // Characters are about twice as high as wide.
         let step = (
             step.0.min(step.1 * 3).max(5),
             step.1.min(step.0.div_ceil(2)),
@@ -96,7 +96,7 @@ impl Grid {
         self.centre_of(cell.column, cell.row)
     }
 
-    /// The cell at a place of the screen.
+    /// The cell at a point of the screen.
     pub fn hit(&self, layout: &Layout, at: Position) -> Option<usize> {
         (0..layout.cells.len()).find(|&cell| {
             let (x, y) = self.centre(layout, cell);
@@ -114,7 +114,7 @@ impl Grid {
 pub fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
     buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
     match picture.layout.style {
-        BoardStyle::Board => draw_web(picture, &grid, buffer),
+        BoardStyle::Board => draw_lines(picture, &grid, buffer),
         BoardStyle::Squares => draw_squares(picture, &grid, buffer),
         BoardStyle::Slots => {}
     }
@@ -140,8 +140,8 @@ fn draw_names(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
     }
 }
 
-/// Lines, those that matter now last so that they are on top.
-fn draw_web(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
+/// Draws the lines; the highlighted ones come last, on top.
+fn draw_lines(picture: &Picture, grid: &Grid, buffer: &mut Buffer) {
     let focus = picture.picked.or(picture.cursor);
     let colour = |&(a, b): &(usize, usize)| {
         let other = match focus {
@@ -240,7 +240,7 @@ fn draw_cell(
     }
 }
 
-/// A piece's letter; strong ones are upper case between marks, those about to leave are crossed.
+/// A piece as three characters: strong pieces in upper case, pieces about to leave crossed out.
 fn letters(piece: &Piece) -> &'static str {
     match (piece.leaving, piece.player, piece.strong) {
         (true, Player::White, _) => "xwx",
@@ -253,7 +253,7 @@ fn letters(piece: &Piece) -> &'static str {
 }
 
 /// A piece's colours.
-pub fn disc(piece: &Piece) -> Style {
+pub(super) fn disc(piece: &Piece) -> Style {
     let style = match piece.player {
         Player::White => Style::new().fg(Color::Black).bg(Color::White),
         Player::Black => Style::new().fg(Color::White).bg(Color::Blue),
@@ -267,7 +267,7 @@ fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
     }
 }
 
-/// A canvas of braille dots, two by four to a character.
+/// A canvas of braille dots, 2 x 4 per character.
 struct Dots {
     area: Rect,
     bits: Vec<(u8, Color)>, // [height * width]
@@ -281,7 +281,7 @@ impl Dots {
         }
     }
 
-    /// A line between the middles of two characters.
+    /// Draws a line between the centres of two characters.
     fn line(&mut self, from: (u16, u16), to: (u16, u16), colour: Color) {
         let dot = |(x, y): (u16, u16)| {
             let column = f32::from(x - self.area.x) + 0.5;
@@ -301,7 +301,7 @@ impl Dots {
             let place = y / 4 * usize::from(self.area.width) + x / 2;
             if let Some((bits, has)) = self.bits.get_mut(place) {
                 if *has != colour {
-                    (*bits, *has) = (0, colour); // a line that matters hides what it crosses
+                    (*bits, *has) = (0, colour); // a highlighted line hides what it crosses
                 }
                 *bits |= BRAILLE_DOTS[y % 4][x % 2];
             }

@@ -1,4 +1,4 @@
-//! Painting: the board on the left, what there is to know about it on the right.
+//! Drawing of the screen: the board on the left, the state of the game on the right.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -14,8 +14,8 @@ use jarmo::catalog::GAMES;
 use jarmo::game::Player;
 use jarmo::view::Piece;
 
-/// The smallest screen that everything fits on.
-pub const LEAST: (u16, u16) = (80, 24);
+/// The smallest supported screen, width and height.
+const LEAST: (u16, u16) = (80, 24);
 
 const SIDE_WIDTH: u16 = 31;
 
@@ -107,8 +107,8 @@ impl App {
                     .map(|line| Line::from(line).yellow()),
             );
         }
-        if self.session.judging() {
-            lines.push(self.judgement_line());
+        if self.session.evaluating() {
+            lines.push(self.evaluation_line());
         }
         if self.show_ideas || self.session.analysing() {
             lines.extend(self.idea_lines());
@@ -147,8 +147,8 @@ impl App {
         ])
     }
 
-    /// White's share of the bar, and a number.
-    fn judgement_line(&self) -> Line<'static> {
+    /// The evaluation bar with White's share, and its number.
+    fn evaluation_line(&self) -> Line<'static> {
         const WIDTH: usize = 20;
         let Some(value) = self.session.value(self.session.table().cursor()) else {
             return Line::from("·".repeat(WIDTH)).dark_gray();
@@ -187,19 +187,19 @@ impl App {
         lines
     }
 
-    /// The latest moves that fit, two to a line, the one the board is after in reverse.
+    /// The moves that fit, two per line, with the move before the cursor in reverse video.
     fn move_lines(&self, room: usize) -> Vec<Line<'static>> {
         let moves = self.session.table().moves();
         if moves.is_empty() {
             return vec![Line::from(self.texts.get("no_moves_yet").to_owned()).dark_gray()];
         }
-        let judgements = match self.session.analysing() {
-            true => self.session.judgements(),
+        let assessments = match self.session.analysing() {
+            true => self.session.assessments(),
             false => Vec::new(),
         };
         let here = self.session.table().cursor();
         let spans = moves.iter().enumerate().map(|(place, played)| {
-            let mark = judgements.get(place).map_or("", |one| one.mark);
+            let mark = assessments.get(place).map_or("", |one| one.mark);
             let text = format!("{:>3} {}{mark} ", place + 1, played.text);
             let style = match place + 1 {
                 number if number == here => Style::new().add_modifier(Modifier::REVERSED),
@@ -214,7 +214,7 @@ impl App {
             .chunks(2)
             .map(|pair| Line::from(pair.to_vec()))
             .collect();
-        // The move the board is after stays in sight.
+        // The move before the cursor stays visible.
         let now = here.saturating_sub(1) / 2;
         let first = lines
             .len()
@@ -293,7 +293,7 @@ fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
     frame.render_widget(page, area);
 }
 
-/// Breaks a text into lines of a width at spaces.
+/// Breaks a text at spaces into lines of at most this width.
 fn wrap(text: &str, width: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Choosing the game and who plays it.
+//! The menu for the game and its players.
 
 use ratatui::crossterm::event::KeyCode;
 
@@ -10,12 +10,12 @@ use jarmo::catalog::GAMES;
 pub(super) struct Menu {
     pub(super) row: usize,
     pub(super) game: usize,
-    pub(super) seats: [Choice; 2],
+    pub(super) seats: [SeatChoice; 2],
 }
 
-/// Who is to sit at one side: one of a list, or an agent typed in.
-pub(super) struct Choice {
-    pub(super) place: usize, // in `SEATS`; its end is the spec
+/// The player of one side: an entry of [`seat_names`], or an agent's spec.
+pub(super) struct SeatChoice {
+    pub(super) place: usize, // in `seat_names()`; its length stands for the spec
     pub(super) spec: String,
 }
 
@@ -26,17 +26,17 @@ pub(super) fn seat_names() -> Vec<&'static str> {
 }
 
 impl Menu {
-    /// The menu with what is on the table now.
+    /// The menu with the current game and players.
     pub(super) fn new(session: &Session) -> Menu {
         let game = session.table().game();
         let choice = |text: String| {
             let names = seat_names();
             match names.iter().position(|name| *name == text) {
-                Some(place) => Choice {
+                Some(place) => SeatChoice {
                     place,
                     spec: String::new(),
                 },
-                None => Choice {
+                None => SeatChoice {
                     place: names.len(),
                     spec: text,
                 },
@@ -80,7 +80,7 @@ impl Menu {
         *value = value.saturating_add_signed(by).min(count - 1);
     }
 
-    /// A session of what was chosen.
+    /// A session of the selected game and players.
     pub(super) fn start(&self, old: &Session, seed: u64) -> Result<Session, String> {
         let names = seat_names();
         let seats = self.seats.each_ref().map(|choice| {

@@ -1,4 +1,4 @@
-//! Playing in a terminal that can move its cursor.
+//! Playing on the full screen of a terminal.
 
 mod app;
 mod board;
@@ -13,8 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use app::App;
-pub use board::{Grid, Picture, draw};
-pub use draw::LEAST;
+pub(crate) use board::{Grid, Picture, draw};
 use ratatui::crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyEventKind,
 };
@@ -24,10 +23,10 @@ use crate::agents::{Seat, Shelf};
 use crate::session::Job;
 use crate::thought::Thought;
 
-/// How long the screen waits for a key before it looks for thoughts.
+/// How long the screen waits for a key before it checks for answers of agents.
 const BEAT: Duration = Duration::from_millis(30);
 
-/// The time between two moves when only agents play.
+/// Time between two moves when only agents play.
 const PACE: Duration = Duration::from_millis(500);
 
 /// Plays until the player leaves.
@@ -36,7 +35,7 @@ pub fn run(app: &mut App) -> io::Result<()> {
     let mouse = execute!(stdout(), EnableMouseCapture).is_ok();
     let result = play(app, &mut terminal);
     if mouse {
-        // The terminal is given back as well as it can be; nobody could be told of a failure.
+        // Best effort: there is no way left to report a failure.
         let _ = execute!(stdout(), DisableMouseCapture);
     }
     ratatui::restore();
@@ -64,7 +63,7 @@ fn play(app: &mut App, terminal: &mut ratatui::DefaultTerminal) -> io::Result<()
     Ok(())
 }
 
-/// One thread that thinks, so that the screen never waits.
+/// One search thread, so that the screen never waits.
 struct Thinker {
     jobs: Sender<(Arc<Job>, Arc<AtomicBool>)>,
     thoughts: Receiver<Result<Thought, String>>,
@@ -92,7 +91,7 @@ impl Thinker {
         }
     }
 
-    /// Brings a finished thought to the board and begins the next. Whether the board changed.
+    /// Takes a finished answer and starts the next job. Returns whether the board changed.
     fn serve(&mut self, app: &mut App) -> bool {
         let mut changed = false;
         if let Some((job, stop)) = &self.running {

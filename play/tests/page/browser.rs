@@ -1,7 +1,6 @@
 //! The page in a real browser: Chromium without a screen, driven through chromedriver.
 //!
-//! Where there is no chromedriver the tests say so and pass; with `JARMO_BROWSER=1` in the environment
-//! they fail instead.
+//! Without chromedriver the tests print a note and pass, or fail if `JARMO_BROWSER=1` is set.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -10,13 +9,14 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use crate::http::{request, serve};
+use jarmo::view::Style;
 use play::server::Bounds;
 use serde_json::{Value, json};
 
-/// The name under which an element's id comes.
+/// The key of an element's id in WebDriver's answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// A browser of its own, with nothing remembered.
+/// A browser with an empty profile.
 struct Browser {
     driver: Child,
     address: SocketAddr,
@@ -25,7 +25,7 @@ struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser, or says why there is none.
+    /// Starts a browser; `None` if chromedriver is not installed.
     fn start() -> Option<Browser> {
         let (driver, port) = start_driver()?;
         let address = SocketAddr::from(([127, 0, 0, 1], port));
@@ -109,7 +109,7 @@ impl Browser {
         self.call("POST", "/element", place)
     }
 
-    /// Presses on a cell, moves to other elements, and lets go there.
+    /// Presses on a cell, moves over other elements, and releases on the last.
     fn drag(&self, pointer: &str, from: u64, way: &[&str]) {
         let to = |selector: &str| {
             let origin = self.element(selector);
@@ -178,7 +178,7 @@ impl Browser {
         self.wait("return document.documentElement.dataset.turn !== 'agent'");
     }
 
-    /// Puts the game of a record on the board.
+    /// Loads the game of a record.
     fn load(&self, record: &str) {
         self.click("#record-open");
         self.wait("return document.getElementById('record-box').open");
@@ -191,9 +191,9 @@ impl Browser {
     }
 }
 
-/// Starts chromedriver at a free port, or says that there is none.
+/// Starts chromedriver at a free port; `None` if it is not installed.
 fn start_driver() -> Option<(Child, u16)> {
-    // It takes a port that is free for one version of the Internet Protocol and may fail at the other.
+    // Its port may be free for IPv4 and taken for IPv6 or vice versa, and then it fails.
     const TRIES: usize = 10;
     for _ in 0..TRIES {
         let started = Command::new("chromedriver")
@@ -209,7 +209,7 @@ fn start_driver() -> Option<(Child, u16)> {
                     !wanted,
                     "chromedriver: {error}; install chromium and chromium-driver"
                 );
-                println!("skipped: no chromedriver here ({error})");
+                println!("skipped: chromedriver is not installed ({error})");
                 return None;
             }
         };
@@ -219,7 +219,7 @@ fn start_driver() -> Option<(Child, u16)> {
             let number = line.split("started successfully on port ").nth(1)?;
             number.trim_end_matches('.').parse::<u16>().ok()
         });
-        std::thread::spawn(move || lines.for_each(drop)); // or its pipe would fill up
+        std::thread::spawn(move || lines.for_each(drop)); // keeps its pipe from filling up
         match port {
             Some(port) => return Some((driver, port)),
             None => drop(driver.wait()),
@@ -230,7 +230,7 @@ fn start_driver() -> Option<(Child, u16)> {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Ends the browser too; if it does not answer any more, the driver's end does.
+        // Ends the browser; if it no longer answers, it ends with the driver.
         let path = format!("/session/{}", self.session);
         let _ = std::panic::catch_unwind(|| request(self.address, "DELETE", &path, &[], ""));
         let _ = self.driver.kill();
@@ -239,7 +239,17 @@ impl Drop for Browser {
 }
 
 #[test]
-fn a_game_to_its_end_by_clicks() {
+fn the_page_knows_every_style_of_board() {
+    let script = include_str!("../../src/server/page/board.js");
+    for style in [Style::Board, Style::Squares, Style::Slots] {
+        let name = serde_json::to_string(&style).unwrap();
+        let test = format!("layout.style === {name}");
+        assert!(script.contains(&test), "{test}");
+    }
+}
+
+#[test]
+fn a_whole_game_is_played_by_clicks() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -251,7 +261,7 @@ fn a_game_to_its_end_by_clicks() {
             break;
         }
         let before = browser.moves();
-        // Whoever gets through first ends the game: play the piece and the target furthest ahead.
+        // The piece and the target furthest ahead lead to a short game.
         let sources = browser.cells("source");
         let Some(source) = sources.get(sources.len().saturating_sub(1 + turn % 2)) else {
             browser.click("#pass");
@@ -276,7 +286,7 @@ fn a_game_to_its_end_by_clicks() {
 }
 
 #[test]
-fn redeploy_capture_undo_and_reload_by_clicks() {
+fn redeploys_captures_undo_and_reload_work_by_clicks() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -295,13 +305,13 @@ fn redeploy_capture_undo_and_reload_by_clicks() {
     assert_eq!(browser.label(22), "C5, White, marked archer");
     browser.click("#redo");
     browser.wait("return document.getElementById('redo').disabled");
-    // A target that no line leads to is explained.
+    // The page explains why a move is illegal.
     browser.cell(12);
     browser.cell(24);
     browser.wait("return document.getElementById('message').textContent !== ''");
     let message = browser.run("return document.getElementById('message').textContent");
     assert_eq!(message, "C3-E5: no line leads from C3 to E5");
-    // Black captures the new archer, and the page remembers it all.
+    // Black captures the new archer; a reload keeps the game.
     browser.cell(12);
     browser.cell(3);
     browser.wait("return document.querySelectorAll('#moves button').length === 2");
@@ -314,7 +324,7 @@ fn redeploy_capture_undo_and_reload_by_clicks() {
 }
 
 #[test]
-fn two_browsers_play_two_games() {
+fn two_browsers_have_separate_games() {
     let (Some(first), Some(second)) = (Browser::start(), Browser::start()) else {
         return;
     };
@@ -333,7 +343,7 @@ fn two_browsers_play_two_games() {
 }
 
 #[test]
-fn pieces_are_dragged_by_mouse_and_by_finger() {
+fn pieces_can_be_dragged_by_mouse_and_by_touch() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -349,28 +359,28 @@ fn pieces_are_dragged_by_mouse_and_by_finger() {
     moves(1);
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     assert_eq!(browser.label(0), "A1, empty, last move");
-    // A5 with a finger, to B3.
+    // A5 to B3 by touch.
     browser.drag("touch", 20, &["[data-cell=\"11\"]"]);
     moves(2);
     assert_eq!(browser.label(11), "B3, Black, archer, last move");
-    // Where no line leads the piece goes back, and the page says why.
+    // After an illegal move the piece returns, and the page says why.
     browser.drag("mouse", 1, &["[data-cell=\"24\"]"]);
     browser.wait("return document.getElementById('message').textContent !== ''");
     let message = browser.run("return document.getElementById('message').textContent");
     assert_eq!(message, "B1-E5: no line leads from B1 to E5");
     browser.wait("return document.querySelector('.piece.dragged') === null");
     browser.wait_for_piece(1);
-    // Dropped beside the board it goes back as well.
+    // Dropped beside the board it returns as well.
     browser.drag("mouse", 1, &["#title"]);
     browser.wait_for_piece(1);
-    // The opponent's pieces stay where they are.
+    // The opponent's pieces cannot be dragged.
     browser.drag("mouse", 22, &["[data-cell=\"18\"]"]);
     browser.wait_for_piece(22);
     assert_eq!(browser.moves(), 2);
 }
 
 #[test]
-fn badges_keep_apart_where_arrows_cross() {
+fn badges_do_not_overlap_where_arrows_cross() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -393,7 +403,7 @@ fn badges_keep_apart_where_arrows_cross() {
 }
 
 #[test]
-fn numbers_of_a_hint_stand_on_one_line() {
+fn numbers_of_a_hint_do_not_wrap() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -410,7 +420,7 @@ fn numbers_of_a_hint_stand_on_one_line() {
 }
 
 #[test]
-fn the_page_takes_moves_within_a_second_of_the_request() {
+fn the_page_is_interactive_within_a_second() {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -420,7 +430,7 @@ fn the_page_takes_moves_within_a_second_of_the_request() {
         let script = "return performance.getEntriesByName('ready')[0].startTime";
         browser.run(script).as_f64().unwrap()
     };
-    // The best of a few: other programs may have had the processor.
+    // The best of five, because other programs may use the processor.
     let best = (0..5).map(load).fold(f64::INFINITY, f64::min);
     println!("interactive after {best:.0} ms");
     assert!(best < 1000.0, "{best} ms");
@@ -429,7 +439,7 @@ fn the_page_takes_moves_within_a_second_of_the_request() {
 }
 
 #[test]
-fn keys_and_languages() {
+fn moves_work_by_keyboard_and_the_language_can_change() {
     let Some(browser) = Browser::start() else {
         return;
     };

@@ -1,4 +1,4 @@
-//! Where trained agents are looked for, and what becomes of those that do not fit.
+//! Where trained agents are searched for, and how those that do not fit are reported.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use play::agents::Level;
 use play::session::Session;
 use play::specs::Store;
 
-/// What a game against the default opponent says, and who the opponent was.
+/// The output of a game against the default opponent, and the name of the opponent in its record.
 fn opponent(mut command: Command, folder: &Path) -> (String, String) {
     command
         .current_dir(folder)
@@ -38,10 +38,10 @@ fn play() -> Command {
 }
 
 #[test]
-fn a_trained_file_in_the_directory_becomes_the_default_opponent() {
+fn a_trained_agent_in_checkpoints_becomes_the_default_opponent() {
     let folder = tempfile::tempdir().unwrap();
     let (said, who) = opponent(play(), folder.path());
-    assert!(said.contains("No trained agent is here"), "{said}");
+    assert!(said.contains("No trained agent found"), "{said}");
     assert!(who.starts_with("alphabeta"), "{who}");
     fs::create_dir(folder.path().join("checkpoints")).unwrap();
     let file = folder.path().join("checkpoints/jarmo.safetensors");
@@ -52,7 +52,7 @@ fn a_trained_file_in_the_directory_becomes_the_default_opponent() {
 }
 
 #[test]
-fn the_environment_names_the_only_folder_that_counts() {
+fn the_folder_in_the_environment_replaces_the_default_folders() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["checkpoints", "others", "empty"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -75,7 +75,7 @@ fn the_environment_names_the_only_folder_that_counts() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_beside_the_program_serves_every_directory() {
+fn checkpoints_beside_the_program_are_found_from_every_directory() {
     let installed = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = installed.path().join("play");
     fs::hard_link(assert_cmd::cargo::cargo_bin("play"), &program).unwrap();
@@ -86,12 +86,12 @@ fn a_folder_beside_the_program_serves_every_directory() {
     command.env_remove("JARMO_CHECKPOINTS");
     let elsewhere = tempfile::tempdir().unwrap();
     let (_, who) = opponent(command, elsewhere.path());
-    let file = file.canonicalize().unwrap(); // the program knows no symbolic links on its way
+    let file = file.canonicalize().unwrap(); // the program reports the path without symbolic links
     assert!(who.starts_with(file.to_str().unwrap()), "{who}");
 }
 
 #[test]
-fn a_trained_file_that_does_not_fit_is_named_and_the_built_in_agent_plays() {
+fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
     let file = tiny(&Jarmo::standard(), 1);
     let cases = [
         (
@@ -112,14 +112,14 @@ fn a_trained_file_that_does_not_fit_is_named_and_the_built_in_agent_plays() {
         fs::create_dir(folder.path().join("checkpoints")).unwrap();
         fs::write(folder.path().join("checkpoints/jarmo.safetensors"), bytes).unwrap();
         let (said, who) = opponent(play(), folder.path());
-        let told = "The trained agent cannot play here: checkpoints/jarmo.safetensors: ";
-        assert!(said.contains(told) && said.contains(problem), "{said}");
+        let refusal = "The trained agent cannot play: checkpoints/jarmo.safetensors: ";
+        assert!(said.contains(refusal) && said.contains(problem), "{said}");
         assert!(who.starts_with("alphabeta"), "{who}");
     }
 }
 
 #[test]
-fn a_trained_agent_plays_every_level_that_searches_and_judges() {
+fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jarmo.safetensors");
     tiny(&Jarmo::standard(), 1).save(&path).unwrap();
@@ -137,7 +137,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_judges() {
         assert_eq!(is_file(&spec), level >= Level::Medium, "{spec}");
     }
     assert!(is_file(&crew.analyst().spec.to_string()));
-    // Another game of the same store has no such file.
+    // The store has no agent for tammi.
     let other = session.beside("tammi", seats, 0).unwrap();
     assert!(!other.table().crew().is_trained());
     assert_eq!(other.table().crew().refused(), None);

@@ -1,4 +1,4 @@
-//! Sessions: moves, agents, tables, and the words for them.
+//! Sessions: moves, agents, tables, and texts.
 
 #[path = "../../../tests/common/mod.rs"]
 mod common;

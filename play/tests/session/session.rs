@@ -1,4 +1,4 @@
-//! The core of every way to play: moves, undo, agents, matches, records, judgements.
+//! Sessions: moves, undo, agents, matches, records, assessments.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,18 +12,18 @@ use play::session::{Refusal, Session};
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
     let mut session = Session::new(game, GameSettings::default(), None, seats, 5).unwrap();
-    session.set_judging(false);
+    session.set_evaluating(false);
     session
 }
 
-/// Does all jobs there are.
+/// Runs jobs until there are none.
 fn think(session: &mut Session) {
     let mut shelf = Shelf::new();
     while let Some(job) = session.job() {
         let thought = job.run(&mut shelf, &AtomicBool::new(false), 1).unwrap();
         assert!(
             session.finish(&job, thought),
-            "a thought that was asked for is taken"
+            "the answer to the current job is taken"
         );
     }
 }
@@ -37,7 +37,7 @@ fn texts(session: &Session) -> Vec<String> {
         .collect()
 }
 
-/// Plays the first legal move for whoever is a person until the game is over.
+/// Plays legal moves for people, and lets agents answer, until the game is over.
 fn play_out(session: &mut Session) {
     loop {
         think(session);
@@ -53,7 +53,7 @@ fn play_out(session: &mut Session) {
 }
 
 #[test]
-fn an_agent_answers_and_undo_goes_back_to_the_person() {
+fn undo_goes_back_to_the_previous_turn_of_a_person() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     assert_eq!(game.play("C1-D3"), Err(Refusal::NotYourTurn));
@@ -64,7 +64,7 @@ fn an_agent_answers_and_undo_goes_back_to_the_person() {
     assert_eq!(game.table().cursor(), 0);
     assert!(
         game.job().is_none(),
-        "the agent waits while an old place is looked at"
+        "the agent waits while an earlier position is shown"
     );
     game.redo();
     assert_eq!(game.table().cursor(), 2);
@@ -73,14 +73,14 @@ fn an_agent_answers_and_undo_goes_back_to_the_person() {
     assert_eq!(
         texts(&game),
         ["B1-D2"],
-        "the moves that were taken back are gone"
+        "the new move replaces those taken back"
     );
     think(&mut game);
     assert_eq!(game.table().moves().len(), 2);
 }
 
 #[test]
-fn an_agent_goes_on_from_an_earlier_place_when_told_to() {
+fn resume_lets_an_agent_continue_from_an_earlier_position() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     think(&mut game);
@@ -102,7 +102,7 @@ fn an_illegal_move_changes_nothing_and_is_explained() {
 }
 
 #[test]
-fn a_late_thought_is_dropped() {
+fn an_outdated_answer_is_dropped() {
     let mut game = session("jarmo", ["human", "greedy"]);
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
@@ -118,7 +118,7 @@ fn a_late_thought_is_dropped() {
 }
 
 #[test]
-fn games_are_played_to_their_end_and_their_records_trace() {
+fn records_of_finished_games_can_be_traced_and_loaded() {
     for game in GAMES {
         let mut session = session(game, ["human", "random"]);
         play_out(&mut session);
@@ -132,7 +132,6 @@ fn games_are_played_to_their_end_and_their_records_trace() {
         );
         let traced = String::from_utf8(traced).unwrap();
         assert_eq!(traced.lines().count(), end + 1, "{game}");
-        // And the record brings the same game back.
         let mut other = self::session("jarmo", ["human", "human"]);
         other.load(&GameRecord::parse(&line).unwrap()).unwrap();
         assert_eq!(texts(&other), texts(&session), "{game}");
@@ -141,7 +140,7 @@ fn games_are_played_to_their_end_and_their_records_trace() {
 }
 
 #[test]
-fn what_an_action_does_on_the_board_is_what_changes_on_it() {
+fn a_gesture_matches_the_change_on_the_board() {
     for game in GAMES {
         let mut session = session(game, ["random", "random"]);
         think(&mut session);
@@ -202,19 +201,19 @@ fn a_match_swaps_sides_and_adds_points() {
 }
 
 #[test]
-fn analysis_judges_every_move_and_marks_a_blunder() {
+fn analysis_assesses_every_move_and_marks_a_blunder() {
     let mut session = session("connect_four", ["human", "human"]);
-    // White could win on D and does not.
+    // White misses a win on D.
     for text in ["D", "C", "D", "C", "D", "B", "A"] {
         session.play(text).unwrap();
     }
     session.set_analysing(true);
     think(&mut session);
     assert_eq!(session.unstudied(), 0);
-    let judgements = session.judgements();
-    assert_eq!(judgements.len(), 7);
-    assert_eq!(judgements[6].best.as_deref(), Some("D"));
-    assert!(!judgements[6].mark.is_empty(), "{:?}", judgements[6]);
+    let assessments = session.assessments();
+    assert_eq!(assessments.len(), 7);
+    assert_eq!(assessments[6].best.as_deref(), Some("D"));
+    assert!(!assessments[6].mark.is_empty(), "{:?}", assessments[6]);
     let annotated = analysis::annotated(&session);
     let json: serde_json::Value = serde_json::from_str(&annotated).unwrap();
     assert_eq!(json["analysis"]["moves"].as_array().unwrap().len(), 7);
@@ -223,7 +222,7 @@ fn analysis_judges_every_move_and_marks_a_blunder() {
 }
 
 #[test]
-fn hints_come_for_the_place_they_were_asked_for() {
+fn a_hint_belongs_to_the_position_it_was_requested_for() {
     let mut session = session("jarmo", ["human", "human"]);
     session.ask_hint();
     assert!(session.hint().is_none());
@@ -235,7 +234,7 @@ fn hints_come_for_the_place_they_were_asked_for() {
 }
 
 #[test]
-fn wrong_settings_are_refused_with_what_there_is() {
+fn invalid_settings_are_refused_with_the_choices() {
     let make = |game, position, seats| {
         Session::new(game, GameSettings::default(), position, seats, 0)
             .err()
@@ -244,12 +243,12 @@ fn wrong_settings_are_refused_with_what_there_is() {
     let people = ["human", "human"];
     assert!(make("chess", None, people).contains("there are jarmo"));
     assert!(make("jarmo", Some("x"), people).contains("illegal position"));
-    assert!(make("jarmo", None, ["nobody", "human"]).contains("a player is `human`, a level"));
+    assert!(make("jarmo", None, ["unknown", "human"]).contains("a player is `human`, a level"));
     let mut session = session("jarmo", people);
     let record = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
     let problem = session
         .load(&GameRecord::parse(record).unwrap())
         .unwrap_err();
     assert!(problem.starts_with("move 2: action `A1-C2`"), "{problem}");
-    assert!(session.set_seat(Player::White, "nobody").is_err());
+    assert!(session.set_seat(Player::White, "unknown").is_err());
 }

@@ -1,4 +1,4 @@
-//! Exact tables beside the board: results are announced, and levels and analysis know them.
+//! Exact tables in play: their results are shown, and the best level and the analysis use them.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -77,7 +77,7 @@ fn record_file(folder: &Path, position: &str) -> String {
 }
 
 #[test]
-fn the_best_level_wins_in_the_plies_that_were_announced() {
+fn the_best_level_wins_within_the_plies_of_the_tables() {
     let mut session = session(WON, ["best", "random"]);
     assert_eq!(session.known(0), Some(Proven::win(23)));
     assert_eq!(session.value(0), Some(1.0));
@@ -86,11 +86,15 @@ fn the_best_level_wins_in_the_plies_that_were_announced() {
     let outcome = session.table().outcome(end).expect("the game is over");
     assert_eq!(outcome.verdict(Player::White), Verdict::Win);
     assert!(end <= 23, "{end}");
-    assert_eq!(session.known(end), None, "what is over needs no telling");
+    assert_eq!(
+        session.known(end),
+        None,
+        "a finished game has no table result"
+    );
 }
 
 #[test]
-fn analysis_counts_a_win_thrown_away_at_once() {
+fn analysis_marks_a_missed_table_win_as_a_blunder() {
     let mut session = session(WON, ["human", "human"]);
     let worst = session.table().scene().legal.into_iter().find(|legal| {
         session.play(&legal.text).unwrap();
@@ -103,23 +107,23 @@ fn analysis_counts_a_win_thrown_away_at_once() {
         .unwrap();
     session.set_analysing(true);
     think(&mut session);
-    let one = &session.judgements()[0];
+    let one = &session.assessments()[0];
     assert_eq!(one.before, Some(1.0));
     assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
     assert_eq!(one.certain, session.known(0));
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
-    let told = &annotated["analysis"]["moves"][0]["certain"];
-    assert_eq!(*told, json!({ "winner": "white", "plies": 23 }));
+    let proven = &annotated["analysis"]["moves"][0]["certain"];
+    assert_eq!(*proven, json!({ "winner": "white", "plies": 23 }));
 }
 
 #[test]
-fn plain_lines_announce_wins_and_draws_in_every_language() {
+fn plain_play_shows_table_results_in_every_language() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         (
             "en",
             "Exact tables: White wins in 23 plies.",
-            "certain draw",
+            "draw with best play",
         ),
         (
             "de",
@@ -161,21 +165,21 @@ fn plain_lines_announce_wins_and_draws_in_every_language() {
 }
 
 #[test]
-fn the_terminal_announces_unless_the_evaluation_is_off() {
-    for judging in [true, false] {
+fn the_terminal_shows_table_results_with_the_evaluation_bar_only() {
+    for evaluating in [true, false] {
         let mut session = session(WON, ["human", "human"]);
-        session.set_judging(judging);
+        session.set_evaluating(evaluating);
         let mut app = App::new(session, Language::En, 0);
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| app.draw(frame)).unwrap();
         let screen = terminal.backend().to_string();
-        let told = screen.contains("Exact tables: White wins in");
-        assert_eq!(told, judging, "{screen}");
+        let shown = screen.contains("Exact tables: White wins in");
+        assert_eq!(shown, evaluating, "{screen}");
     }
 }
 
 #[test]
-fn tables_that_cannot_be_had_are_refused_with_the_reason() {
+fn unusable_tables_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let torn = folder.path().join("torn");
     std::fs::create_dir(&torn).unwrap();

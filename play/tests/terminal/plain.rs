@@ -1,4 +1,4 @@
-//! The program driven by a pipe.
+//! Play by lines of text, through pipes.
 
 use std::process::Stdio;
 
@@ -23,7 +23,7 @@ fn play(args: &[&str], input: &str) -> assert_cmd::assert::Assert {
 }
 
 #[test]
-fn a_game_against_an_agent_by_lines() {
+fn a_game_against_an_agent_by_lines_of_text() {
     play(
         &["--plain", "--opponent", "random"],
         "A1-C2\nmoves\nlist\nquit\n",
@@ -52,8 +52,8 @@ fn agents_play_each_other_to_the_end_without_a_terminal() {
 }
 
 #[test]
-fn mistakes_are_explained_and_nothing_is_lost() {
-    let input = "A1-A2\nB9\nfrobnicate\n\nA1-C2\nundo\nredo\nlist\nsave /nowhere/x\nload /nowhere\nwhite nobody\n";
+fn invalid_input_is_explained_and_the_game_continues() {
+    let input = "A1-A2\nB9\nfrobnicate\n\nA1-C2\nundo\nredo\nlist\nsave /nowhere/x\nload /nowhere\nwhite unknown\n";
     play(&["--plain", "--black", "human", "--lang", "de"], input)
         .success()
         .stdout(
@@ -63,12 +63,12 @@ fn mistakes_are_explained_and_nothing_is_lost() {
                 .and(contains("\nA1-C2\n"))
                 .and(contains("/nowhere/x: "))
                 .and(contains("/nowhere: "))
-                .and(contains("agent `nobody`")),
+                .and(contains("agent `unknown`")),
         );
 }
 
 #[test]
-fn commands_of_a_game() {
+fn all_commands_are_accepted() {
     let input = "rules\nhelp\nhint\neval\nswap\nnew\nmatch\nnext\nboard\nanalyse\n";
     play(&["--black", "human", "--lang", "eo"], input)
         .success()
@@ -129,7 +129,7 @@ fn the_language_comes_from_the_environment_or_the_option() {
 }
 
 #[test]
-fn a_locale_without_unicode_gets_ascii() {
+fn a_locale_without_unicode_gets_ascii_output() {
     let mut command = Command::cargo_bin("play").unwrap();
     command
         .env("LC_ALL", "C")
@@ -144,7 +144,7 @@ fn a_locale_without_unicode_gets_ascii() {
 }
 
 #[test]
-fn wrong_options_are_named_with_the_remedy() {
+fn invalid_options_are_named_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let bad = folder.path().join("bad.jsonl");
     std::fs::write(&bad, "{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}\n").unwrap();
@@ -155,8 +155,12 @@ fn wrong_options_are_named_with_the_remedy() {
             2,
             "choose one of jarmo, guard, tammi, connect_four",
         ),
-        (&["--opponent", "nobody"], 2, "a player is `human`, a level"),
-        (&["--lang", "fr"], 2, "there are en, de, it, fi, eo"),
+        (
+            &["--opponent", "unknown"],
+            2,
+            "a player is `human`, a level",
+        ),
+        (&["--lang", "fr"], 2, "use one of en, de, it, fi, eo"),
         (&["--port", "1"], 2, "--web"),
         (&["--analyse", "no/such/file"], 1, "no/such/file: "),
         (
@@ -176,7 +180,7 @@ fn wrong_options_are_named_with_the_remedy() {
 
 #[test]
 #[cfg(unix)]
-fn input_that_cannot_be_read_ends_the_program() {
+fn unreadable_input_ends_the_program_with_an_error() {
     let folder = std::fs::File::open("tests").unwrap();
     let mut command = program(&["--plain", "--opponent", "random"]);
     let output = command.stdin(folder).output().unwrap();
@@ -187,7 +191,7 @@ fn input_that_cannot_be_read_ends_the_program() {
 }
 
 #[test]
-fn nobody_who_reads_on_is_no_error() {
+fn a_closed_output_is_no_error() {
     let mut child = program(&["--plain", "--opponent", "random"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -195,7 +199,7 @@ fn nobody_who_reads_on_is_no_error() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap(); // closes its input
+    let output = child.wait_with_output().unwrap(); // closes the input of the program
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
 }

@@ -1,4 +1,4 @@
-//! The terminal: what it shows as golden screens, and whole games played by keys.
+//! The terminal: golden screens, and whole games played by keys.
 
 use std::sync::atomic::AtomicBool;
 
@@ -16,7 +16,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::style::Color;
 
-/// A terminal with somebody in front of it.
+/// A terminal with a person at the keys.
 struct Person {
     app: App,
     terminal: Terminal<TestBackend>,
@@ -30,7 +30,7 @@ impl Person {
 
     fn at(game: &str, seats: [&str; 2], position: Option<&str>, language: Language) -> Person {
         let mut session = Session::new(game, GameSettings::default(), position, seats, 3).unwrap();
-        session.set_judging(false);
+        session.set_evaluating(false);
         Person {
             app: App::new(session, language, 3),
             terminal: Terminal::new(TestBackend::new(80, 24)).unwrap(),
@@ -39,7 +39,7 @@ impl Person {
         .quiet()
     }
 
-    /// What is said at the beginning depends on which agents there are.
+    /// Removes the first message, which depends on the agents that are installed.
     fn quiet(mut self) -> Person {
         self.press(KeyCode::Esc);
         self
@@ -79,7 +79,7 @@ impl Person {
         self.terminal.backend().to_string()
     }
 
-    /// Where the first cell of this colour is, as background.
+    /// All foreground and background colours on the screen.
     fn colours(&mut self) -> Vec<Color> {
         self.screen();
         let buffer = self.terminal.backend().buffer();
@@ -97,7 +97,7 @@ impl Person {
 }
 
 #[test]
-fn the_start_of_every_game() {
+fn start_screens() {
     for game in jarmo::catalog::GAMES {
         let mut person = Person::new(game, ["human", "human"], Language::En);
         insta::assert_snapshot!(format!("start_{game}"), person.screen());
@@ -105,7 +105,7 @@ fn the_start_of_every_game() {
 }
 
 #[test]
-fn the_screen_says_whether_the_agent_was_trained() {
+fn the_screen_reports_a_missing_or_refused_trained_agent() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jarmo.safetensors");
     crate::nets::tiny(&Jarmo::standard(), 1)
@@ -117,8 +117,8 @@ fn the_screen_says_whether_the_agent_was_trained() {
     std::fs::write(file, crate::nets::with_header(&old, now, then)).unwrap();
     let cases = [
         ("jarmo", None),
-        ("guard", Some("The trained agent cannot play here: ")),
-        ("tammi", Some("No trained agent is here: ")),
+        ("guard", Some("The trained agent cannot play: ")),
+        ("tammi", Some("No trained agent found: ")),
     ];
     for (game, words) in cases {
         let store = Store {
@@ -148,7 +148,7 @@ fn a_picked_piece_shows_its_targets() {
 }
 
 #[test]
-fn marks_captured_archers_and_the_shuttle() {
+fn marks_captured_archers_and_the_shuttle_are_shown() {
     let text = "2B2/1W3/5/5/w1bw1 w A1-C2*4 - 20";
     let mut person = Person::at("jarmo", ["human", "human"], Some(text), Language::It);
     insta::assert_snapshot!("middle", person.screen());
@@ -170,7 +170,7 @@ fn pages_and_prompts() {
 }
 
 #[test]
-fn only_sixteen_colours_are_used() {
+fn only_the_sixteen_standard_colours_are_used() {
     for game in jarmo::catalog::GAMES {
         let mut person = Person::new(game, ["human", "human"], Language::En);
         person.keys("v");
@@ -193,7 +193,7 @@ fn a_whole_game_by_keys_against_an_agent() {
             break;
         }
         let before = person.moves().len();
-        // Tab goes to a piece that can move, Enter takes it, Tab goes to a target.
+        // Tab goes to a piece that can move, Enter picks it, Tab goes to a target.
         for _ in 0..=turn % 3 {
             person.press(KeyCode::Tab);
         }
@@ -272,7 +272,7 @@ fn hints_show_moves_with_values() {
 }
 
 #[test]
-fn a_match_goes_on_with_sides_swapped() {
+fn the_second_game_of_a_match_swaps_the_sides() {
     let mut person = Person::new("connect_four", ["random", "greedy"], Language::En);
     person.keys("m");
     assert!(person.screen().contains("game 1 of 2"));
@@ -309,7 +309,7 @@ fn games_are_saved_and_loaded() {
 }
 
 #[test]
-fn a_terminal_that_is_too_small_says_so() {
+fn a_terminal_that_is_too_small_shows_its_size() {
     for (width, height) in [(79, 24), (80, 23), (20, 5), (1, 1)] {
         let mut person = Person::new("jarmo", ["human", "human"], Language::En);
         person.terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -327,14 +327,14 @@ fn larger_terminals_show_a_larger_board() {
             let mut person = Person::new(game, ["human", "human"], Language::En);
             person.terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
             let screen = person.screen();
-            // Both letters stand in the panel, and on the board of games that begin with pieces.
+            // The panel shows both letters, whatever is on the board.
             assert!(screen.contains(" w ") && screen.contains(" b "), "{screen}");
         }
     }
 }
 
 #[test]
-fn leaving_asks_only_when_a_game_is_under_way() {
+fn quitting_asks_only_during_a_game() {
     let mut person = Person::new("jarmo", ["human", "human"], Language::En);
     person.enter("a1-c2");
     person.keys("q");

@@ -1,4 +1,4 @@
-// The board as SVG: draws a view, and turns clicks, drags and keys into moves. Knows no server.
+// The board as SVG: draws a view and turns clicks, drags and keys into moves, independent of the server.
 
 const NS = "http://www.w3.org/2000/svg";
 const UNIT = 120; // between neighbouring circles
@@ -10,7 +10,7 @@ export function make(name, attributes = {}, ...children) {
   return node;
 }
 
-// What a piece looks like, around (0, 0).
+// The shape of a piece, centred at (0, 0).
 export function pieceShape(game, piece) {
   const group = make("g", { class: `piece ${piece.player}` });
   const body = (radius) => make("circle", { class: "body", r: radius });
@@ -36,7 +36,7 @@ export function pieceShape(game, piece) {
   return group;
 }
 
-// From a point to the nearest one of a straight line between two.
+// The distance of a point from a segment.
 function distance([x, y], [x1, y1], [x2, y2]) {
   const [dx, dy] = [x2 - x1, y2 - y1];
   const part = Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy)));
@@ -44,7 +44,7 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 }
 
 export class Board {
-  // `play(text)` is called with a chosen move, `label(cell, state)` gives a cell's words.
+  // Calls `play(text)` with each chosen move and `label(cell, state)` for the accessible name of a cell.
   constructor(svg, play, label) {
     this.svg = svg;
     this.play = play;
@@ -86,7 +86,7 @@ export class Board {
   build() {
     const { layout } = this.view;
     this.drawnFlipped = this.flipped;
-    this.step = layout.style === "web" ? UNIT : 92;
+    this.step = layout.style === "board" ? UNIT : 92;
     const width = (layout.columns - 1) * this.step + 140;
     const height = (layout.rows - 1) * this.step + 136;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
@@ -95,7 +95,7 @@ export class Board {
     const under = make("g");
     this.svg.append(under);
     const half = this.step / 2;
-    if (layout.style === "web") {
+    if (layout.style === "board") {
       for (const [row, player] of [[0, "white"], [layout.rows - 1, "black"]]) {
         const cell = layout.cells.findIndex((other) => other.row === row);
         const [, y] = this.point(cell);
@@ -110,7 +110,7 @@ export class Board {
     if (layout.style === "slots") {
       under.append(make("rect", { class: "wall", x: 70 - half - 6, y: 62 - half - 6, width: this.step * layout.columns + 12, height: this.step * layout.rows + 12, rx: 18 }));
     }
-    this.label_axes(under, width, height);
+    this.labelAxes(under, width, height);
     this.lines = layout.lines.map(([a, b]) => {
       const [[x1, y1], [x2, y2]] = [this.point(a), this.point(b)];
       const gap = make("line", { class: "gap", x1, y1, x2, y2 });
@@ -127,11 +127,11 @@ export class Board {
         group.append(make("text", { class: "name", x: half - 14, y: half - 11 }, cell.name));
         group.append(make("rect", { class: "focus", x: 4 - half, y: 4 - half, width: this.step - 8, height: this.step - 8 }));
       } else {
-        const radius = layout.style === "web" ? 30 : 40;
+        const radius = layout.style === "board" ? 30 : 40;
         group.classList.toggle("slot", layout.style === "slots");
-        group.append(make("circle", { r: 46, fill: "transparent" })); // easier to hit
+        group.append(make("circle", { r: 46, fill: "transparent" })); // a larger target for clicks
         group.append(make("circle", { class: "hole", r: radius }));
-        if (layout.style === "web") group.append(make("text", { class: "name" }, cell.name));
+        if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name));
         group.append(make("circle", { class: "focus", r: 45 }));
       }
       this.svg.append(group);
@@ -142,7 +142,7 @@ export class Board {
     this.svg.append(this.layer, this.arrows);
   }
 
-  label_axes(under, width, height) {
+  labelAxes(under, width, height) {
     const { layout } = this.view;
     const letter = (column) => layout.cells.find((cell) => cell.column === column).name[0];
     for (let column = 0; column < layout.columns; column++) {
@@ -151,11 +151,11 @@ export class Board {
     }
     for (let row = 0; row < layout.rows; row++) {
       const cell = layout.cells.findIndex((other) => other.row === row);
-      under.append(make("text", { class: "label", x: layout.style === "web" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
+      under.append(make("text", { class: "label", x: layout.style === "board" ? 12 : 10, y: this.point(cell)[1] }, String(row + 1)));
     }
   }
 
-  // Puts the pieces where they belong, moving those that the last move moved.
+  // Places the pieces and animates those that the last move moved.
   place(before) {
     const { scene, game } = this.view;
     const wanted = new Map(scene.pieces.map((piece) => [piece.cell, piece]));
@@ -211,7 +211,7 @@ export class Board {
     return new Set(this.legal().filter((move) => move.from !== null).map((move) => move.from));
   }
 
-  // Cells that a click plays or picks towards: targets of the picked piece, or of placements.
+  // Target cells of the picked piece, or of placements if none is picked, with their moves.
   targets() {
     const moves = this.legal().filter((move) => move.to !== null && move.from === this.picked);
     return new Map(moves.map((move) => [move.to, move.text]));
@@ -235,7 +235,7 @@ export class Board {
     this.drawArrows();
   }
 
-  // Lights the lines from a cell; those of the picked piece that it may use more than others.
+  // Highlights the lines of a cell; lines that the picked piece may use stand out.
   light(cell, hovering = false) {
     const targets = this.targets();
     for (const { a, b, gap, line } of this.lines) {
@@ -246,7 +246,7 @@ export class Board {
       line.classList.toggle("faded", cell !== null && !touches);
       gap.classList.toggle("faded", cell !== null && !touches);
     }
-    // What matters now lies on top, uncut by the lines it crosses.
+    // Highlighted lines are drawn on top, uncut by the lines they cross.
     for (const { a, b, line } of this.lines) if (a === cell || b === cell) line.parentNode.append(line);
     this.cells.forEach((node, index) => {
       const near = this.lines.some(({ a, b }) => (a === cell && b === index) || (b === cell && a === index));
@@ -260,7 +260,7 @@ export class Board {
     else this.light(cell, true);
   }
 
-  // Arrows first, the best on top; then their badges, each where it covers least.
+  // Draws the arrows, the best on top, and then their badges, each at the place with the lowest cost.
   drawArrows() {
     this.arrows.replaceChildren();
     const arrows = this.ideas.filter(({ gesture }) => gesture.to !== null).map(({ gesture, rank, text }) => {
@@ -294,7 +294,7 @@ export class Board {
     }
   }
 
-  // Somewhere along the arrow, or beside a placement: where neither badges, nor other arrows, nor circles are.
+  // The place along the arrow, or beside a placement, that covers fewest badges, other arrows and circles.
   badgePlace(arrow, width, arrows, taken) {
     const { from, to, way, place } = arrow;
     const along = (part) => [0, 1].map((axis) => from[axis] + part * (to[axis] - from[axis]));
@@ -302,7 +302,7 @@ export class Board {
     const corners = [[24, -34], [-24, -34], [24, 34], [-24, 34]];
     const places = place
       ? corners.map(([x, y]) => [place[0] + x, place[1] + y])
-      : [...[.5, .42, .58, .34, .66, .26, .74, .18].map(along), ...[-46, 46].map(beside)]; // no room on a short one
+      : [...[.5, .42, .58, .34, .66, .26, .74, .18].map(along), ...[-46, 46].map(beside)]; // for short arrows
     const cost = ([x, y]) => {
       const covers = taken.filter((other) => Math.abs(other.x - x) < (other.width + width) / 2 + 4 && Math.abs(other.y - y) < 28);
       const parts = [-1, 0, 1].map((side) => [x + (side * width) / 3, y]);
@@ -321,7 +321,7 @@ export class Board {
     return group ? Number(group.dataset.cell) : null;
   }
 
-  // A click on a cell: play there, pick it, or let go.
+  // A click on a cell: play there, pick the piece, or unpick it.
   choose(cell) {
     const text = this.targets().get(cell);
     if (text !== undefined) {
@@ -330,7 +330,7 @@ export class Board {
     } else if (this.sources().has(cell) && this.picked !== cell) {
       this.picked = cell;
     } else if (this.picked !== null && this.picked !== cell && this.view.human) {
-      // Not possible: the server says which rule forbids it.
+      // An illegal move: the answer of the server says why.
       const name = (index) => this.view.layout.cells[index].name;
       this.play(`${name(this.picked)}-${name(cell)}`);
       this.picked = null;
@@ -368,7 +368,7 @@ export class Board {
     this.drag = null;
     if (!drag) return;
     if (!drag.moved) {
-      // The press has picked the piece already; a second click on it lets go.
+      // The press has already picked the piece; a second click unpicks it.
       if (!(this.picked === drag.cell && drag.was !== drag.cell)) this.choose(drag.cell);
       return;
     }
@@ -396,7 +396,7 @@ export class Board {
     } else if (steps[event.key]) {
       const [dx, dy] = steps[event.key].map((value) => value * turn);
       const { column, row } = layout.cells[cell];
-      // On a chequered board the next square straight on is light: a dark one beside it will do.
+      // A chequered board has no cell straight ahead; the cells beside it are tried.
       const near = dx ? [[dx, 0], [2 * dx, 0]] : [[0, dy], [1, dy], [-1, dy]];
       const cells = near.map(([x, y]) => layout.cells.findIndex((other) => other.column === column + x && other.row === row + y));
       const next = cells.find((other) => other >= 0);

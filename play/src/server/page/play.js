@@ -1,10 +1,10 @@
-// The page: asks the server, shows its answers, and sends what the player wants.
+// The page: shows the session that the server holds, and sends the player's commands.
 
 import { Board, make, pieceShape } from "./board.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
-let words = null; // what /api/texts says
+let words = null; // the answer of /api/texts
 let session = store.getItem("session");
 let view = null;
 let wantHint = false;
@@ -74,7 +74,7 @@ async function reopen() {
   say(text("session_gone"));
 }
 
-// Waits for news for ever; a lost connection is tried again.
+// Waits for new versions of the session for ever, and reconnects after failures.
 async function follow() {
   for (;;) {
     try {
@@ -96,7 +96,7 @@ function say(message) {
 }
 
 function show(next) {
-  if (view && next.version < view.version && next.id === undefined) return; // an older answer came late
+  if (view && next.version < view.version && next.id === undefined) return; // a late, older answer
   if (view && $("message").textContent === text("connection_lost")) say("");
   const elsewhere = !view || next.cursor !== view.cursor || next.game !== view.game;
   if (elsewhere) wantHint = false;
@@ -127,9 +127,9 @@ function show(next) {
   $("hint").disabled = Boolean(view.scene.outcome);
   $("resume").hidden = view.cursor === end && !view.analysing;
   $("next").hidden = !(view.match && view.match.game === 1 && view.scene.outcome && view.cursor === end);
-  $("judge").setAttribute("aria-pressed", view.judging);
+  $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("analyse").setAttribute("aria-pressed", view.analysing);
-  $("graph-box").hidden = !view.judging;
+  $("graph-box").hidden = !view.evaluating;
   $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
 }
 
@@ -157,17 +157,17 @@ function notes() {
     const [first, second] = view.match.points;
     lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
   }
-  if (view.judging || view.analysing) {
+  if (view.evaluating || view.analysing) {
     if (view.known) lines.push(text("by_tables", { result: certain(view.known) }));
     else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
   }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
     else {
-      const bad = (player) => view.judgements.filter((one) => one.player === player && one.mark).length;
+      const bad = (player) => view.assessments.filter((one) => one.player === player && one.mark).length;
       lines.push(text("analysed", { white: bad("white"), black: bad("black") }));
     }
-    const before = view.judgements[view.cursor - 1];
+    const before = view.assessments[view.cursor - 1];
     if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);
   }
   return lines;
@@ -177,7 +177,7 @@ const count = (number) => number.toLocaleString(words.language, { notation: "com
 const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 const chance = (value) => percent((value + 1) / 2); // White's value as a share
 
-// Above and below the board: who sits there, and his numbers.
+// Above and below the board: each player with the tallies.
 function strips() {
   for (const player of ["white", "black"]) {
     const below = (player === "white") !== board.flipped;
@@ -201,7 +201,7 @@ function strips() {
   }
 }
 
-// The captured archers, and a word when one may come back.
+// The captured archers.
 function tray(player, index) {
   const captured = view.scene.tallies.find(({ key }) => key.startsWith("tally_captured"));
   if (!captured || captured.values[index] === 0) return [];
@@ -215,7 +215,7 @@ function tray(player, index) {
 
 function seatsForm() {
   const box = $("seats");
-  if (box.contains(document.activeElement)) return; // somebody is choosing
+  if (box.contains(document.activeElement)) return; // the form is in use
   box.replaceChildren();
   view.seats.forEach((who, index) => {
     const player = index === 0 ? "white" : "black";
@@ -246,7 +246,7 @@ function seatsForm() {
 
 function bar() {
   const value = view.values[view.cursor];
-  $("bar").hidden = !view.judging;
+  $("bar").hidden = !view.evaluating;
   $("bar").classList.toggle("flipped", board.flipped);
   if (value === null || value === undefined) return;
   $("bar-white").style.height = chance(value).replace("\u00a0", "");
@@ -285,7 +285,7 @@ function moveList() {
     button.dataset.number = place + 1;
     if (place + 1 === view.cursor) button.setAttribute("aria-current", "true");
     if (place + 1 > view.cursor) button.classList.add("after");
-    const mark = view.judgements?.[place]?.mark;
+    const mark = view.assessments?.[place]?.mark;
     if (mark) button.append(Object.assign(document.createElement("span"), { textContent: ` ${mark}`, className: "bad" }));
     button.onclick = () => send({ do: "go", place: place + 1 });
     const item = document.createElement("li");
@@ -296,13 +296,13 @@ function moveList() {
   if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
 }
 
-// What the agent would play here, once somebody asked for a hint or for an analysis.
-function known() {
+// The answer of the agent at the cursor, in analysis mode or after a request for a hint.
+function shownThought() {
   return (wantHint && view.hint) || (view.analysing && view.thought) || null;
 }
 
 function ideas() {
-  const thought = known();
+  const thought = shownThought();
   if (!thought) return [];
   const all = thought.candidates.slice(0, 3);
   if (all.length === 0) {
@@ -312,11 +312,11 @@ function ideas() {
   return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(idea.value))}` }));
 }
 
-// A value of White's as the player to move sees it.
+// Turns White's value into the mover's.
 const mine = (value) => (view.scene.to_move === "white" ? value : -value);
 
 function ideaTable() {
-  const thought = known();
+  const thought = shownThought();
   const box = $("ideas");
   if (!thought) return box.replaceChildren();
   const table = document.createElement("table");
@@ -341,9 +341,9 @@ function cellLabel(cell, state) {
   return parts.join(", ");
 }
 
-// Beginning, and what the controls do.
+// Start and controls.
 
-async function speak() {
+async function loadTexts() {
   words = await ask(`/api/texts?${language()}`);
   document.documentElement.lang = words.language;
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
@@ -378,7 +378,7 @@ function controls() {
     wantHint = true;
     show(view);
   };
-  $("judge").onclick = () => send({ do: "judge", on: !view.judging });
+  $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
   $("analyse").onclick = () => send({ do: "analyse", on: !view.analysing });
   $("first").onclick = () => send({ do: "go", place: 0 });
   $("back").onclick = () => send({ do: "go", place: Math.max(0, view.cursor - 1) });
@@ -389,7 +389,7 @@ function controls() {
   $("theme").onclick = () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
   $("language").onchange = async (event) => {
     store.setItem("language", event.target.value);
-    await speak();
+    await loadTexts();
     show(view);
   };
   $("rules").onclick = () => {
@@ -399,7 +399,7 @@ function controls() {
   $("record-open").onclick = record;
   $("record-copy").onclick = async () => {
     $("record-text").select();
-    // The clipboard is open to pages of this machine and to secure ones; elsewhere the selection stays.
+    // Browsers allow the clipboard on this machine and over HTTPS only; elsewhere the text stays selected.
     const done = await navigator.clipboard?.writeText($("record-text").value).then(() => true, () => false);
     if (done) $("record-message").textContent = text("copied");
   };
@@ -414,14 +414,14 @@ function controls() {
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog, [data-cell]");
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
-    const keys = { u: "undo", r: "redo", h: "hint", n: "new", v: "judge", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
+    const keys = { u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last" };
     if (keys[event.key] && !$(keys[event.key]).disabled) $(keys[event.key]).click();
   });
 }
 
 async function begin() {
   theme(store.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  await speak();
+  await loadTexts();
   board = new Board($("board"), (move) => send({ do: "play", text: move }), cellLabel);
   controls();
   try {
