@@ -176,7 +176,7 @@ fn reasons_name_the_player_and_the_circles() {
             let facts = ["Weiß", "A1", "C2"];
             assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
             let text = Language::En.texts().reason(error.reason());
-            assert!(text.contains("White has gone to and fro"), "{text}");
+            assert!(text.contains("White has moved back and forth"), "{text}");
             return;
         }
     }
