@@ -30,15 +30,15 @@ def main():
     with safe_open(sys.argv[1], framework="numpy") as file:
         header = json.loads(file.metadata()["jarmo"])
         weights = {name: file.get_tensor(name).astype(np.float64) for name in file.keys()}
-    opinion = json.load(sys.stdin)["opinion"]
+    output = json.load(sys.stdin)["output"]
     features = np.zeros(header["shape"]["features"])
-    features[opinion["features"]] = 1.0
+    features[output["features"]] = 1.0
     seen = trunk(header, weights, features)
     computed, expected = [], []
     for head in ["policy", "result", "score"]:
         if f"{head}.weight" in weights:
             computed.append(layer(weights, head, seen))
-            expected.append(opinion[f"{head}_logits"])
+            expected.append(output[f"{head}_logits"])
     computed, expected = np.concatenate(computed), np.concatenate(expected)
     worst = np.abs(computed - expected).max() / np.abs(expected).max()
     print(f"{header['game']}: {len(computed)} logits, largest difference {worst:.1e} of the largest")

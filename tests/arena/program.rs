@@ -141,11 +141,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
             "the number must be even, because each opening is played from both sides; take 6 or 8",
         ),
         ("random greedy --games 0", 2, "no games; ask for at least 2"),
-        (
-            "random oracle",
-            2,
-            "unknown agent; agents are random",
-        ),
+        ("random oracle", 2, "unknown agent; agents are random"),
         (
             "random runs/oracle",
             2,
@@ -154,7 +150,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         (
             "random greedy --every 2",
             2,
-            "no run is among the agents; name one as run:DIR",
+            "no agent is a run; name one as run:DIR",
         ),
         ("random greedy --every 0", 2, "--every"),
         ("random greedy --game chess", 2, "unknown game `chess`"),

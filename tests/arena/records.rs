@@ -42,7 +42,7 @@ fn a_record_needs_only_game_and_moves_and_ignores_unknown_keys() {
         (r#"{"game":"jarmo"}"#, "missing field `moves`"),
         (
             r#"{"format":2,"game":"jarmo","moves":[]}"#,
-            "format 2, this build reads format 1",
+            "has format 2, but this build reads format 1",
         ),
     ] {
         let error = GameRecord::parse(line).unwrap_err().to_string();

@@ -156,8 +156,8 @@ const PLAY_BY_HAND: [&str; 12] = [
     "record.rs",
     "probe.rs",
     "engine",
-    "play",
     "cli/rules.rs",
+    "play/src",
 ];
 
 /// Whether a source plays an action on a position of a game.
@@ -187,7 +187,7 @@ fn every_game_is_stepped_through_the_environment() {
     for (module, path) in sources() {
         let text = fs::read_to_string(&path).unwrap();
         if plays_by_hand(&text) {
-            let inside = path.strip_prefix("src").unwrap();
+            let inside = path.strip_prefix("src").unwrap_or(&path);
             let place = PLAY_BY_HAND.iter().find(|place| inside.starts_with(place));
             let message = "step this game through `env`, or say in PLAY_BY_HAND why not";
             by_hand.insert(*place.unwrap_or_else(|| panic!("{}: {message}", path.display())));

@@ -179,17 +179,17 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
                 .and(contains("bbbbb/5/5/5/wwwww w - - 0"))
                 .and(contains("A1-C2")),
         );
-    let output = program()
+    let inspected = program()
         .args(["inspect", "--json", "--position", "start"])
         .arg(&path)
         .output()
         .unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&inspected.stdout).unwrap();
     assert_eq!(json["header"]["game"], "jarmo");
-    let opinion = &json["opinion"];
-    assert_eq!(opinion["policy"].as_array().unwrap().len(), 11);
-    assert_eq!(opinion["policy_logits"].as_array().unwrap().len(), 84);
-    assert_eq!(opinion["score_logits"].as_array().unwrap().len(), 21);
+    let output = &json["output"];
+    assert_eq!(output["policy"].as_array().unwrap().len(), 11);
+    assert_eq!(output["policy_logits"].as_array().unwrap().len(), 84);
+    assert_eq!(output["score_logits"].as_array().unwrap().len(), 21);
 }
 
 #[test]
@@ -298,5 +298,5 @@ fn what_the_arena_said_goes_into_the_header() {
         ])
         .assert()
         .code(2)
-        .stderr(contains("expected portable, avx2, avx512, avx512-bf16"));
+        .stderr(contains("expected one of `portable`, `avx2`, `avx512`, `avx512-bf16`"));
 }

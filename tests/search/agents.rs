@@ -46,7 +46,7 @@ fn specs_write_what_they_read() {
         "rollout",
         "rollout:800",
         "uniform:32?root=puct&cpuct=2.5&fpu=0&keep=yes&mb=1&tables=/a b/50%25+x=y?",
-        "alphabeta:200000?mb=16&lines=3",
+        "alphabeta:200000?lines=3&mb=16",
         "checkpoints/jarmo.safetensors?sims=64",
         "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
         "tables:a:b.safetensors?sims=5",
@@ -144,7 +144,10 @@ fn errors_about_specs_list_the_alternatives() {
 #[test]
 fn impossible_settings_are_refused_when_the_agent_is_built() {
     let cases = [
-        ("rollout?sims=0", "0 simulations are only possible for agent files"),
+        (
+            "rollout?sims=0",
+            "0 simulations are only possible for agent files",
+        ),
         ("uniform?cpuct=1", "`cpuct` needs root=puct"),
         ("rollout?root=gumbel&fpu=1", "`fpu` needs root=puct"),
         (

@@ -198,7 +198,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
         .code(2)
         .stdout(is_empty())
         .stderr(contains(
-            "--nodes 0 asks networks without search, and no agent has one",
+            "--nodes 0 needs an agent with a network",
         ));
 }
 

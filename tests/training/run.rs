@@ -284,7 +284,7 @@ fn a_config_that_contradicts_the_run_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("selfplay.games must stay the same"),
+        error.contains("it must stay the same"),
         "{error}"
     );
 }
@@ -429,7 +429,7 @@ fn a_path_that_cannot_be_written_is_named() {
     program(&["train", "--set", "evaluation.games=5"])
         .assert()
         .code(2)
-        .stderr(contains("every opening is played from both sides"));
+        .stderr(contains("each opening is played from both sides"));
 }
 
 #[test]

@@ -238,9 +238,13 @@ fn saved_games_that_do_not_fit_are_refused() {
         (
             "/moves/3/0/policy",
             json!([1.0]),
-            "a policy is not that of its position",
+            "a policy does not fit its position",
         ),
-        ("/moves", json!([]), "0 games were saved, but selfplay.games is 12"),
+        (
+            "/moves",
+            json!([]),
+            "0 games were saved, but selfplay.games is 12",
+        ),
     ] {
         let mut state = saved.clone();
         *state.pointer_mut(place).unwrap() = wrong;

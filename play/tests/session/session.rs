@@ -241,7 +241,7 @@ fn invalid_settings_are_refused_with_the_choices() {
             .unwrap()
     };
     let people = ["human", "human"];
-    assert!(make("chess", None, people).contains("there are jarmo"));
+    assert!(make("chess", None, people).contains("choose one of jarmo"));
     assert!(make("jarmo", Some("x"), people).contains("illegal position"));
     assert!(make("jarmo", None, ["unknown", "human"]).contains("a player is `human`, a level"));
     let mut session = session("jarmo", people);
