@@ -298,5 +298,7 @@ fn what_the_arena_said_goes_into_the_header() {
         ])
         .assert()
         .code(2)
-        .stderr(contains("expected one of `portable`, `avx2`, `avx512`, `avx512-bf16`"));
+        .stderr(contains(
+            "expected one of `portable`, `avx2`, `avx512`, `avx512-bf16`",
+        ));
 }

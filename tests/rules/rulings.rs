@@ -160,7 +160,11 @@ fn g1_placements_come_before_or_after_the_move_and_pass_only_ends_a_turn() {
             .starts_with("2W2/5/2b2/2w2/1w3 w moved 1,0 1,0")
     );
     assert_eq!(table.legal(), "@A1 @C1 @D1 @E1 pass");
-    assert!(table.refusal("C2-A1").contains("move of this turn has been played"));
+    assert!(
+        table
+            .refusal("C2-A1")
+            .contains("move of this turn has been played")
+    );
     let kept = Table::at(Guard::standard(), &table.text())
         .play("pass")
         .text();
@@ -189,7 +193,11 @@ fn g3_a_captured_guard_does_not_come_back() {
     assert!(table.text().ends_with("b start 0,1 0,1 0 5"));
     let mut table = Table::at(Guard::standard(), "3b1/5/1B3/5/w4 w start 0,0 0,1 0 4");
     table.play("A1xB3 D5-B4 B3-C3");
-    assert!(table.refusal("@A5").contains("captured guards do not return"));
+    assert!(
+        table
+            .refusal("@A5")
+            .contains("captured guards do not return")
+    );
 }
 
 #[test]

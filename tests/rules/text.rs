@@ -157,7 +157,7 @@ fn guard_positions_are_refused_by_field() {
             (
                 "2W2/5/2b2/2w2/1w3 w moved 1,0 1,0 1 9",
                 "passes",
-                "0 is expected",
+                "expected 0",
             ),
             (
                 "bbbbb/5/5/5/wwwww w start 0,0 0,0 3 0",

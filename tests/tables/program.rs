@@ -197,9 +197,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
         .assert()
         .code(2)
         .stdout(is_empty())
-        .stderr(contains(
-            "--nodes 0 needs an agent with a network",
-        ));
+        .stderr(contains("--nodes 0 needs an agent with a network"));
 }
 
 #[cfg(feature = "net")]

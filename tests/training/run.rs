@@ -283,10 +283,7 @@ fn a_config_that_contradicts_the_run_is_refused() {
     let error = run_quietly(ConnectFour::new(0), &config, &folder)
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("it must stay the same"),
-        "{error}"
-    );
+    assert!(error.contains("it must stay the same"), "{error}");
 }
 
 #[test]

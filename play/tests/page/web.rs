@@ -167,7 +167,11 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         r#"{"game":"chess"}"#,
     );
     assert_eq!(opening.status, 422);
-    assert!(opening.body.contains("choose one of jarmo"), "{}", opening.body);
+    assert!(
+        opening.body.contains("choose one of jarmo"),
+        "{}",
+        opening.body
+    );
     assert_eq!(request(address, "GET", "/api/session", &[], "").status, 400);
     assert_eq!(look(address, &"0".repeat(32), "").status, 404);
     assert_eq!(look(address, &id, "?since=x").status, 400);
