@@ -162,8 +162,9 @@ const PLAY_BY_HAND: [&str; 12] = [
 
 /// Whether a source plays an action on a position of a game.
 fn plays_by_hand(text: &str) -> bool {
-    let text: String = text
-        .chars()
+    let code = text.lines().filter(|line| !line.trim().starts_with("//"));
+    let text: String = code
+        .flat_map(str::chars)
         .filter(|symbol| !symbol.is_whitespace())
         .collect();
     let calls = ["game.play(", "game().play(", "Game::play(", ".play(&mut"];
