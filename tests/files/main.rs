@@ -1,5 +1,6 @@
 //! Files that outlive a run: agents, networks in them, samples.
 
+#[cfg(feature = "cli")]
 #[path = "../common/nets.rs"]
 mod nets;
 
