@@ -27,7 +27,7 @@ pub struct Plain<'a, W> {
 
 /// What a line asked for.
 enum Next {
-    /// Draw the board and go on.
+    /// Draw the board and continue.
     Draw,
     /// Go on.
     Ask,
@@ -48,7 +48,7 @@ impl<'a, W: Write> Plain<'a, W> {
         }
     }
 
-    /// Reads lines until the input ends or somebody leaves.
+    /// Reads lines until the input ends or the user quits.
     pub fn run(&mut self, input: impl BufRead) -> io::Result<()> {
         if let Some(line) = words::crew(self.texts, self.session) {
             self.say(&line)?;
@@ -246,7 +246,7 @@ impl<'a, W: Write> Plain<'a, W> {
         Ok(())
     }
 
-    /// Does a job here and now. A problem of the agent is told; then there is no thought.
+    /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
     fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
         match job.run(&mut self.shelf, &AtomicBool::new(false), 1) {
             Ok(thought) => {

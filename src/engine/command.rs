@@ -5,39 +5,39 @@ use std::time::Duration;
 /// A line of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command<'a> {
-    /// Who are you?
+    /// `ugi`: the name of the engine and its options.
     Ugi,
-    /// Are you there?
+    /// `isready`.
     IsReady,
-    /// What comes next has nothing to do with what was before.
+    /// The next position belongs to another game.
     NewGame,
     /// A position, as text or the start, and moves from there.
     Position {
         text: Option<&'a str>,
         moves: Vec<&'a str>,
     },
-    /// Think.
+    /// Search.
     Go(Spend),
-    /// Stop thinking and answer.
+    /// End the search and answer.
     Stop,
     /// A question about the position.
     Query(Query),
     /// A setting.
     SetOption { name: &'a str, value: &'a str },
-    /// Good bye.
+    /// End the engine.
     Quit,
 }
 
-/// What may be spent on a choice.
+/// The budget of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spend {
-    /// What the agent's spec says.
+    /// That of the agent's spec.
     Usual,
-    /// So many nodes or simulations.
+    /// A number of nodes or simulations.
     Nodes(u64),
-    /// So much time.
+    /// A time.
     Time(Duration),
-    /// As long as nobody says stop.
+    /// Until `stop`.
     Endless,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Query {
     FirstToMove,
     /// Is the game over?
     GameOver,
-    /// Who won?
+    /// The result of the game.
     Result,
 }
 

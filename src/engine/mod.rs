@@ -102,7 +102,7 @@ struct Session<'scope, 'env, G: CatalogGame, W> {
 }
 
 impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env, G, W> {
-    /// Does what a line says, and says whether to go on.
+    /// Executes a line. False ends the engine.
     fn obey(&mut self, line: &str, scope: &'scope Scope<'scope, 'env>) -> io::Result<bool> {
         let command = match command::parse(line) {
             Ok(Some(command)) => command,
@@ -255,7 +255,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         }
         let Thinking::No(mut thinker) = std::mem::replace(&mut self.thinking, Thinking::Changing)
         else {
-            unreachable!("only a free session is told to go");
+            unreachable!("`go` is refused while a search runs");
         };
         let stop = Arc::new(AtomicBool::new(false));
         let search = Search {
@@ -329,7 +329,7 @@ struct Search<G: CatalogGame> {
 }
 
 impl<G: CatalogGame> Search<G> {
-    /// Thinks, and writes what comes of it. Whoever reads is gone if writing fails; the next line that
+    /// Searches and writes the result. If writing fails, the reader is gone; the next line that
     /// the session writes will tell.
     fn run(self, thinker: &mut Thinker<G>, out: &Mutex<impl Write + Send>) {
         let start = Instant::now();

@@ -339,7 +339,7 @@ fn a_leaf_from_before_a_restart_is_refused() {
     let mut tree = Tree::new(game.clone(), GUMBEL, limit, game.start());
     tree.plan(8, 8, &[], 0);
     let Step::Evaluate(leaf) = tree.select() else {
-        panic!("the root wants to be judged");
+        panic!("the root needs an evaluation");
     };
     tree.restart(game.start());
     tree.expand(leaf, &[], &Evaluation::of(Value::EVEN));

@@ -1,4 +1,4 @@
-//! Who may ask: requests that a page of another site made a browser send are turned away.
+//! Refuses requests that a page of another site made a browser send.
 
 use std::net::IpAddr;
 

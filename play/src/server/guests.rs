@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(30);
 /// How long to wait where the system cannot give another connection, for want of file handles, say.
 const RESPITE: Duration = Duration::from_secs(1);
 
-/// What a connection is told for which there is no room.
+/// The answer to a connection beyond the limit.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\n\
                       Content-Type: application/json\r\nContent-Length: 73\r\n\r\n\
                       {\"error\":\"too many connections are open to this server; try again later\"}";
@@ -63,7 +63,7 @@ fn say_goodbye(stream: TcpStream) {
 
 type Connection = http1::Connection<TokioIo<TcpStream>, Desk>;
 
-/// Serves a connection until it is closed or its time is up. Whoever breaks off hurts only himself.
+/// Serves a connection until it is closed or its time is up. A broken connection affects no other.
 async fn stay(connection: Connection, _guest: Guest, time: Duration) {
     let mut connection = pin!(connection);
     if timeout(time, connection.as_mut()).await.is_err() {
@@ -170,7 +170,10 @@ mod tests {
         assert!(admit("127.0.0.1").is_none() && admit("10.0.0.2").is_none());
         drop((second, third, here));
         let open = guests.lock();
-        assert!(open.all == 0 && open.from.is_empty(), "nobody is left");
+        assert!(
+            open.all == 0 && open.from.is_empty(),
+            "no connection is left"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The threads that think. A session gets one of them for one thought at a time and then goes to the
-//! end of the queue, so nobody waits for all thoughts of somebody else. The more sessions wait, the
-//! shorter each thought.
+//! The threads that search. A session gets one thread for one search and then moves to the end of the
+//! queue, so no session waits for all searches of another. The more sessions wait, the shorter each
+//! search.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn work(rooms: &Arc<Rooms>, runtime: &Handle) {
             }
             Ok(Err(problem)) => inside.trouble = Some(problem),
             Err(_) => {
-                // A bug of an agent must cost one session its answers, and nobody else anything.
+                // A bug in an agent affects this session alone.
                 shelf = Shelf::new();
                 inside.trouble = Some("the agent failed; choose another one".to_owned());
             }

@@ -16,9 +16,9 @@ use crate::session::{Job, Session};
 pub struct Bounds {
     /// Sessions open at once.
     pub sessions: usize,
-    /// A session nobody asked for in this time is closed.
+    /// A session without requests for this time is closed.
     pub idle: Duration,
-    /// When there is no room, a session nobody asked for in this time makes room.
+    /// At the limit, a session without requests for this time is closed to make room.
     pub idle_if_full: Duration,
     /// Threads that think.
     pub thinkers: usize,
@@ -110,7 +110,7 @@ impl Rooms {
         Some(room)
     }
 
-    /// Closes sessions that nobody asked for in a long time.
+    /// Closes sessions without recent requests.
     fn clear(&self, open: &mut HashMap<String, Arc<Room>>) {
         let bounds = self.options.bounds;
         let full = open.len() >= bounds.sessions;
@@ -190,7 +190,7 @@ impl Room {
         *self.version.borrow()
     }
 
-    /// Waits for a version other than the one somebody has seen, but not for ever.
+    /// Waits for a version other than the one the page has, up to a limit.
     pub(super) async fn wait_past(&self, seen: u64, patience: Duration) {
         let mut versions = self.version.subscribe();
         let changed = versions.wait_for(|version| *version != seen);
@@ -198,7 +198,7 @@ impl Room {
     }
 }
 
-/// A lock that survives a panic of somebody else's: sessions are changed in whole steps.
+/// A lock that survives a panic of another thread, because sessions change in whole steps.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }

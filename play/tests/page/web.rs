@@ -50,7 +50,7 @@ fn look(address: SocketAddr, id: &str, query: &str) -> Answer {
     )
 }
 
-/// Waits until nobody thinks.
+/// Waits until no search runs.
 fn settled(address: SocketAddr, id: &str) -> Value {
     let began = Instant::now();
     let mut view = look(address, id, "").json();
@@ -512,7 +512,7 @@ fn two_hundred_games_against_the_best_level() {
         "{:?}",
         began.elapsed()
     );
-    // Whoever comes now is answered at once.
+    // A new connection is answered at once.
     let (id, _) = open(address, json!({"black": "human"}));
     let began = Instant::now();
     assert_eq!(
