@@ -151,6 +151,7 @@ impl AgentFile {
     pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, FileError> {
         let (header, arrays) = FORMAT.read::<AgentHeader>(bytes)?;
         let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "")?;
+        weights.check_range().map_err(|error| error.to_string())?;
         Ok(AgentFile { header, weights })
     }
 }

@@ -9,6 +9,9 @@ use super::config::{NetConfig, NetError, NetShape};
 use super::container::{Array, array};
 use crate::random::Stream;
 
+/// The largest number that a network may compute. It leaves room for the arithmetic of search on outputs.
+const MAX_NUMBER: f64 = 1e30;
+
 /// One weight tensor, row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -129,6 +132,51 @@ impl Weights {
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
         Weights::new(config, shape, tensors).map_err(|error| error.to_string())
+    }
+
+    /// Refuses weights with which a sum could leave the range of `f32`. Search relies on finite outputs, so
+    /// every network passes here before it plays.
+    pub fn check_range(&self) -> Result<(), NetError> {
+        let largest = self.largest_number();
+        if largest <= MAX_NUMBER {
+            return Ok(());
+        }
+        Err(NetError(format!(
+            "the numbers that the network computes could reach {largest:.1e}, above {MAX_NUMBER:.0e}, and overflow"
+        )))
+    }
+
+    /// A bound on the absolute value of every number that the network computes, whatever features are
+    /// set: every layer with the largest inputs it can have. It is infinite or NaN where f64 overflows.
+    fn largest_number(&self) -> f64 {
+        let layer = |name: &str, inputs: &[f64]| -> Vec<f64> {
+            let [matrix, bias] = self.layer(name);
+            let mut sums: Vec<f64> = bias.iter().map(|&bias| f64::from(bias).abs()).collect();
+            for (row, input) in matrix.chunks_exact(bias.len()).zip(inputs) {
+                for (sum, &weight) in sums.iter_mut().zip(row) {
+                    *sum += input * f64::from(weight).abs();
+                }
+            }
+            sums
+        };
+        let mut trunk = layer("stem", &vec![1.0; self.shape.features]);
+        for block in 0..self.config.blocks {
+            let added = layer(&format!("blocks.{block}"), &trunk);
+            for (sum, added) in trunk.iter_mut().zip(added) {
+                *sum += added;
+            }
+        }
+        let heads = self.shape.heads().flat_map(|(name, _)| layer(name, &trunk));
+        let outputs: Vec<f64> = heads.collect();
+        let numbers = trunk.into_iter().chain(outputs);
+        // Unlike `f64::max` this keeps a NaN.
+        numbers.fold(0.0, |most, one| {
+            if one > most || one.is_nan() {
+                one
+            } else {
+                most
+            }
+        })
     }
 
     /// The architecture.

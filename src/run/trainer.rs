@@ -117,6 +117,9 @@ impl<'a> Trainer<'a> {
             }
             taken.push(self.learner.step(&self.batch)?);
         }
+        if steps > 0 {
+            self.learner.check_average()?;
+        }
         Ok(Learned {
             steps: taken,
             time: begun.elapsed(),

@@ -132,6 +132,16 @@ impl Learner {
         &self.average
     }
 
+    /// Refuses averaged weights with which a network could overflow.
+    pub fn check_average(&self) -> Result<(), LearnError> {
+        self.average.check_range().map_err(|error| {
+            LearnError(format!(
+                "step {}: {error}; lower learner.rate and resume from the last checkpoint",
+                self.steps()
+            ))
+        })
+    }
+
     /// The losses and gradients of a batch with these weights. The learner does not change.
     ///
     /// # Panics

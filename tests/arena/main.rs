@@ -1,5 +1,6 @@
 //! Matches, ratings, and the engine protocol.
 
+#[cfg(feature = "cli")]
 #[path = "../common/nets.rs"]
 mod nets;
 

@@ -52,6 +52,40 @@ fn what_is_saved_is_loaded_bit_by_bit() {
 }
 
 #[test]
+fn weights_that_could_overflow_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    let bytes = jarmo_agent().to_bytes();
+    let first = bytes.len() - 4 * jarmo_agent().weights().parameters();
+    let refused = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let error = AgentFile::load(&path).err().map(|error| error.to_string());
+        if let Some(error) = &error {
+            assert!(error.starts_with(path.to_str().unwrap()), "{error}");
+            assert!(
+                error.contains("overflow") || error.contains("finite"),
+                "{error}"
+            );
+        }
+        error.is_some()
+    };
+    let mut large = bytes.clone();
+    for number in large[first..].chunks_exact_mut(4) {
+        number.copy_from_slice(&1e30_f32.to_le_bytes());
+    }
+    assert!(refused(&large));
+    // One bit makes a small number a huge one. Zeros become 2, which any sum can take.
+    let mut refusals = 0;
+    for place in (first..bytes.len()).step_by(4 * 997) {
+        let mut damaged = bytes.clone();
+        damaged[place + 3] ^= 0x40;
+        refusals += usize::from(refused(&damaged));
+    }
+    assert!(refusals > 10, "{refusals}");
+    assert!(!refused(&bytes));
+}
+
+#[test]
 fn a_file_for_something_else_is_refused_with_both_named() {
     let file = jarmo_agent();
     let jarmo = Jarmo::standard();

@@ -236,6 +236,24 @@ fn a_loss_that_explodes_stops_the_run_and_keeps_its_checkpoint() {
 }
 
 #[test]
+fn weights_that_could_overflow_stop_the_run_and_keep_its_checkpoint() {
+    let home = tempfile::tempdir().unwrap();
+    let mut config = config(&["run.steps=40"]);
+    let folder = RunFolder::create(home.path(), &config, None).unwrap();
+    train(&folder, &config, usize::MAX);
+    let before = fs::read(folder.newest_agent().unwrap()).unwrap();
+    config.run.steps = 200;
+    for rate in [1e20, f32::MAX] {
+        config.learner.rate = rate;
+        let error = run_quietly(ConnectFour::new(0), &config, &folder).unwrap_err();
+        let error = error.to_string();
+        assert!(error.contains("lower learner.rate"), "{error}");
+        assert!(error.contains("jarmo train --resume"), "{error}");
+        assert_eq!(fs::read(folder.newest_agent().unwrap()).unwrap(), before);
+    }
+}
+
+#[test]
 fn a_folder_in_use_or_of_another_game_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let config = config(&["run.steps=20"]);
