@@ -7,8 +7,7 @@ use crate::replay::ReplaySettings;
 use crate::train::LearnerConfig;
 
 pub(super) fn replay(replay: &ReplaySettings) -> Result<(), ConfigError> {
-    from_one("replay.capacity", replay.capacity as f64)?;
-    share("replay.surprise", replay.surprise)
+    from_one("replay.capacity", replay.capacity as f64)
 }
 
 pub(super) fn learner(learner: &LearnerConfig) -> Result<(), ConfigError> {

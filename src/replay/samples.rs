@@ -15,8 +15,6 @@ pub struct Sample {
     pub result: [f32; 3],
     /// The score difference at the end of the game.
     pub score: i8,
-    /// The divergence of the policy target from the network's policy, in nats.
-    pub surprise: f32,
 }
 
 /// A borrowed [`Sample`].
@@ -32,8 +30,6 @@ pub struct SampleView<'a> {
     pub result: [f32; 3],
     /// See [`Sample::score`].
     pub score: i8,
-    /// See [`Sample::surprise`].
-    pub surprise: f32,
 }
 
 /// Samples in the order in which they were added.
@@ -46,7 +42,6 @@ pub struct Samples {
     pub(super) action_ends: Vec<u32>, // [samples], the end of each one's actions
     pub(super) results: Vec<f32>,     // [samples, 3]
     pub(super) scores: Vec<i8>,
-    pub(super) surprises: Vec<f32>,
 }
 
 impl Samples {
@@ -72,7 +67,6 @@ impl Samples {
         self.action_ends.push(self.actions.len() as u32);
         self.results.extend_from_slice(&sample.result);
         self.scores.push(sample.score);
-        self.surprises.push(sample.surprise);
     }
 
     /// Appends other samples.
@@ -87,7 +81,6 @@ impl Samples {
         self.action_ends.extend(ends.map(|end| actions + end));
         self.results.extend_from_slice(&other.results);
         self.scores.extend_from_slice(&other.scores);
-        self.surprises.extend_from_slice(&other.surprises);
     }
 
     /// The number of samples.
@@ -116,7 +109,6 @@ impl Samples {
             policy: &self.policy[actions],
             result: self.results.as_chunks().0[index],
             score: self.scores[index],
-            surprise: self.surprises[index],
         }
     }
 

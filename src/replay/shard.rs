@@ -44,7 +44,6 @@ impl Samples {
             action_ends: numbers(&arrays, "action_ends")?,
             results: numbers(&arrays, "results")?,
             scores: numbers(&arrays, "scores")?,
-            surprises: numbers(&arrays, "surprises")?,
         };
         if checksum(&samples.arrays()) != header.checksum {
             return Err("its checksum does not fit".to_owned().into());
@@ -55,7 +54,7 @@ impl Samples {
         Ok(samples)
     }
 
-    fn arrays(&self) -> [Array; 8] {
+    fn arrays(&self) -> [Array; 7] {
         [
             Array::flat("features", &self.features),
             Array::flat("feature_ends", &self.feature_ends),
@@ -64,7 +63,6 @@ impl Samples {
             Array::flat("action_ends", &self.action_ends),
             Array::flat("results", &self.results),
             Array::flat("scores", &self.scores),
-            Array::flat("surprises", &self.surprises),
         ]
     }
 
@@ -75,7 +73,6 @@ impl Samples {
             self.action_ends.len(),
             self.results.len() / RESULTS,
             self.scores.len(),
-            self.surprises.len(),
         ];
         let shape = &header.origin.shape;
         let points = shape.points as i64;
@@ -91,7 +88,6 @@ impl Samples {
             && are_shares(&self.policy)
             && are_shares(&self.results)
             && self.scores.iter().all(|&s| i64::from(s).abs() <= points)
-            && self.surprises.iter().all(|&s| s.is_finite() && s >= 0.0)
     }
 }
 

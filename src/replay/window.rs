@@ -19,8 +19,6 @@ use crate::random::Stream;
 pub struct ReplaySettings {
     /// Samples in the window. The oldest are dropped, one file at a time.
     pub capacity: usize,
-    /// The share of the drawing weight that follows a sample's surprise: 0 draws uniformly.
-    pub surprise: f32,
 }
 
 /// The newest samples, and their files in a folder.
@@ -37,7 +35,6 @@ pub struct Replay {
 struct Shard {
     number: u64,
     samples: Samples,
-    weights: Vec<f64>, // [samples], cumulative
 }
 
 /// A replay file or folder that cannot be read or written.
@@ -89,8 +86,7 @@ impl Replay {
             match samples {
                 Ok(samples) => {
                     replay.total += samples.len();
-                    let shard = Shard::new(number, samples, settings.surprise);
-                    replay.shards.push_front(shard);
+                    replay.shards.push_front(Shard { number, samples });
                 }
                 Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
             }
@@ -109,8 +105,7 @@ impl Replay {
         write_whole(&path, &samples.to_bytes(&self.origin)).map_err(failed(path))?;
         self.next += 1;
         self.total += samples.len();
-        let shard = Shard::new(number, samples, self.settings.surprise);
-        self.shards.push_back(shard);
+        self.shards.push_back(Shard { number, samples });
         while let Some(oldest) = self.shards.front() {
             let rest = self.total - oldest.samples.len();
             if rest < self.settings.capacity {
@@ -173,18 +168,15 @@ impl Replay {
     /// # Panics
     /// Panics if the window is empty.
     pub fn draw(&self, stream: &mut Stream) -> SampleView<'_> {
-        let all: f64 = self.shards.iter().map(Shard::weight).sum();
-        let mut place = stream.random::<f64>() * all;
-        let mut chosen = self.shards.back().expect("a window with samples");
+        let last = self.total.checked_sub(1).expect("a window with samples");
+        let mut place = ((stream.random::<f64>() * self.total as f64) as usize).min(last);
         for shard in &self.shards {
-            if place < shard.weight() {
-                chosen = shard;
-                break;
+            if place < shard.samples.len() {
+                return shard.samples.get(place);
             }
-            place -= shard.weight();
+            place -= shard.samples.len();
         }
-        let index = chosen.weights.partition_point(|&sum| sum <= place);
-        chosen.samples.get(index.min(chosen.samples.len() - 1))
+        unreachable!("the shards hold all samples")
     }
 
     /// Every sample, oldest first.
@@ -194,39 +186,6 @@ impl Replay {
 
     fn path(&self, number: u64) -> PathBuf {
         self.folder.join(format!("{number:08}.safetensors"))
-    }
-}
-
-impl Shard {
-    /// Weights are 1 on average: `1 - share`, plus `share` in proportion to surprise.
-    fn new(number: u64, samples: Samples, share: f32) -> Shard {
-        let count = samples.len() as f64;
-        let total: f64 = samples
-            .iter()
-            .map(|sample| f64::from(sample.surprise))
-            .sum();
-        let mean = total / count;
-        let share = if mean > 0.0 { f64::from(share) } else { 0.0 };
-        let mut sum = 0.0;
-        let weights = samples.iter().map(|sample| {
-            let surprise = if share > 0.0 {
-                share * f64::from(sample.surprise) / mean
-            } else {
-                0.0
-            };
-            sum += 1.0 - share + surprise;
-            sum
-        });
-        let weights = weights.collect();
-        Shard {
-            number,
-            samples,
-            weights,
-        }
-    }
-
-    fn weight(&self) -> f64 {
-        self.weights.last().copied().unwrap_or(0.0)
     }
 }
 

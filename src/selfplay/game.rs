@@ -25,9 +25,8 @@ struct Searched {
 /// The result of searching one position.
 #[derive(Debug)]
 pub(super) struct SearchResult {
-    pub(super) actions: Vec<u16>, // the legal ones
-    pub(super) policy: Vec<f32>,  // of `actions`
-    pub(super) surprise: f32,
+    pub(super) actions: Vec<u16>,  // the legal ones
+    pub(super) policy: Vec<f32>,   // of `actions`
     pub(super) expected: [f32; 3], // win, draw and loss of the mover after the chosen action
 }
 
@@ -59,7 +58,6 @@ impl Record {
     pub(super) fn save(&self) -> Vec<SavedSearch> {
         let moves = self.moves.iter().map(|Searched { found, .. }| SavedSearch {
             policy: found.policy.clone(),
-            surprise: found.surprise,
             expected: found.expected,
         });
         moves.collect()
@@ -84,7 +82,6 @@ impl Record {
             let found = SearchResult {
                 actions: legal.iter().map(|action| action.0).collect(),
                 policy: saved.policy.clone(),
-                surprise: saved.surprise,
                 expected: saved.expected,
             };
             record.push(rules, position, found);
@@ -125,7 +122,6 @@ impl Record {
                 policy: found.policy,
                 result: found.expected,
                 score: outcome.score_difference(searched.mover),
-                surprise: found.surprise,
             });
         }
     }

@@ -185,7 +185,6 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let root_actions = tree.root_actions();
         let found = SearchResult {
             actions: legal.iter().map(|action| action.0).collect(),
-            surprise: divergence(&root_actions, &policy),
             policy,
             expected: expected(tree, &root_actions, action).results(),
         };
@@ -206,16 +205,4 @@ fn expected<G: Game>(tree: &Tree<G>, actions: &[RootAction], chosen: Action) -> 
     let chosen = actions.iter().find(|root| root.action == chosen);
     let value = chosen.and_then(|root| root.value).or(tree.value());
     value.expect("the search evaluated the root")
-}
-
-/// The Kullback-Leibler divergence of the policy after search from the priors, in nats.
-fn divergence(actions: &[RootAction], policy: &[f32]) -> f32 {
-    let parts = policy.iter().zip(actions).map(|(&share, action)| {
-        if share > 0.0 {
-            share * (share / action.prior.max(f32::MIN_POSITIVE)).ln()
-        } else {
-            0.0
-        }
-    });
-    parts.sum::<f32>().max(0.0)
 }

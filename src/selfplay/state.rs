@@ -15,6 +15,5 @@ pub struct GamesState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedSearch {
     pub(super) policy: Vec<f32>, // of the legal actions
-    pub(super) surprise: f32,
     pub(super) expected: [f32; 3],
 }

@@ -17,7 +17,6 @@ fn sample(number: u16) -> Sample {
         actions,
         result: [0.5, 0.25, 0.25],
         score: (number % 21) as i8 - 10,
-        surprise: f32::from(number % 4),
     }
 }
 
@@ -34,10 +33,7 @@ fn origin() -> GameVersion {
 }
 
 fn open(folder: &Path, capacity: usize) -> (Replay, Vec<String>) {
-    let settings = ReplaySettings {
-        capacity,
-        surprise: 0.0,
-    };
+    let settings = ReplaySettings { capacity };
     Replay::open(folder, settings, origin()).unwrap()
 }
 
@@ -58,7 +54,6 @@ fn samples_come_back_from_their_bytes() {
             assert_eq!(view.policy, expected.policy);
             assert_eq!(view.result, expected.result);
             assert_eq!(view.score, expected.score);
-            assert_eq!(view.surprise, expected.surprise);
         }
     }
     let mut together = samples(0..40);
@@ -199,33 +194,24 @@ fn a_damaged_file_is_skipped_with_a_warning() {
 }
 
 #[test]
-fn drawing_follows_surprise_as_far_as_it_is_told_to() {
-    for (share, expected) in [
-        (0.0, [0.25; 4]),
-        (0.5, [0.125, 5.0 / 24.0, 7.0 / 24.0, 0.375]),
-    ] {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = ReplaySettings {
-            capacity: 1000,
-            surprise: share,
-        };
-        let (mut replay, _) = Replay::open(folder.path(), settings, origin()).unwrap();
-        replay.push(samples(0..100)).unwrap();
-        replay.push(samples(100..200)).unwrap();
-        let mut stream = stream(1, 0);
-        let mut counts = [0.0; 4];
-        let draws = 40_000;
-        let mut newer = 0;
-        for _ in 0..draws {
-            let drawn = replay.draw(&mut stream);
-            counts[drawn.surprise as usize] += 1.0 / f64::from(draws);
-            newer += u32::from(drawn.features[0] >= 100);
-        }
-        for (count, expected) in counts.iter().zip(expected) {
-            assert!((count - expected).abs() < 0.015, "{share}: {counts:?}");
-        }
-        assert!((f64::from(newer) / f64::from(draws) - 0.5).abs() < 0.015);
+fn every_sample_of_the_window_is_drawn_equally_often() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = ReplaySettings { capacity: 1000 };
+    let (mut replay, _) = Replay::open(folder.path(), settings, origin()).unwrap();
+    replay.push(samples(0..50)).unwrap();
+    replay.push(samples(50..200)).unwrap();
+    let mut stream = stream(1, 0);
+    let draws = 40_000;
+    let mut counts = [0; 4]; // of 50 samples each, 200 +- 14 times a sample
+    for _ in 0..draws {
+        counts[usize::from(replay.draw(&mut stream).features[0]) / 50] += 1;
     }
+    assert!(
+        counts
+            .iter()
+            .all(|&count: &i32| (count - draws / 4).abs() < 400),
+        "{counts:?}"
+    );
 }
 
 #[test]
@@ -233,10 +219,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let settings = ReplaySettings {
-        capacity: 1,
-        surprise: 0.0,
-    };
+    let settings = ReplaySettings { capacity: 1 };
     let error = Replay::open(&file.join("replay"), settings, origin())
         .err()
         .unwrap();

@@ -116,8 +116,8 @@ fn errors_name_the_setting_and_the_remedy() {
         ("learner.rate=-1.0", "learner.rate = -1: it must be above 0"),
         ("learner.rate=nan", "learner.rate = NaN: it must be above 0"),
         (
-            "replay.surprise=2.0",
-            "replay.surprise = 2: it must be from 0 to 1",
+            "learner.average=2.0",
+            "learner.average = 2: it must be from 0 to 1",
         ),
         (
             "run.minutes=-1.0",

@@ -75,7 +75,6 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
         let sum: f32 = sample.policy.iter().sum();
         assert!((sum - 1.0).abs() < 1e-4, "{id}: {sum}");
         assert!(sample.actions.is_sorted());
-        assert!(sample.surprise >= 0.0 && sample.surprise.is_finite());
         if game.max_points() > 0 {
             let sign = i32::from(sample.score.signum());
             let [win, draw, loss] = sample.result;
