@@ -11,7 +11,7 @@ use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::game::{Action, ActionError, Mask, Outcome, Player, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
-use jarmo::view::{Gesture, Layout, Note, Piece, Tally};
+use jarmo::view::{Gesture, Layout, Note, Piece, SideCount};
 
 /// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
 /// Moves after the cursor are kept until a move is played at the cursor.
@@ -87,7 +87,7 @@ pub struct Scene {
     /// The effect of the previous move on the board.
     pub last: Option<Gesture>,
     /// Numbers beside the board.
-    pub tallies: Vec<Tally>,
+    pub tallies: Vec<SideCount>,
     /// Notes beside the board.
     pub notes: Vec<Note>,
 }

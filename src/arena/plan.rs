@@ -3,7 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
-use super::runner::{FinishedGame, Setup};
+use super::runner::{ArenaGame, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
 use crate::env::positions;
@@ -46,7 +46,7 @@ impl<G: Game> GamePlan<'_, G> {
     }
 
     /// The record of a finished game.
-    pub(super) fn record(&self, finished: &FinishedGame) -> GameRecord {
+    pub(super) fn record(&self, finished: &ArenaGame) -> GameRecord {
         let id = finished.id;
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
@@ -71,7 +71,7 @@ impl<G: Game> GamePlan<'_, G> {
     }
 
     /// The game of this tournament that a record holds; `None` if the game did not end.
-    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<FinishedGame>, String> {
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<ArenaGame>, String> {
         let mark = record.arena.ok_or("it was not played by `jarmo arena`")?;
         let same = |what: &str, recorded: Option<u64>, expected: Option<u64>| {
             if recorded == expected {
@@ -137,7 +137,7 @@ impl<G: Game> GamePlan<'_, G> {
         if outcome != record.outcome {
             return Err("its moves do not lead to its recorded result".to_owned());
         }
-        Ok(outcome.map(|outcome| FinishedGame {
+        Ok(outcome.map(|outcome| ArenaGame {
             id: GameId {
                 bout,
                 pair: mark.pair,

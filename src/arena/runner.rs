@@ -45,7 +45,7 @@ pub(super) struct Setup<P> {
 
 /// A finished game.
 #[derive(Clone, Debug)]
-pub(super) struct FinishedGame {
+pub(super) struct ArenaGame {
     /// Its place in the tournament.
     pub id: GameId,
     /// All actions, including those of the opening.
@@ -75,7 +75,7 @@ pub(super) fn run<G: Game>(
     setup: impl Fn(GameId) -> Setup<G::Position> + Sync,
     (budget, in_flight): (Budget, usize),
     stop: &AtomicBool,
-    mut collect: impl FnMut(Option<FinishedGame>) -> ControlFlow<()>,
+    mut collect: impl FnMut(Option<ArenaGame>) -> ControlFlow<()>,
 ) {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(0);
@@ -121,7 +121,7 @@ struct TeamGames<'a, G: Game> {
     team: Team<G>,
     budget: Budget,
     halt: &'a AtomicBool,
-    sender: Sender<FinishedGame>,
+    sender: Sender<ArenaGame>,
     env: env::Shard<G>,
     running: Vec<Option<Running>>, // [slots], `None` if idle
     actions: Vec<Action>,          // [slots], of the current round
@@ -226,7 +226,7 @@ impl<G: Game> TeamGames<'_, G> {
             let running = running[ended.slot].take().expect("only running games end");
             let history = ended.history.expect("histories are kept");
             // Sending fails only after the collector has stopped.
-            let _ = sender.send(FinishedGame {
+            let _ = sender.send(ArenaGame {
                 id: running.id,
                 actions: history.actions.clone(),
                 outcome: ended.outcome,

@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
 use super::plan::GamePlan;
-use super::runner::{self, Budget, FinishedGame, Team};
+use super::runner::{self, ArenaGame, Budget, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
@@ -91,7 +91,7 @@ pub struct Tournament<'a, G: Game> {
 /// The games played so far.
 struct PlayedGames {
     standings: Standings,
-    halves: HashMap<(usize, u32), FinishedGame>, // first games of their pairs to end
+    halves: HashMap<(usize, u32), ArenaGame>, // first games of their pairs to end
     done: HashSet<GameId>,
 }
 
@@ -207,7 +207,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             None => settings.in_flight.max(1),
         };
         let mut failure = None;
-        let collect = |finished: Option<FinishedGame>| {
+        let collect = |finished: Option<ArenaGame>| {
             if let Some(finished) = finished
                 && failure.is_none()
             {
@@ -242,7 +242,7 @@ impl PlayedGames {
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
-    fn add(&mut self, finished: FinishedGame) {
+    fn add(&mut self, finished: ArenaGame) {
         let id = finished.id;
         if !self.done.insert(id) {
             return;
@@ -278,7 +278,7 @@ fn with_unique_names(mut entrants: Vec<Entrant>) -> Vec<Entrant> {
     entrants
 }
 
-fn fingerprint(games: &[&FinishedGame]) -> u64 {
+fn fingerprint(games: &[&ArenaGame]) -> u64 {
     let bytes: Vec<u8> = games
         .iter()
         .flat_map(|game| {

@@ -20,15 +20,15 @@ pub use tables::{LookupSpeed, tables};
 const RUNS: usize = 5;
 
 /// Counts of the work done in a run, and its time.
-struct Run<const COUNTS: usize> {
+struct Measured<const COUNTS: usize> {
     counts: [u64; COUNTS],
     seconds: f64,
     cpu_seconds: f64, // of all threads
 }
 
-impl<const COUNTS: usize> Run<COUNTS> {
+impl<const COUNTS: usize> Measured<COUNTS> {
     /// Repeats some work, which returns its counts, for at least this time.
-    fn of(at_least: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Run<COUNTS> {
+    fn of(at_least: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Measured<COUNTS> {
         let (start, cpu_start) = (Instant::now(), ProcessTime::now());
         let mut counts = work();
         while start.elapsed() < at_least {
@@ -36,7 +36,7 @@ impl<const COUNTS: usize> Run<COUNTS> {
                 *sum += count;
             }
         }
-        Run {
+        Measured {
             counts,
             seconds: start.elapsed().as_secs_f64(),
             cpu_seconds: cpu_start.elapsed().as_secs_f64(),
@@ -53,16 +53,16 @@ impl<const COUNTS: usize> Run<COUNTS> {
 }
 
 /// Several runs of the same work.
-struct Runs<const COUNTS: usize>([Run<COUNTS>; RUNS]);
+struct Runs<const COUNTS: usize>([Measured<COUNTS>; RUNS]);
 
 impl<const COUNTS: usize> Runs<COUNTS> {
     /// Repeats the work in several runs of this time each, after a shorter run to warm up.
     fn of(run_time: Duration, mut work: impl FnMut() -> [u64; COUNTS]) -> Runs<COUNTS> {
-        Run::of(run_time / 4, &mut work);
-        Runs([(); RUNS].map(|()| Run::of(run_time, &mut work)))
+        Measured::of(run_time / 4, &mut work);
+        Runs([(); RUNS].map(|()| Measured::of(run_time, &mut work)))
     }
 
-    fn median(&self, number: impl Fn(&Run<COUNTS>) -> f64) -> f64 {
+    fn median(&self, number: impl Fn(&Measured<COUNTS>) -> f64) -> f64 {
         let mut numbers = self.0.each_ref().map(number);
         numbers.sort_unstable_by(f64::total_cmp);
         numbers[RUNS / 2]

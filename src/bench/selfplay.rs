@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::Run;
+use super::Measured;
 use crate::encode::Encode;
 use crate::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
 use crate::selfplay::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
@@ -115,7 +115,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
     play.round(); // allocates memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
     let mut all = Round::default();
-    let run = Run::of(work.run_time, || {
+    let run = Measured::of(work.run_time, || {
         let mut round = play.round();
         round.samples = Default::default(); // not needed
         all.add(&round);

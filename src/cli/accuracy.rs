@@ -70,13 +70,13 @@ enum Source {
 }
 
 /// An agent per thread, and the budgets to measure one after another.
-struct Candidate {
+struct Examinee {
     agents: Vec<Box<dyn Agent<Jarmo>>>,
-    budgets: Vec<Budget>,
+    budgets: Vec<ExamBudget>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Budget {
+enum ExamBudget {
     /// The network without search.
     NoSearch,
     /// The number in the spec.
@@ -85,12 +85,12 @@ enum Budget {
     Nodes(u64),
 }
 
-impl Budget {
+impl ExamBudget {
     fn nodes(self) -> Option<u64> {
         match self {
-            Budget::NoSearch => Some(0),
-            Budget::OfSpec => None,
-            Budget::Nodes(nodes) => Some(nodes),
+            ExamBudget::NoSearch => Some(0),
+            ExamBudget::OfSpec => None,
+            ExamBudget::Nodes(nodes) => Some(nodes),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn run(args: Args) -> CommandResult {
         ));
     }
     let random = Exam::random(&game, &tables, args.positions, args.seed);
-    for Candidate { agents, budgets } in &mut candidates {
+    for Examinee { agents, budgets } in &mut candidates {
         for budget in budgets {
             let (nodes, count, seed) = (budget.nodes(), args.positions, args.seed);
             if args.from != Source::Selfplay {
@@ -137,30 +137,30 @@ fn candidates_of(
     game: &Jarmo,
     spec: &AgentSpec,
     threads: usize,
-) -> Result<Vec<Candidate>, Failure> {
+) -> Result<Vec<Examinee>, Failure> {
     let mut candidates = Vec::new();
     if args.nodes.is_empty() || args.nodes.contains(&0) {
         let network = || build_without_search(game.clone(), spec).transpose();
         let agents: Option<Vec<_>> = (0..threads).map(|_| network()).collect();
         let agents = agents.map(|agents| agents.into_iter().collect::<Result<Vec<_>, _>>());
         if let Some(agents) = agents {
-            candidates.push(Candidate {
+            candidates.push(Examinee {
                 agents: agents.map_err(Failure::usage)?,
-                budgets: vec![Budget::NoSearch],
+                budgets: vec![ExamBudget::NoSearch],
             });
         }
     }
-    let budgets: Vec<Budget> = match &args.nodes[..] {
-        [] => vec![Budget::OfSpec],
+    let budgets: Vec<ExamBudget> = match &args.nodes[..] {
+        [] => vec![ExamBudget::OfSpec],
         nodes => {
             let searches = nodes.iter().filter(|&&nodes| nodes > 0);
-            searches.map(|&nodes| Budget::Nodes(nodes)).collect()
+            searches.map(|&nodes| ExamBudget::Nodes(nodes)).collect()
         }
     };
     if !budgets.is_empty() {
         let agents = (0..threads).map(|_| build(game.clone(), spec));
         let agents: Result<Vec<_>, _> = agents.collect();
-        candidates.push(Candidate {
+        candidates.push(Examinee {
             agents: agents.map_err(Failure::usage)?,
             budgets,
         });
@@ -172,7 +172,7 @@ fn report(
     args: &Args,
     game: &Jarmo,
     agent: &str,
-    budget: Budget,
+    budget: ExamBudget,
     source: &str,
     accuracy: &Accuracy,
 ) -> Result<(), Failure> {
@@ -186,9 +186,9 @@ fn report(
         return Ok(());
     }
     let budget = match budget {
-        Budget::NoSearch => ", network without search".to_owned(),
-        Budget::OfSpec => String::new(),
-        Budget::Nodes(nodes) => format!(", {nodes} nodes"),
+        ExamBudget::NoSearch => ", network without search".to_owned(),
+        ExamBudget::OfSpec => String::new(),
+        ExamBudget::Nodes(nodes) => format!(", {nodes} nodes"),
     };
     writeln!(out, "{agent}{budget}, {source} positions")?;
     writeln!(

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 
-use super::block::Block;
+use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs};
 use jarmo::agent::{AGENTS, AgentError, AgentSpec, build};
@@ -304,7 +304,7 @@ fn interrupted(args: &Args, report: &Report) -> String {
 /// Writes the records and shows the standings: a live table on a terminal, lines elsewhere.
 struct Watch {
     file: Option<RecordFile>,
-    block: Option<Block>,
+    block: Option<LiveBlock>,
     begun: Instant,
     games_before: u32,
     shown: Instant,
@@ -314,7 +314,7 @@ impl Watch {
     fn new(file: Option<RecordFile>, standings: &Standings) -> Watch {
         Watch {
             file,
-            block: Block::on(Term::buffered_stderr()),
+            block: LiveBlock::on(Term::buffered_stderr()),
             begun: Instant::now(),
             games_before: standings.games(),
             shown: Instant::now(),

@@ -5,15 +5,17 @@ use std::io;
 use console::{Term, truncate_str};
 
 /// A block on a buffered terminal.
-pub(super) struct Block {
+pub(super) struct LiveBlock {
     terminal: Term,
     drawn: usize, // lines on the screen
 }
 
-impl Block {
+impl LiveBlock {
     /// A block at the cursor, or `None` if the output is no terminal.
-    pub(super) fn on(terminal: Term) -> Option<Block> {
-        terminal.is_term().then_some(Block { terminal, drawn: 0 })
+    pub(super) fn on(terminal: Term) -> Option<LiveBlock> {
+        terminal
+            .is_term()
+            .then_some(LiveBlock { terminal, drawn: 0 })
     }
 
     /// The maximum width of a line. One as wide as the terminal would scroll.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::config::NetShape;
 use super::features::FeatureBatch;
-use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, Table, portable::Portable};
+use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 use super::logits::Logits;
@@ -19,7 +19,7 @@ const CHUNK: usize = 96;
 /// A network that is ready to evaluate batches of positions. Clones share the weights, so each thread
 /// can have one.
 pub struct FrozenNet {
-    runner: Box<dyn Run>,
+    runner: Box<dyn RunNet>,
     kind: KernelKind,
     shape: NetShape,
 }
@@ -80,14 +80,14 @@ impl Clone for FrozenNet {
 }
 
 /// A network packed for some kernel, with its working memory.
-trait Run: Send {
+trait RunNet: Send {
     fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits);
 
     /// The same network with working memory of its own.
-    fn fork(&self) -> Box<dyn Run>;
+    fn fork(&self) -> Box<dyn RunNet>;
 }
 
-fn runner<K: Kernel>(kernel: K, weights: &Weights) -> Box<dyn Run> {
+fn runner<K: Kernel>(kernel: K, weights: &Weights) -> Box<dyn RunNet> {
     Box::new(Runner::new(Arc::new(Packed::new(kernel, weights))))
 }
 
@@ -96,7 +96,7 @@ struct Packed<K: Kernel> {
     kernel: K,
     shape: NetShape,
     width: usize,
-    stem: Table<K::Element>, // [features, width]
+    stem: PackedRows<K::Element>, // [features, width]
     blocks: Vec<Dense<K::Element>>,
     heads: Dense<K::Element>, // all of them as one product
 }
@@ -121,7 +121,7 @@ impl<K: Kernel> Packed<K> {
             kernel,
             shape,
             width,
-            stem: Table::pack::<K>(stem, stem_bias),
+            stem: PackedRows::pack::<K>(stem, stem_bias),
             blocks: (0..weights.config().blocks).map(block).collect(),
             heads: dense([&matrix, &bias]),
         }
@@ -164,7 +164,7 @@ impl<K: Kernel> Runner<K> {
     }
 }
 
-impl<K: Kernel> Run for Runner<K> {
+impl<K: Kernel> RunNet for Runner<K> {
     fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         let stride = self.net.heads.outputs();
         logits.shape = self.net.shape;
@@ -177,7 +177,7 @@ impl<K: Kernel> Run for Runner<K> {
         }
     }
 
-    fn fork(&self) -> Box<dyn Run> {
+    fn fork(&self) -> Box<dyn RunNet> {
         Box::new(Runner::new(Arc::clone(&self.net)))
     }
 }

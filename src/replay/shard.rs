@@ -14,7 +14,7 @@ const FORMAT: Format = Format {
 };
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct ReplayHeader {
     origin: GameVersion,
     samples: usize,
     checksum: String, // XXH3-64 of all arrays in the order of `arrays`, in hexadecimal digits
@@ -24,7 +24,7 @@ impl Samples {
     /// The content of a replay file.
     pub fn to_bytes(&self, origin: &GameVersion) -> Vec<u8> {
         let arrays = self.arrays();
-        let header = Header {
+        let header = ReplayHeader {
             origin: origin.clone(),
             samples: self.len(),
             checksum: checksum(&arrays),
@@ -34,7 +34,7 @@ impl Samples {
 
     /// Reads a replay file and checks everything that reading its samples relies on.
     pub fn from_bytes(bytes: &[u8], origin: &GameVersion) -> Result<Samples, FileError> {
-        let (header, arrays) = FORMAT.read::<Header>(bytes)?;
+        let (header, arrays) = FORMAT.read::<ReplayHeader>(bytes)?;
         header.origin.check(origin)?;
         let samples = Samples {
             features: numbers(&arrays, "features")?,
@@ -67,7 +67,7 @@ impl Samples {
     }
 
     /// Whether the samples are whole, and a network of their origin could learn from them.
-    fn fit(&self, header: &Header) -> bool {
+    fn fit(&self, header: &ReplayHeader) -> bool {
         let lengths = [
             self.feature_ends.len(),
             self.action_ends.len(),

@@ -26,13 +26,13 @@ pub struct Replay {
     settings: ReplaySettings,
     origin: GameVersion,
     folder: PathBuf,
-    shards: VecDeque<Shard>,
+    shards: VecDeque<ReplayFile>,
     next: u64, // number of the next file
     total: usize,
     unneeded: Vec<u64>, // files that left the window
 }
 
-struct Shard {
+struct ReplayFile {
     number: u64,
     samples: Samples,
 }
@@ -86,7 +86,7 @@ impl Replay {
             match samples {
                 Ok(samples) => {
                     replay.total += samples.len();
-                    replay.shards.push_front(Shard { number, samples });
+                    replay.shards.push_front(ReplayFile { number, samples });
                 }
                 Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
             }
@@ -105,7 +105,7 @@ impl Replay {
         write_whole(&path, &samples.to_bytes(&self.origin)).map_err(failed(path))?;
         self.next += 1;
         self.total += samples.len();
-        self.shards.push_back(Shard { number, samples });
+        self.shards.push_back(ReplayFile { number, samples });
         while let Some(oldest) = self.shards.front() {
             let rest = self.total - oldest.samples.len();
             if rest < self.settings.capacity {

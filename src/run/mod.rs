@@ -31,7 +31,7 @@ use crate::observe::{Activity, Event};
 use crate::program::this_program;
 use crate::train::OpenDevice;
 use clock::Clock;
-use player::Player;
+use player::SelfPlayer;
 use state::{Counters, Saved};
 use trainer::{Trainer, first_learner, saved_learner};
 use watch::Watchers;
@@ -106,7 +106,7 @@ struct Run<'a, G: CatalogGame, F> {
     config: &'a Config,
     folder: &'a RunFolder,
     stop: &'a AtomicBool,
-    player: Player<G>,
+    player: SelfPlayer<G>,
     trainer: Trainer<'a>,
     exam: Option<PolicyExam<G>>,
     watchers: Watchers<F>,
@@ -133,7 +133,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             Some(saved) => saved_learner(config, folder, &saved.learner)?,
         };
         let learner = learner.on(device);
-        let mut player = Player::new(&game, config, device, learner.average())?;
+        let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
         let mut counters = Counters::default();
         if let Some(saved) = saved {
             let restored = player.restore(&saved.games, saved.pending);

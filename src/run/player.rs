@@ -14,7 +14,7 @@ use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 
 pub(super) type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
 
-pub(super) struct Player<G: CatalogGame> {
+pub(super) struct SelfPlayer<G: CatalogGame> {
     game: G,
     device: OpenDevice,
     pool: ThreadPool,
@@ -22,20 +22,20 @@ pub(super) struct Player<G: CatalogGame> {
     pending: Samples, // in no file yet
 }
 
-impl<G: CatalogGame> Player<G> {
+impl<G: CatalogGame> SelfPlayer<G> {
     /// Starts all games of a run.
     pub(super) fn new(
         game: &G,
         config: &Config,
         device: &OpenDevice,
         weights: &Weights,
-    ) -> Result<Player<G>, RunError> {
+    ) -> Result<SelfPlayer<G>, RunError> {
         let threads = config.run.playing_threads();
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
         let evaluators = evaluators(game, weights, device, threads);
         let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
-        Ok(Player {
+        Ok(SelfPlayer {
             game: game.clone(),
             device: device.clone(),
             pool,

@@ -46,7 +46,7 @@ impl TreeLimit {
 
     /// The largest tree that fits into this many bytes, at `branching` actions per position.
     pub fn for_bytes<G: Game>(bytes: usize, branching: u32) -> TreeLimit {
-        let node = size_of::<Node>() + size_of::<G::Position>();
+        let node = size_of::<TreeNode>() + size_of::<G::Position>();
         let nodes = bytes / (node + branching as usize * EDGE_BYTES);
         let nodes = u32::try_from(nodes).unwrap_or(NONE / branching);
         TreeLimit {
@@ -70,7 +70,7 @@ pub struct TreeSize {
 const EDGE_BYTES: usize = 4 * size_of::<u32>() + size_of::<Certainty>() + size_of::<u16>();
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct TreeNode {
     pub(super) first_edge: u32,
     pub(super) parent: u32,      // node, or NONE for the root
     pub(super) parent_edge: u32, // edge, or NONE for the root
@@ -167,7 +167,7 @@ impl Children<'_> {
 #[derive(Debug)]
 pub(super) struct Arena<P> {
     pub(super) limit: TreeLimit,
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<TreeNode>,
     pub(super) positions: Vec<P>,
     pub(super) edges: Edges,
 }
@@ -208,7 +208,7 @@ impl<P: Copy> Arena<P> {
         TreeSize {
             nodes,
             edges,
-            bytes: nodes * (size_of::<Node>() + size_of::<P>()) + edges * EDGE_BYTES,
+            bytes: nodes * (size_of::<TreeNode>() + size_of::<P>()) + edges * EDGE_BYTES,
         }
     }
 
@@ -227,7 +227,7 @@ impl<P: Copy> Arena<P> {
 
     /// The mean of a node's evaluations.
     #[inline]
-    pub(super) fn mean(&self, node: &Node) -> f32 {
+    pub(super) fn mean(&self, node: &TreeNode) -> f32 {
         node.value / node.visits as f32
     }
 
@@ -251,7 +251,7 @@ impl<P: Copy> Arena<P> {
         self.edges.values.resize(end, 0.0);
         self.edges.children.resize(end, NONE);
         self.edges.ends.resize(end, Certainty::NONE);
-        self.nodes.push(Node {
+        self.nodes.push(TreeNode {
             first_edge: first_edge as u32,
             parent,
             parent_edge,

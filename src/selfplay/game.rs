@@ -18,13 +18,13 @@ pub(super) struct Record {
 struct Searched {
     mover: Player,
     features: Vec<u16>,
-    found: SearchResult,
+    found: SearchedPolicy,
     exact: Option<Outcome>, // from exact tables
 }
 
 /// The result of searching one position.
 #[derive(Debug)]
-pub(super) struct SearchResult {
+pub(super) struct SearchedPolicy {
     pub(super) actions: Vec<u16>,  // the legal ones
     pub(super) policy: Vec<f32>,   // of `actions`
     pub(super) expected: [f32; 3], // win, draw and loss of the mover after the chosen action
@@ -36,7 +36,7 @@ impl Record {
         &mut self,
         rules: &Rules<G>,
         position: &G::Position,
-        found: SearchResult,
+        found: SearchedPolicy,
     ) {
         let game = &rules.game;
         let mut features = Vec::new();
@@ -79,7 +79,7 @@ impl Record {
             if saved.policy.len() != legal.count() as usize {
                 return Err(unfit("a policy does not fit its position"));
             }
-            let found = SearchResult {
+            let found = SearchedPolicy {
                 actions: legal.iter().map(|action| action.0).collect(),
                 policy: saved.policy.clone(),
                 expected: saved.expected,

@@ -26,11 +26,11 @@ use crate::eval::Evaluator;
 use crate::replay::Samples;
 use crate::tables::HasEndgames;
 use rules::Rules;
-use shard::Shard;
+use shard::SlotSearches;
 
 /// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
 pub struct SelfPlay<G: Encode, E> {
-    shards: Vec<Shard<G, E>>,
+    shards: Vec<SlotSearches<G, E>>,
 }
 
 /// The result of one round, or of several.
@@ -77,7 +77,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
                     endgames: endgames.clone().map(|draw| (settings.endgames, draw)),
                     opening_plies: settings.opening_plies,
                 };
-                Shard::new(rules, settings, evaluator, slots, seed)
+                SlotSearches::new(rules, settings, evaluator, slots, seed)
             });
         Ok(SelfPlay {
             shards: shards.collect(),
@@ -86,7 +86,11 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 
     /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
     pub fn round(&mut self) -> Round {
-        let rounds: Vec<Round> = self.shards.par_iter_mut().map(Shard::round).collect();
+        let rounds: Vec<Round> = self
+            .shards
+            .par_iter_mut()
+            .map(SlotSearches::round)
+            .collect();
         let mut all = Round::default();
         for round in rounds {
             all.add(&round);
@@ -105,7 +109,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 
     /// Replaces all games by saved ones. They continue exactly as they would have.
     pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
-        let here: usize = self.shards.iter().map(Shard::games).sum();
+        let here: usize = self.shards.iter().map(SlotSearches::games).sum();
         let GamesState { env, moves } = state;
         for saved in [env.games.len(), moves.len()] {
             if saved != here {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand::Rng;
 
-use super::game::{Record, SearchResult};
+use super::game::{Record, SearchedPolicy};
 use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::{GamesState, SavedSearch};
@@ -25,7 +25,7 @@ const MOST_CACHED: usize = 1 << 17;
 ///
 /// Evaluations are cached, because the next search of a game requests many of the same positions. The
 /// cache holds as many as one search of all slots makes.
-pub(super) struct Shard<G: Encode, E> {
+pub(super) struct SlotSearches<G: Encode, E> {
     rules: Rules<G>,
     root: Root,
     simulations: u32,
@@ -42,14 +42,14 @@ pub(super) struct Shard<G: Encode, E> {
     seed: u64,
 }
 
-impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
+impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     pub(super) fn new(
         rules: Rules<G>,
         settings: &SelfPlaySettings,
         evaluator: E,
         slots: Range<usize>,
         seed: u64,
-    ) -> Shard<G, E> {
+    ) -> SlotSearches<G, E> {
         let policy = settings.root.rule(settings);
         let game = &rules.game;
         let count = slots.len();
@@ -65,7 +65,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         let limit = TreeLimit::for_simulations(game, settings.simulations);
         let tree = |slot| Tree::new(game.clone(), policy, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
-        Shard {
+        SlotSearches {
             batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
@@ -183,7 +183,7 @@ impl<G: Encode, E: Evaluator<G>> Shard<G, E> {
         self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
         let action = self.root.choose(tree, &self.policy, &mut self.draws[slot]);
         let root_actions = tree.root_actions();
-        let found = SearchResult {
+        let found = SearchedPolicy {
             actions: legal.iter().map(|action| action.0).collect(),
             policy,
             expected: expected(tree, &root_actions, action).results(),

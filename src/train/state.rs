@@ -17,7 +17,7 @@ const FORMAT: Format = Format {
 const PARTS: [&str; 4] = ["weights/", "average/", "first/", "second/"];
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct LearnerHeader {
     net: NetConfig,
     shape: NetShape,
     steps: u64,
@@ -26,7 +26,7 @@ struct Header {
 impl Learner {
     /// Everything that the next step depends on, but for the settings.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let header = Header {
+        let header = LearnerHeader {
             net: self.weights.config(),
             shape: *self.weights.shape(),
             steps: self.adam.steps,
@@ -46,7 +46,7 @@ impl Learner {
 
     /// A learner as it was when its bytes were written, with these settings.
     pub fn from_bytes(config: LearnerConfig, bytes: &[u8]) -> Result<Learner, FileError> {
-        let (header, arrays) = FORMAT.read::<Header>(bytes)?;
+        let (header, arrays) = FORMAT.read::<LearnerHeader>(bytes)?;
         let [weights, average, first, second] =
             PARTS.map(|part| Weights::from_arrays(header.net, header.shape, &arrays, part));
         let adam = Adam {

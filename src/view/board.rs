@@ -1,6 +1,6 @@
 //! Jarmo and guard: circles and lines.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
 use crate::game::{Action, Game, Player};
 use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
 use crate::games::jarmo::SHUTTLE_LIMIT;
@@ -73,13 +73,13 @@ impl GameView for Jarmo {
         board_gesture(self.board(), mover, position.archers(!mover), action)
     }
 
-    fn tallies(&self, position: &JarmoPosition) -> Vec<Tally> {
+    fn tallies(&self, position: &JarmoPosition) -> Vec<SideCount> {
         vec![
-            Tally {
+            SideCount {
                 key: "tally_score",
                 values: position.score().map(u32::from),
             },
-            Tally {
+            SideCount {
                 key: "tally_captured",
                 values: Player::BOTH.map(|player| position.captured(player)),
             },
@@ -119,21 +119,21 @@ impl GameView for Guard {
         board_gesture(self.board(), mover, position.pieces(!mover), action)
     }
 
-    fn tallies(&self, position: &GuardPosition) -> Vec<Tally> {
+    fn tallies(&self, position: &GuardPosition) -> Vec<SideCount> {
         vec![
-            Tally {
+            SideCount {
                 key: "tally_score",
                 values: position.score().map(u32::from),
             },
-            Tally {
+            SideCount {
                 key: "tally_captured_archers",
                 values: Player::BOTH.map(|player| position.captured_archers(player)),
             },
-            Tally {
+            SideCount {
                 key: "tally_placements",
                 values: Player::BOTH.map(|player| position.placements(player)),
             },
-            Tally {
+            SideCount {
                 key: "tally_reserve",
                 values: Player::BOTH.map(|player| position.reserve(player)),
             },

@@ -1,6 +1,6 @@
 //! Connect four: holes in an upright frame.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
 use crate::game::Action;
 use crate::games::connect_four::{COLUMNS, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -46,7 +46,7 @@ impl GameView for ConnectFour {
         }
     }
 
-    fn tallies(&self, _: &ConnectFourPosition) -> Vec<Tally> {
+    fn tallies(&self, _: &ConnectFourPosition) -> Vec<SideCount> {
         Vec::new()
     }
 

@@ -21,7 +21,7 @@ pub trait GameView: Game {
     fn gesture(&self, position: &Self::Position, action: Action) -> Gesture;
 
     /// Numbers for each player to show beside the board.
-    fn tallies(&self, position: &Self::Position) -> Vec<Tally>;
+    fn tallies(&self, position: &Self::Position) -> Vec<SideCount>;
 
     /// Remarks about the position.
     fn notes(&self, position: &Self::Position) -> Vec<Note>;
@@ -101,7 +101,7 @@ pub struct Gesture {
 
 /// A number for each player, with the key of its label in the language tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct SideCount {
     /// The key of the label.
     pub key: &'static str,
     /// The numbers of White and Black.

@@ -1,6 +1,6 @@
 //! Tammi: the dark squares of a chequered board.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, Style, Tally};
+use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
 use crate::game::{Action, Player};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
@@ -60,16 +60,16 @@ impl GameView for Tammi {
         }
     }
 
-    fn tallies(&self, position: &TammiPosition) -> Vec<Tally> {
+    fn tallies(&self, position: &TammiPosition) -> Vec<SideCount> {
         let count = |set: fn(&TammiPosition, Player) -> u32| {
             Player::BOTH.map(|player| set(position, player).count_ones())
         };
         vec![
-            Tally {
+            SideCount {
                 key: "tally_men",
                 values: count(TammiPosition::men),
             },
-            Tally {
+            SideCount {
                 key: "tally_kings",
                 values: count(TammiPosition::kings),
             },

@@ -55,7 +55,7 @@ enum Command {
 /// What a page begins with; the rest is the server's choice.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Opening {
+struct NewSession {
     game: Option<String>,
     white: Option<String>,
     black: Option<String>,
@@ -147,7 +147,7 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
 
 /// Opens a session.
 pub(super) fn create(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let opening: Opening = read(request)?;
+    let opening: NewSession = read(request)?;
     let session = begin(&rooms.options, &opening).map_err(impossible)?;
     let Some((id, room)) = rooms.open(session) else {
         let message = "too many games are open on this server; try again later";
@@ -159,7 +159,7 @@ pub(super) fn create(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
     Ok(json_answer(StatusCode::CREATED, &view))
 }
 
-fn begin(options: &super::ServerOptions, opening: &Opening) -> Result<Session, String> {
+fn begin(options: &super::ServerOptions, opening: &NewSession) -> Result<Session, String> {
     let game = opening.game.as_ref().unwrap_or(&options.game);
     let [white, black] = &options.seats;
     let seats = [

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use console::{Term, style};
 
-use crate::cli::block::Block;
+use crate::cli::block::LiveBlock;
 use jarmo::observe::{Event, RunView};
 
 /// The minimum time between two drawings of the block.
@@ -18,7 +18,7 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct Printer<'a> {
     view: RunView,
     stop: &'a AtomicBool,
-    block: Option<Block>, // `None` where lines are printed
+    block: Option<LiveBlock>, // `None` where lines are printed
     shown: Option<Instant>,
     warnings: Vec<String>, // not printed yet
 }
@@ -28,7 +28,7 @@ impl<'a> Printer<'a> {
         Printer {
             view,
             stop,
-            block: Block::on(Term::buffered_stdout()).filter(|_| !console::is_dumb()),
+            block: LiveBlock::on(Term::buffered_stdout()).filter(|_| !console::is_dumb()),
             shown: None,
             warnings: Vec::new(),
         }

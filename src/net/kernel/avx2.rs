@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::simd::{self, Simd};
-use super::{Dense, Epilogue, Table};
+use super::{Dense, Epilogue, PackedRows};
 
 /// The AVX2 kernel. Holding one proves that this processor has AVX2 and FMA.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Simd for Avx2 {
     }
 
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn run_sum_rows(table: &Table<f32>, rows: &[u32], out: &mut [f32]) {
+    unsafe fn run_sum_rows(table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Avx2>(table, rows, out) }
     }

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::simd::{self, Simd};
-use super::{Dense, Epilogue, Table};
+use super::{Dense, Epilogue, PackedRows};
 
 /// The AVX-512 kernel. Holding one proves that this processor has AVX-512.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl Simd for Avx512 {
     }
 
     #[target_feature(enable = "avx512f")]
-    unsafe fn run_sum_rows(table: &Table<f32>, rows: &[u32], out: &mut [f32]) {
+    unsafe fn run_sum_rows(table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Avx512>(table, rows, out) }
     }

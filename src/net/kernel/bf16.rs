@@ -12,7 +12,7 @@ use std::arch::x86_64::{
 use std::mem::transmute;
 
 use super::simd::{self, Simd};
-use super::{Dense, Epilogue, Table};
+use super::{Dense, Epilogue, PackedRows};
 
 /// The upper half of a 32-bit number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Simd for Avx512Bf16 {
     }
 
     #[target_feature(enable = "avx512f,avx512bf16")]
-    unsafe fn run_sum_rows(table: &Table<Bf16>, rows: &[u32], out: &mut [Bf16]) {
+    unsafe fn run_sum_rows(table: &PackedRows<Bf16>, rows: &[u32], out: &mut [Bf16]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Avx512Bf16>(table, rows, out) }
     }

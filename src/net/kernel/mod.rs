@@ -50,7 +50,7 @@ pub(super) trait Kernel: Copy + Send + Sync + 'static {
     );
 
     /// The ReLU of the table's bias plus these rows of it: `[width]`.
-    fn sum_rows(self, table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
+    fn sum_rows(self, table: &PackedRows<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
 }
 
 /// The weights of a product in the order that a kernel reads them:
@@ -63,7 +63,7 @@ pub(super) struct Dense<E> {
 }
 
 /// The rows of the first layer: `[row][width]`.
-pub(super) struct Table<E> {
+pub(super) struct PackedRows<E> {
     rows: Aligned<E>,
     bias: Aligned<f32>, // [width], a multiple of LANES
 }
@@ -136,9 +136,9 @@ impl<E: Copy + Default> Dense<E> {
     }
 }
 
-impl<E: Copy + Default> Table<E> {
+impl<E: Copy + Default> PackedRows<E> {
     /// Packs a matrix `[rows, width]` and its bias `[width]` for a kernel.
-    pub(super) fn pack<K: Kernel<Element = E>>(matrix: &[f32], bias: &[f32]) -> Table<E> {
+    pub(super) fn pack<K: Kernel<Element = E>>(matrix: &[f32], bias: &[f32]) -> PackedRows<E> {
         assert!(bias.len().is_multiple_of(LANES), "rows in whole vectors");
         assert!(matrix.len().is_multiple_of(bias.len()), "whole rows");
         let mut rows = Aligned::new(matrix.len());
@@ -147,7 +147,7 @@ impl<E: Copy + Default> Table<E> {
         }
         let mut aligned_bias = Aligned::new(bias.len());
         aligned_bias.copy_from_slice(bias);
-        Table {
+        PackedRows {
             rows,
             bias: aligned_bias,
         }

@@ -1,6 +1,6 @@
 //! Portable code for every machine, and the reference for the other kernels.
 
-use super::{Dense, Epilogue, Kernel, LANES, Table};
+use super::{Dense, Epilogue, Kernel, LANES, PackedRows};
 
 /// The kernel for every machine.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ impl Kernel for Portable {
         }
     }
 
-    fn sum_rows(self, table: &Table<f32>, rows: &[u32], out: &mut [f32]) {
+    fn sum_rows(self, table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
         table.check(rows, out);
         for column in (0..table.width()).step_by(LANES) {
             let mut sum = [0.0; LANES];

@@ -4,7 +4,7 @@
 //! Everything here is inlined into the entry points of [`avx2`](super::avx2),
 //! [`avx512`](super::avx512) and [`bf16`](super::bf16), which enable the instructions.
 
-use super::{Dense, Epilogue, Kernel, Table};
+use super::{Dense, Epilogue, Kernel, PackedRows};
 
 /// A vector unit. Holding a value of such a type proves that this processor has the unit.
 ///
@@ -34,7 +34,11 @@ pub(in crate::net) trait Simd: Copy + Send + Sync + 'static {
         epilogue: &mut Epilogue<'_, Self::Element>,
     );
     /// [`sum_rows`], compiled with the unit's instructions. `table.check(rows, out)` passed.
-    unsafe fn run_sum_rows(table: &Table<Self::Element>, rows: &[u32], out: &mut [Self::Element]);
+    unsafe fn run_sum_rows(
+        table: &PackedRows<Self::Element>,
+        rows: &[u32],
+        out: &mut [Self::Element],
+    );
     /// A register of zeros.
     unsafe fn zero() -> Self::Sums;
     /// Loads the weights of `LANES` columns and `DEPTH` inputs.
@@ -77,7 +81,7 @@ impl<S: Simd> Kernel for S {
         unsafe { S::run_dense(layer, input, &mut epilogue) }
     }
 
-    fn sum_rows(self, table: &Table<S::Element>, rows: &[u32], out: &mut [S::Element]) {
+    fn sum_rows(self, table: &PackedRows<S::Element>, rows: &[u32], out: &mut [S::Element]) {
         table.check(rows, out);
         // SAFETY: holding `self` proves the unit; `check` proves every length.
         unsafe { S::run_sum_rows(table, rows, out) }
@@ -197,7 +201,7 @@ unsafe fn tile<S: Simd, const R: usize, const V: usize>(
 /// The processor has the unit, and `table.check(rows, out)` passed.
 #[inline(always)]
 pub(super) unsafe fn sum_rows<S: Simd>(
-    table: &Table<S::Element>,
+    table: &PackedRows<S::Element>,
     rows: &[u32],
     out: &mut [S::Element],
 ) {
@@ -223,7 +227,7 @@ pub(super) unsafe fn sum_rows<S: Simd>(
 /// As [`sum_rows`], and `column + V * LANES <= table.width()`.
 #[inline(always)]
 unsafe fn add_up<S: Simd, const V: usize>(
-    table: &Table<S::Element>,
+    table: &PackedRows<S::Element>,
     rows: &[u32],
     column: usize,
     out: &mut [S::Element],

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::portable::Portable;
-use super::{Aligned, Dense, Epilogue, Kernel, Table};
+use super::{Aligned, Dense, Epilogue, Kernel, PackedRows};
 use crate::random::{Stream, stream};
 
 /// The outputs of a kernel as 32-bit numbers.
@@ -64,7 +64,7 @@ fn sum_rows<K: Kernel>(
     let mut numbers = Numbers(stream(6, (rows * 1000 + width) as u64));
     let entries = numbers.some(TABLE * width);
     let bias = numbers.some(width);
-    let table = Table::pack::<K>(&entries, &bias);
+    let table = PackedRows::pack::<K>(&entries, &bias);
     let rows: Vec<u32> = (0..rows as u32).map(|row| row * 7 % TABLE as u32).collect();
     let mut hidden = vec![K::Element::default(); width];
     kernel.sum_rows(&table, &rows, &mut hidden);
