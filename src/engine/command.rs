@@ -31,11 +31,11 @@ pub(super) enum Command<'a> {
 /// The budget of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spend {
-    /// That of the agent's spec.
+    /// The default of the agent's spec.
     Usual,
-    /// A number of nodes or simulations.
+    /// A limit of nodes or simulations.
     Nodes(u64),
-    /// A time.
+    /// A time limit.
     Time(Duration),
     /// Until `stop`.
     Endless,

@@ -134,8 +134,8 @@ impl Weights {
         Weights::new(config, shape, tensors).map_err(|error| error.to_string())
     }
 
-    /// Refuses weights with which a sum could leave the range of `f32`. Search relies on finite outputs, so
-    /// every network passes here before it plays.
+    /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
+    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn.
     pub fn check_range(&self) -> Result<(), NetError> {
         let largest = self.largest_number();
         if largest <= MAX_NUMBER {
