@@ -30,8 +30,13 @@ fn write_and_rename(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Resul
     }
     file.sync_all()?;
     drop(file);
-    fs::rename(temporary, path)?;
-    sync_folder(path)
+    rename(temporary, path)
+}
+
+/// Renames a synced file within its folder, so that the new name survives a crash.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder(to)
 }
 
 /// Syncs the folder, so that the rename survives a crash. Only Unix can open folders for this.

@@ -11,11 +11,12 @@ use serde_json::json;
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, position_of, seconds};
 use jarmo::bench;
-use jarmo::game::Game;
+use jarmo::game::{Game, Proven};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo::tables::{
-    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, Tables, build, shuttle_effect, verify,
+    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, Tables, build,
+    shuttle_effect, verify,
 };
 
 /// Exact tables: the results of all positions with few archers and marks
@@ -27,6 +28,8 @@ pub(super) enum Command {
     Verify(VerifyArgs),
     /// Print the exact results of a position and of its actions
     Probe(ProbeArgs),
+    /// Print the exact results of all openings of a length
+    Openings(OpeningsArgs),
     /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
     /// Measure the time of a lookup
@@ -46,8 +49,12 @@ pub(super) struct BuildArgs {
     /// The directory to build in; intact layers that are already there are kept
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// The memory to use, in GiB; a layer that is larger lies partly on the disk [default: half of what the
+    /// machine has]
+    #[arg(long, value_name = "GIB", value_parser = gibibytes)]
+    memory: Option<u64>,
     /// Save the unfinished layer every this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     save_every: Duration,
 }
 
@@ -73,9 +80,32 @@ pub(super) struct ProbeArgs {
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The position
+    /// The position [default: the start]
     #[arg(long, value_name = "TEXT")]
-    position: String,
+    position: Option<String>,
+    /// Print a game of best actions from there, of at most this many plies
+    #[arg(long, value_name = "PLIES", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1000))]
+    line: u32,
+}
+
+#[derive(clap::Args)]
+pub(super) struct OpeningsArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR", default_value = "tables")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: SolvedGameArgs,
+    /// The position in which the openings begin [default: the start]
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// Count openings of one action to this many
+    #[arg(long, value_name = "PLIES", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=5))]
+    plies: u32,
+    /// List every opening of the largest length
+    #[arg(long)]
+    list: bool,
 }
 
 #[derive(clap::Args)]
@@ -119,9 +149,19 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Build(args) => run_build(&args),
         Command::Verify(args) => run_verify(&args),
         Command::Probe(args) => run_probe(&args),
+        Command::Openings(args) => run_openings(&args),
         Command::Bench(args) => run_bench(&args),
         Command::Shuttle(args) => run_shuttle(&args),
         Command::Stats(args) => run_stats(&args),
+    }
+}
+
+/// Parses gibibytes into bytes.
+fn gibibytes(text: &str) -> Result<u64, String> {
+    const MOST: f64 = 1024.0;
+    match text.parse::<f64>() {
+        Ok(number) if (0.5..=MOST).contains(&number) => Ok((number * f64::from(1 << 30)) as u64),
+        _ => Err("must be a number of GiB from 0.5 to 1024".to_owned()),
     }
 }
 
@@ -135,14 +175,15 @@ fn run_build(args: &BuildArgs) -> CommandResult {
     let game = args.game.jarmo()?;
     let settings = BuildSettings {
         force: args.force,
+        memory: args.memory,
         save_every: args.save_every,
     };
     let mut shown = Instant::now();
     let mut tell = |progress| match progress {
         BuildProgress::Kept { force } => eprintln!("force {force}: already there"),
         BuildProgress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
-        BuildProgress::Resumed { force, plies } => {
-            eprintln!("force {force}: continuing at distance {plies}");
+        BuildProgress::Resumed { force } => {
+            eprintln!("force {force}: going on with the unfinished layer");
         }
         BuildProgress::Working { force, done, left } => {
             if shown.elapsed() >= Duration::from_secs(1) {
@@ -196,22 +237,66 @@ fn run_verify(args: &VerifyArgs) -> CommandResult {
     })
 }
 
-fn run_probe(args: &ProbeArgs) -> CommandResult {
-    let (game, tables) = open(&args.game, &args.tables)?;
-    let position = position_of(&game, Some(&args.position))?;
+/// A position of the tables, and its value for the player to move.
+fn inside(
+    tables: &Tables,
+    folder: &Path,
+    game: &Jarmo,
+    text: Option<&str>,
+) -> Result<(JarmoPosition, Proven), Failure> {
+    let position = position_of(game, text)?;
     let Some(proven) = tables.proven(&position) else {
         return Err(Failure::new(format!(
             "the position has force {}, but the tables in {} end at {}",
             position.force(),
-            args.tables.display(),
+            folder.display(),
             tables.force()
         )));
     };
+    Ok((position, proven))
+}
+
+fn run_probe(args: &ProbeArgs) -> CommandResult {
+    let (game, tables) = open(&args.game, &args.tables)?;
+    let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
     let mut out = stdout().lock();
-    writeln!(out, "{}: {proven}", position.to_move().name())?;
-    for value in tables.actions(&game, &position).unwrap_or_default() {
-        let text = game.action_text(&position, value.action);
+    writeln!(out, "{}: {proven}", start.to_move().name())?;
+    for value in tables.actions(&game, &start).unwrap_or_default() {
+        let text = game.action_text(&start, value.action);
         writeln!(out, "  {text:6} {}", value.proven)?;
+    }
+    let line = tables
+        .best_line(&game, &start, args.line)
+        .unwrap_or_default();
+    if !line.is_empty() {
+        writeln!(out, "{}", line.join(" "))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_openings(args: &OpeningsArgs) -> CommandResult {
+    let (game, tables) = open(&args.game, &args.tables)?;
+    let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
+    let mut out = stdout().lock();
+    writeln!(out, "{}: {proven}", start.to_move().name())?;
+    for plies in 1..=args.plies {
+        let openings = tables.openings(&game, &start, plies).unwrap_or_default();
+        let OpeningCounts {
+            white,
+            drawn,
+            black,
+        } = OpeningCounts::of(&openings);
+        writeln!(
+            out,
+            "{} openings of {plies} plies: white wins {white}, {drawn} are drawn, black wins {black}",
+            openings.len()
+        )?;
+        if args.list && plies == args.plies {
+            for opening in &openings {
+                let actions = opening.actions.join(" ");
+                writeln!(out, "  {actions}  white: {}", opening.for_white)?;
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,18 +1,16 @@
 //! Builds a directory of tables, layer by layer. A build that was killed resumes where it last saved.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::file::{
-    Bytes, Owner, Problem, TableFileError, open_finished, read_unfinished, unfinished_path,
-    write_finished, write_unfinished,
+    Bytes, Owner, Problem, TableFileError, open_finished, pages_path, unfinished_path,
 };
 use super::index::{LEAST_FORCE, Layer};
 use super::lines::{Blockable, Lines};
 use super::lookup::Tables;
-use super::solve::{Layers, Monitor, SolveError, Solver, Unfinished};
+use super::solve::{Layers, Progress, SolveError, Solver, Spill, memory_of};
 use crate::files::lock_folder;
 use crate::games::Jarmo;
 
@@ -21,6 +19,8 @@ use crate::games::Jarmo;
 pub struct BuildSettings {
     /// The highest force to solve.
     pub force: u32,
+    /// The bytes of memory to use, mapped files aside; `None`: half of what the machine has.
+    pub memory: Option<u64>,
     /// The time between two saves of the unfinished layer.
     pub save_every: Duration,
 }
@@ -39,8 +39,6 @@ pub enum BuildProgress {
     Resumed {
         /// Its force.
         force: u32,
-        /// The distance it continues with.
-        plies: u32,
     },
     /// A layer is being solved.
     Working {
@@ -84,13 +82,23 @@ pub enum BuildError {
         free = .2 >> 20
     )]
     Short(&'static str, u64, u64),
+    /// The memory that may be used is too little: bytes needed.
+    #[error(
+        "force {force} needs at least {:.1} GiB of memory to build; allow it, or build a lower force",
+        *.needed as f64 / f64::from(1 << 30)
+    )]
+    Allowed {
+        /// The layer.
+        force: u32,
+        /// Bytes.
+        needed: u64,
+    },
 }
 
-/// Bytes of memory that building this layer takes, mapped files aside: one byte per position, and the
-/// pending updates of a step.
-fn memory_needed(force: u32) -> u64 {
-    const PENDING: u64 = 256 << 20;
-    Layer::new(force).size() as u64 + PENDING
+/// The bytes of memory that building a layer takes at least, and with the whole layer in memory; mapped
+/// files aside.
+pub fn memory_needed(force: u32) -> (u64, u64) {
+    memory_of(&Layer::new(force))
 }
 
 /// Builds all layers up to a force in `folder`. Intact layers that exist already are kept.
@@ -121,7 +129,7 @@ pub fn build(
         .zip(&kept)
         .filter_map(|(force, kept)| kept.is_none().then_some(force))
         .collect();
-    check_room(folder, &missing)?;
+    let memory = check_room(folder, &missing, settings.memory)?;
     let _lock = match missing.is_empty() {
         true => None,
         false => {
@@ -142,6 +150,7 @@ pub fn build(
                     owner,
                     layer: Layer::new(force),
                     save_every: settings.save_every,
+                    memory,
                 };
                 work.build(&done, &mut clock, tell)?
             }
@@ -164,34 +173,52 @@ fn may_rebuild(
     Ok(())
 }
 
-/// Refuses a build for which disk space or memory is too small.
-fn check_room(folder: &Path, missing: &[u32]) -> Result<(), BuildError> {
+/// Refuses a build for which disk space or memory is too small; returns the bytes of memory to use.
+fn check_room(folder: &Path, missing: &[u32], allowed: Option<u64>) -> Result<u64, BuildError> {
     let Some(&highest) = missing.last() else {
-        return Ok(());
+        return Ok(0);
     };
-    // Two more copies of the highest layer: its unfinished file and a temporary file while saving.
+    let (least, most) = memory_needed(highest);
+    let half = memory("MemTotal:").map(|bytes| bytes / 2);
+    let usable = allowed.or(half).unwrap_or(most);
+    if usable < least {
+        return Err(BuildError::Allowed {
+            force: highest,
+            needed: least,
+        });
+    }
+    // Next to the tables there are only some pages of the unfinished layer.
+    const BESIDES: u64 = 64 << 20;
+    let begun: u64 = missing.iter().map(|&force| begun(folder, force)).sum();
     let layers: u64 = missing
         .iter()
         .map(|&force| Layer::new(force).size() as u64)
         .sum();
-    let disk = layers + 2 * Layer::new(highest).size() as u64;
+    let disk = (layers + BESIDES).saturating_sub(begun);
     let free = fs4::available_space(folder).map_err(TableFileError::io(folder))?;
     if free < disk {
         return Err(BuildError::Short("disk space", disk, free));
     }
-    let memory = memory_needed(highest);
-    match free_memory() {
-        Some(free) if free < memory => Err(BuildError::Short("memory", memory, free)),
-        _ => Ok(()),
+    let needed = match allowed {
+        Some(allowed) => allowed.min(most),
+        None => least,
+    };
+    match memory("MemAvailable:") {
+        Some(free) if free < needed => Err(BuildError::Short("memory", needed, free)),
+        Some(free) => Ok(usable.min(free)),
+        None => Ok(usable),
     }
 }
 
-/// Bytes of memory available without swapping, if the system reports them.
-fn free_memory() -> Option<u64> {
+/// Bytes that an unfinished layer already takes on the disk.
+fn begun(folder: &Path, force: u32) -> u64 {
+    fs::metadata(unfinished_path(folder, force)).map_or(0, |file| file.len())
+}
+
+/// A line of the system's report on memory, in bytes.
+fn memory(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
     Some(kibibytes << 10)
 }
@@ -203,6 +230,7 @@ struct Work<'a> {
     owner: Owner,
     layer: Layer,
     save_every: Duration,
+    memory: u64,
 }
 
 impl Work<'_> {
@@ -215,47 +243,27 @@ impl Work<'_> {
         let began = Instant::now();
         let force = self.layer.force();
         let lower = Layers::of(done.iter().map(Bytes::get));
-        let unfinished = match read_unfinished(self.folder, self.owner, &self.layer) {
-            Ok(state) => {
-                tell(BuildProgress::Resumed {
-                    force,
-                    plies: state.next,
-                });
-                Some(state)
-            }
-            Err(error) => {
-                may_rebuild(error, tell)?;
-                None
-            }
-        };
         let solver = Solver::new(self.lines, &self.layer, &lower);
-        let mut reporter = Reporter {
-            work: self,
-            clock,
-            tell,
-            saved: Instant::now(),
-            spread: 0,
-        };
-        let state = match unfinished {
-            Some(state) => Ok(state),
-            None => solver.start(&mut reporter),
-        };
-        let finished = state.and_then(|state| solver.finish(state, &mut reporter))?;
-        write_finished(
-            self.folder,
-            self.owner,
-            &self.layer,
-            finished.longest,
-            &finished.bytes,
-        )?;
-        drop(finished);
-        let unfinished = unfinished_path(self.folder, force);
-        match fs::remove_file(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(TableFileError::io(&unfinished)(error).into());
-            }
-            _ => {}
-        }
+        let spill = self.files(tell)?;
+        let io = |error| TableFileError::io(&unfinished_path(self.folder, force))(error);
+        let mut pages = solver
+            .pages(self.memory, spill, self.save_every)
+            .map_err(io)?;
+        let longest = solver
+            .solve(&mut pages, &mut |progress| {
+                let done = share_done(progress);
+                tell(BuildProgress::Working {
+                    force,
+                    done,
+                    left: clock.left(done * self.layer.size() as f64),
+                });
+            })
+            .map_err(|error| match error {
+                SolveError::Io(error) => BuildError::File(io(error)),
+                error => BuildError::Solve(error),
+            })?;
+        let spill = pages.into_spill().expect("a build has files");
+        spill.finish(self.folder, self.owner, &self.layer, longest)?;
         clock.layer_done(self.layer.size());
         tell(BuildProgress::Built {
             force,
@@ -265,52 +273,48 @@ impl Work<'_> {
         let map = open_finished(self.folder, self.owner, &self.layer)?;
         Ok(Bytes::Mapped(map))
     }
-}
 
-/// Reports the progress of a layer and saves it at intervals.
-struct Reporter<'a> {
-    work: &'a Work<'a>,
-    clock: &'a mut TimeLeft,
-    tell: &'a mut dyn FnMut(BuildProgress),
-    saved: Instant,
-    spread: u64, // positions whose result was propagated
-}
-
-impl Reporter<'_> {
-    fn report(&mut self, positions: f64) {
-        let positions = positions.min(self.work.layer.size() as f64);
-        let progress = BuildProgress::Working {
-            force: self.work.layer.force(),
-            done: positions / self.work.layer.size() as f64,
-            left: self.clock.left(positions),
-        };
-        (self.tell)(progress);
-    }
-}
-
-/// The share of the work on a layer that its first bytes take; propagating results takes the rest.
-const FILLING: f64 = 0.15;
-
-/// The share of a layer's positions that are won or lost, as measured up to force 7.
-const DECIDED: f64 = 0.88;
-
-impl Monitor for Reporter<'_> {
-    fn filled(&mut self, positions: usize) {
-        self.report(FILLING * positions as f64);
-    }
-
-    fn stepped(&mut self, state: &Unfinished, positions: u64) -> io::Result<()> {
-        self.spread += positions;
-        let filled = FILLING * self.work.layer.size() as f64;
-        self.report(filled + (1.0 - FILLING) * self.spread as f64 / DECIDED);
-        if self.saved.elapsed() >= self.work.save_every {
-            write_unfinished(self.work.folder, self.work.owner, &self.work.layer, state)
-                .map_err(io::Error::other)?;
-            self.saved = Instant::now();
+    /// The files of an earlier build of this layer, or new ones.
+    fn files(&self, tell: &mut dyn FnMut(BuildProgress)) -> Result<Spill, BuildError> {
+        let force = self.layer.force();
+        if pages_path(self.folder, force).exists() {
+            match Spill::resume(self.folder, self.owner, &self.layer) {
+                Ok(spill) => {
+                    tell(BuildProgress::Resumed { force });
+                    return Ok(spill);
+                }
+                Err(error) => may_rebuild(error, tell)?,
+            }
         }
-        Ok(())
+        Ok(Spill::create(self.folder, self.owner, &self.layer)?)
     }
 }
+
+/// The share of the work on a layer that is done.
+fn share_done(progress: Progress) -> f64 {
+    const FILLING: f64 = 0.3;
+    const CLOSING: f64 = 0.02;
+    const STEPS: f64 = 1.0 - FILLING - CLOSING;
+    match progress {
+        Progress::Filled(share) => FILLING * share,
+        Progress::Step(step, share) => {
+            let before = |step: u32| match step.checked_sub(1) {
+                Some(last) => DECIDED.get(last as usize).copied().unwrap_or(1.0),
+                None => 0.0,
+            };
+            let (from, to) = (before(step), before(step + 1));
+            FILLING + STEPS * (from + (to - from) * share)
+        }
+        Progress::Closed(share) => 1.0 - CLOSING + CLOSING * share,
+    }
+}
+
+/// The share of force 9's decided positions that is decided within 0, 1, 2, … plies.
+const DECIDED: [f64; 38] = [
+    0.011, 0.043, 0.052, 0.104, 0.118, 0.183, 0.209, 0.299, 0.341, 0.442, 0.494, 0.587, 0.642,
+    0.715, 0.764, 0.814, 0.851, 0.883, 0.907, 0.927, 0.942, 0.954, 0.964, 0.971, 0.977, 0.982,
+    0.986, 0.989, 0.991, 0.993, 0.994, 0.995, 0.996, 0.997, 0.997, 0.998, 0.998, 0.999,
+];
 
 /// Estimates the remaining time from the speed so far.
 struct TimeLeft {

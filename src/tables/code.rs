@@ -53,6 +53,33 @@ pub struct ActionCounters {
     first: u8, // the counter with the largest k
 }
 
+/// A set of distances in plies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Distances(pub u128);
+
+impl Distances {
+    /// Adds a distance.
+    #[inline(always)]
+    pub fn add(&mut self, plies: u32) {
+        self.0 |= 1 << plies;
+    }
+
+    /// Whether the set has this distance.
+    pub fn has(self, plies: u32) -> bool {
+        self.0 >> plies & 1 == 1
+    }
+
+    /// The distances of either set.
+    pub fn or(self, other: Distances) -> Distances {
+        Distances(self.0 | other.0)
+    }
+
+    /// The longest distance; 0 for the empty set.
+    pub fn longest(self) -> u32 {
+        self.0.checked_ilog2().unwrap_or(0)
+    }
+}
+
 /// The counter of a position with one action left that may not lose.
 pub const LAST_COUNTER: u8 = u8::MAX;
 
@@ -75,6 +102,19 @@ impl ActionCounters {
     pub fn counter(self, count: u32) -> u8 {
         debug_assert!((1..=256 - u32::from(self.first)).contains(&count));
         (256 - count) as u8
+    }
+
+    /// The distances of the results among these bytes.
+    pub fn distances(self, bytes: &[u8]) -> Distances {
+        let mut seen = [false; 256];
+        for &byte in bytes {
+            seen[usize::from(byte)] = true;
+        }
+        let mut distances = Distances::default();
+        for byte in (LOST..self.first).filter(|&byte| seen[usize::from(byte)]) {
+            distances.add(u32::from(byte - LOST) / 2);
+        }
+        distances
     }
 
     /// Whether the byte is a counter and not a result.

@@ -10,8 +10,8 @@
 //! | 12 | 4 | version of the rules |
 //! | 16 | 8 | digest of the board: XXH3-64 of its lines, written `A1-B3 A1-C2 …` |
 //! | 24 | 4 | force |
-//! | 28 | 4 | the next distance to process; `u32::MAX` in a finished file |
-//! | 32 | 4 | the longest distance so far |
+//! | 28 | 4 | `u32::MAX` |
+//! | 32 | 4 | the longest distance |
 //! | 36 | 4 | 0 |
 //! | 40 | 8 | number of positions |
 //! | 48 | 8 | checksum of the positions' bytes |
@@ -19,10 +19,11 @@
 //! | 64 | 8 | XXH3-64 of the 64 bytes before |
 //!
 //! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of 16 MiB, so that it can be
-//! computed in parallel. Files are written under a temporary name, synced, and renamed.
+//! computed in parallel. A file gets its name when it is complete; before, it is part of an unfinished
+//! layer (see `solve/spill.rs`).
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
@@ -31,8 +32,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::index::Layer;
 use super::map::map;
-use super::solve::Unfinished;
-use crate::files::write_whole_by;
+use crate::files::rename;
 use crate::game::Game;
 use crate::games::Jarmo;
 use crate::games::board::Board;
@@ -41,7 +41,8 @@ use crate::games::board::Board;
 pub const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"JARMOTAB";
-const HEADER: usize = 72;
+/// Bytes before the first position.
+pub const HEADER: usize = 72;
 const CHUNK: usize = 1 << 24;
 const FINISHED: u32 = u32::MAX;
 
@@ -53,6 +54,14 @@ pub struct Owner {
 }
 
 impl Owner {
+    /// Its bytes in a file: the version of the rules, then the digest of the board.
+    pub fn to_bytes(self) -> [u8; 12] {
+        let mut out = [0; 12];
+        out[..4].copy_from_slice(&self.rules.to_le_bytes());
+        out[4..].copy_from_slice(&self.board.to_le_bytes());
+        out
+    }
+
     /// The owner of this game's tables.
     pub fn of(game: &Jarmo) -> Owner {
         Owner {
@@ -137,56 +146,18 @@ pub fn unfinished_path(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("force-{force:02}.unfinished"))
 }
 
+/// The file that says what the pages of an unfinished layer include.
+pub fn pages_path(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("force-{force:02}.pages"))
+}
+
 /// Opens the file of a finished layer and verifies its checksum.
 pub fn open_finished(folder: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
     let path = finished_path(folder, layer.force());
-    let (map, next, _) = open(&path, owner, layer)?;
-    if next != FINISHED {
-        let what = Problem::Damaged("holds an unfinished layer".to_owned());
-        return Err(TableFileError::new(&path, what));
-    }
-    Ok(map)
+    open(&path, owner, layer)
 }
 
-/// Writes the file of a finished layer.
-pub fn write_finished(
-    folder: &Path,
-    owner: Owner,
-    layer: &Layer,
-    longest: u32,
-    bytes: &[u8],
-) -> Result<(), TableFileError> {
-    let path = finished_path(folder, layer.force());
-    write(&path, owner, layer, FINISHED, longest, bytes)
-}
-
-/// Reads an unfinished layer.
-pub fn read_unfinished(
-    folder: &Path,
-    owner: Owner,
-    layer: &Layer,
-) -> Result<Unfinished, TableFileError> {
-    let path = unfinished_path(folder, layer.force());
-    let (map, next, longest) = open(&path, owner, layer)?;
-    Ok(Unfinished {
-        bytes: map[HEADER..].to_vec(),
-        next,
-        longest,
-    })
-}
-
-/// Writes an unfinished layer.
-pub fn write_unfinished(
-    folder: &Path,
-    owner: Owner,
-    layer: &Layer,
-    state: &Unfinished,
-) -> Result<(), TableFileError> {
-    let path = unfinished_path(folder, layer.force());
-    write(&path, owner, layer, state.next, state.longest, &state.bytes)
-}
-
-fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<(Mmap, u32, u32), TableFileError> {
+fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
     let fail = |problem| TableFileError::new(path, problem);
     let file = File::open(path).map_err(|error| {
         fail(if error.kind() == io::ErrorKind::NotFound {
@@ -196,12 +167,12 @@ fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<(Mmap, u32, u32), Ta
         })
     })?;
     let map = map(&file).map_err(TableFileError::io(path))?;
-    let (next, longest) = check(&map, owner, layer).map_err(fail)?;
-    Ok((map, next, longest))
+    check(&map, owner, layer).map_err(fail)?;
+    Ok(map)
 }
 
-/// Checks the header and the bytes of a file; returns the next and the longest distance.
-fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem> {
+/// Checks the header and the bytes of a file.
+fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(), Problem> {
     let damaged = |what: &str| Err(Problem::Damaged(what.to_owned()));
     if !file.starts_with(&MAGIC) {
         let start = &file[..file.len().min(MAGIC.len())];
@@ -240,6 +211,9 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem
             owner.board
         )));
     }
+    if short(28) != FINISHED {
+        return damaged("holds an unfinished layer");
+    }
     if short(24) != layer.force() || long(40) != layer.size() as u64 {
         return Err(Problem::Damaged(format!("holds force {}", short(24))));
     }
@@ -253,36 +227,41 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(u32, u32), Problem
     if long(48) != checksum(bytes) {
         return damaged("is damaged: its checksum does not match");
     }
-    Ok((short(28), short(32)))
+    Ok(())
 }
 
-fn write(
-    path: &Path,
+/// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header,
+/// syncs, renames.
+pub fn seal_finished(
+    folder: &Path,
+    mut file: &File,
     owner: Owner,
     layer: &Layer,
-    next: u32,
     longest: u32,
-    bytes: &[u8],
 ) -> Result<(), TableFileError> {
+    let unfinished = unfinished_path(folder, layer.force());
+    let failed = |error| TableFileError::io(&unfinished)(error);
+    // The map ends before the header is written.
+    let checksum = map(file)
+        .map(|bytes| checksum(&bytes[HEADER..]))
+        .map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER);
     header.extend(MAGIC);
     header.extend(FORMAT_VERSION.to_le_bytes());
-    header.extend(owner.rules.to_le_bytes());
-    header.extend(owner.board.to_le_bytes());
+    header.extend(owner.to_bytes());
     header.extend(layer.force().to_le_bytes());
-    header.extend(next.to_le_bytes());
+    header.extend(FINISHED.to_le_bytes());
     header.extend(longest.to_le_bytes());
     header.extend([0; 4]);
     header.extend((layer.size() as u64).to_le_bytes());
-    header.extend(checksum(bytes).to_le_bytes());
+    header.extend(checksum.to_le_bytes());
     header.extend([0; 8]);
     header.extend(xxh3_64(&header).to_le_bytes());
     debug_assert_eq!(header.len(), HEADER);
-
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".new");
-    let temporary = PathBuf::from(temporary);
-    write_whole_by(path, &temporary, &[&header, bytes]).map_err(TableFileError::io(path))
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    file.write_all(&header).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    rename(&unfinished, &finished_path(folder, layer.force())).map_err(failed)
 }
 
 fn checksum(bytes: &[u8]) -> u64 {

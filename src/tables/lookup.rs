@@ -6,7 +6,7 @@ use super::code;
 use super::file::{Bytes, Owner, Problem, TableFileError, finished_path, open_finished};
 use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
 use super::lines::{Blockable, Lines};
-use super::solve::{Layers, SolveError, Solver};
+use super::solve::{Layers, Pages, Solver};
 use crate::game::{Action, Game, Mask, Proven};
 use crate::games::{Jarmo, JarmoPosition};
 
@@ -64,11 +64,10 @@ impl Tables {
             let layer = Layer::new(force);
             let lower = Layers::of(done.iter().map(Bytes::get));
             let solver = Solver::new(&lines, &layer, &lower);
-            let finished: Result<_, SolveError> = solver
-                .start(&mut ())
-                .and_then(|state| solver.finish(state, &mut ()));
-            let finished = finished.unwrap_or_else(|error| panic!("{error}"));
-            done.push(Bytes::Owned(finished.bytes));
+            let mut pages = Pages::in_memory(&layer);
+            let solved = solver.solve(&mut pages, &mut |_| {});
+            solved.unwrap_or_else(|error| panic!("{error}"));
+            done.push(Bytes::Owned(pages.into_bytes()));
         }
         Ok(Tables::from_layers(Owner::of(game), done))
     }

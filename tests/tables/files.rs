@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use jarmo::games::Jarmo;
 use jarmo::games::board::Board;
-use jarmo::tables::{BuildProgress, BuildSettings, Tables, build};
+use jarmo::tables::{BuildProgress, BuildSettings, Tables, build, memory_needed};
 
 fn settings(force: u32) -> BuildSettings {
     BuildSettings {
         force,
+        memory: None,
         save_every: Duration::from_secs(1000),
     }
 }
@@ -149,11 +150,13 @@ fn a_killed_build_resumes_from_its_last_save() {
     let folder = tempfile::tempdir().unwrap();
     let often = BuildSettings {
         force: 4,
+        memory: None,
         save_every: Duration::ZERO,
     };
-    // The build dies in the middle of force 4 three times, each time some steps later.
-    for (died, step) in [2, 4, 7].into_iter().enumerate() {
-        let mut steps = 0;
+    // The build dies in the middle of force 4 four times: while it gives positions their first bytes, and at
+    // three different steps.
+    for (died, messages) in [2, 40, 90, 200].into_iter().enumerate() {
+        let mut left = messages;
         let mut resumed = false;
         let result = catch_unwind(AssertUnwindSafe(|| {
             build(
@@ -161,13 +164,13 @@ fn a_killed_build_resumes_from_its_last_save() {
                 folder.path(),
                 often,
                 &mut |progress| match progress {
-                    BuildProgress::Working { force: 4, done, .. } if done > 0.2 => {
-                        steps += 1;
-                        if steps > step {
+                    BuildProgress::Working { force: 4, .. } => {
+                        left -= 1;
+                        if left == 0 {
                             resume_unwind(Box::new(()));
                         }
                     }
-                    BuildProgress::Resumed { force: 4, .. } => resumed = true,
+                    BuildProgress::Resumed { force: 4 } => resumed = true,
                     _ => {}
                 },
             )
@@ -181,10 +184,12 @@ fn a_killed_build_resumes_from_its_last_save() {
     assert!(
         messages
             .iter()
-            .any(|one| matches!(one, BuildProgress::Resumed { plies, .. } if *plies > 5))
+            .any(|one| matches!(one, BuildProgress::Resumed { force: 4 }))
     );
     assert_eq!(tables.force(), 4);
-    assert!(!folder.path().join("force-04.unfinished").exists());
+    for rest in ["force-04.unfinished", "force-04.pages"] {
+        assert!(!folder.path().join(rest).exists());
+    }
     for force in 2..=4 {
         let (one, other) = (layer(whole.path(), force), layer(folder.path(), force));
         assert!(
@@ -192,4 +197,66 @@ fn a_killed_build_resumes_from_its_last_save() {
             "force {force}"
         );
     }
+}
+
+/// Checksums of the positions' bytes, force 2 first.
+const CHECKSUMS: [u64; 5] = [
+    0xf870_d24e_abe9_f33f,
+    0xcb44_e398_d6a7_d958,
+    0x8a09_47aa_795a_fec1,
+    0x227a_d668_df42_c31d,
+    0xf4c1_7230_19fa_9823,
+];
+
+#[test]
+fn a_build_with_the_least_memory_writes_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (least, most) = memory_needed(6);
+    assert!(least + (4 << 20) < most, "force 6 does not fit");
+    let little = BuildSettings {
+        memory: Some(least),
+        save_every: Duration::from_secs(1),
+        ..settings(6)
+    };
+    build(&Jarmo::standard(), folder.path(), little, &mut |_| {}).unwrap();
+    for (force, checksum) in (2..).zip(CHECKSUMS) {
+        let file = fs::read(layer(folder.path(), force)).unwrap();
+        assert_eq!(file[48..56], checksum.to_le_bytes(), "force {force}");
+    }
+    let less = BuildSettings {
+        memory: Some(least - 1),
+        ..settings(6)
+    };
+    let elsewhere = tempfile::tempdir().unwrap();
+    let error = build(&Jarmo::standard(), elsewhere.path(), less, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("force 6 needs at least"));
+}
+
+#[test]
+fn a_damaged_unfinished_layer_is_built_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let often = BuildSettings {
+        save_every: Duration::ZERO,
+        ..settings(4)
+    };
+    let mut left = 90;
+    let died = catch_unwind(AssertUnwindSafe(|| {
+        build(&Jarmo::standard(), folder.path(), often, &mut |progress| {
+            if let BuildProgress::Working { force: 4, .. } = progress {
+                left -= 1;
+                if left == 0 {
+                    resume_unwind(Box::new(()));
+                }
+            }
+        })
+    }));
+    assert!(died.is_err());
+    flip(&folder.path().join("force-04.unfinished"), 100_000);
+    let (_, messages) = build_in(folder.path(), 4);
+    let told = messages.iter().any(|one| {
+        matches!(one, BuildProgress::Rebuilding(why) if why.contains("force-04.unfinished: is damaged"))
+    });
+    assert!(told);
+    let file = fs::read(layer(folder.path(), 4)).unwrap();
+    assert_eq!(file[48..56], CHECKSUMS[2].to_le_bytes());
 }

@@ -12,6 +12,7 @@ use jarmo::tables::{BuildSettings, Endgames, Tables};
 fn build_in(folder: &Path, force: u32) {
     let settings = BuildSettings {
         force,
+        memory: None,
         save_every: Duration::from_secs(1000),
     };
     jarmo::tables::build(&Jarmo::standard(), folder, settings, &mut |_| {}).unwrap();

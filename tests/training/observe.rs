@@ -94,6 +94,7 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     let tables = home.path().join("tables");
     let build = BuildSettings {
         force: 3,
+        memory: None,
         save_every: Duration::from_secs(1000),
     };
     jarmo::tables::build(&Jarmo::standard(), &tables, build, &mut |_| {}).unwrap();

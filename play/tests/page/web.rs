@@ -221,6 +221,7 @@ fn exact_tables_tell_the_page_what_is_certain() {
     let folder = tempfile::tempdir().unwrap();
     let settings = BuildSettings {
         force: 4,
+        memory: None,
         save_every: Duration::from_secs(1000),
     };
     jarmo::tables::build(&Jarmo::standard(), folder.path(), settings, &mut |_| {}).unwrap();

@@ -31,6 +31,7 @@ static TABLES: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("play-tables");
     let settings = BuildSettings {
         force: 4,
+        memory: None,
         save_every: Duration::from_secs(1000),
     };
     jarmo::tables::build(&Jarmo::standard(), &folder, settings, &mut |_| {}).unwrap();

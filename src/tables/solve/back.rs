@@ -1,12 +1,13 @@
 //! Propagates results from positions to their predecessors.
 //!
 //! A step has two halves. [`scan`] reads a part of a block, finds the positions whose result belongs to
-//! this step, and sorts their predecessors into *bins* by memory region. [`apply`] then updates the
-//! predecessors of one bin. Its region fits into the cache, and no other thread writes to it.
+//! this step, and sorts their predecessors into *bins*, one per page. [`apply`] then updates the
+//! predecessors in one page, which fits into the cache, and to which no other thread writes.
 
 use super::Layers;
 use super::first::longest_below;
-use crate::tables::code::{self, ActionCounters, LAST_COUNTER};
+use super::pages::BlockPages;
+use crate::tables::code::{self, ActionCounters, Distances, LAST_COUNTER};
 use crate::tables::index::{Army, Block, Material, Placement, army, row};
 use crate::tables::lines::{Lines, goal, home};
 use crate::tables::subsets::{
@@ -98,20 +99,7 @@ impl Item {
     }
 }
 
-/// The block that holds the predecessors by one kind of action, cut into bins.
-#[derive(Clone, Copy)]
-pub(super) struct TargetBlock {
-    pub(super) block: Block,
-    pub(super) rows_per_bin: usize,
-}
-
-impl TargetBlock {
-    pub(super) fn bins(&self) -> usize {
-        self.block.rows.div_ceil(self.rows_per_bin)
-    }
-}
-
-/// The items of one worker: by origin, by bin.
+/// The items of one worker: by origin, by page of the block that holds the predecessors.
 pub(super) type Bins = [Vec<Vec<Item>>; 3];
 
 /// Sets and patterns by size and rank, to decode columns.
@@ -129,7 +117,7 @@ pub(super) fn scan(
     first_row: usize,
     bytes: &[u8],
     plies: u32,
-    targets: &[Option<TargetBlock>; 3],
+    targets: &[Option<BlockPages>; 3],
     bins: &mut Bins,
 ) -> u64 {
     const STRIDE: usize = 64;
@@ -207,7 +195,7 @@ impl Row {
         block: &Block,
         column: usize,
         won: bool,
-        targets: &[Option<TargetBlock>; 3],
+        targets: &[Option<BlockPages>; 3],
         bins: &mut Bins,
     ) {
         let own = block.material.own;
@@ -220,7 +208,7 @@ impl Row {
         let [quiet, capture, deploy] = targets;
         let [quiet_bins, capture_bins, deploy_bins] = bins;
         if let Some(target) = quiet {
-            let bin = row(target.block.material.enemy, waiting, marks) / target.rows_per_bin;
+            let bin = target.page_of(row(target.block.material.enemy, waiting, marks));
             quiet_bins[bin].push(Item::new(waiting, marks, self.acting, self.marks, won));
         }
         if let Some(target) = capture {
@@ -228,14 +216,13 @@ impl Row {
                 let before = waiting | circle;
                 let below = (1 << (waiting & (circle - 1)).count_ones()) - 1;
                 let before_marks = (marks & below) | (marks & !below) << 1;
-                let bin =
-                    row(target.block.material.enemy, before, before_marks) / target.rows_per_bin;
+                let bin = target.page_of(row(target.block.material.enemy, before, before_marks));
                 capture_bins[bin].push(Item::new(before, before_marks, self.acting, left, won));
             }
         }
         if let Some(target) = deploy {
             for &(before, before_marks) in &self.deploys[..self.deploy_count] {
-                let bin = row(target.block.material.enemy, waiting, marks) / target.rows_per_bin;
+                let bin = target.page_of(row(target.block.material.enemy, waiting, marks));
                 deploy_bins[bin].push(Item::new(waiting, marks, before, before_marks, won));
             }
         }
@@ -252,35 +239,36 @@ pub(super) struct Spread<'a> {
     pub(super) plies: u32,
 }
 
-/// Updates the predecessors in one bin: those of won positions lose an action from their counter, those
-/// of lost positions are won. Returns the longest distance written, in plies.
+/// Updates the predecessors in one page: those of won positions lose an action from their counter, those
+/// of lost positions are won. Returns the distances written.
 #[inline(always)]
 pub(super) fn apply<'a>(
     step: Spread<'_>,
     origin: Origin,
-    target: &TargetBlock,
+    target: &BlockPages,
     first_row: usize,
     bytes: &mut [u8],
     items: impl Iterator<Item = &'a Item>,
-) -> u32 {
+) -> Distances {
     let block = &target.block;
     let columns = block.columns;
-    let mut longest = 0;
+    let mut written = Distances::default();
     for &item in items {
         let number = row(block.material.enemy, item.waiting(), item.waiting_marks()) - first_row;
         let cells = &mut bytes[number * columns..][..columns];
-        let reached = match origin {
-            Origin::Quiet | Origin::Capture => undo_moves(step, block, origin, item, cells),
+        match origin {
+            Origin::Quiet | Origin::Capture => {
+                undo_moves(step, block, origin, item, cells, &mut written);
+            }
             Origin::Deploy => {
                 let free = compress(item.acting(), item.waiting());
                 let column = column_of(&block.material, free, item.acting_marks());
                 let before = || (item.acting(), pick(item.acting_marks(), item.acting()));
-                update(step, block, item, before, &mut cells[column])
+                update(step, block, item, before, &mut cells[column], &mut written);
             }
-        };
-        longest = longest.max(reached);
+        }
     }
-    longest
+    written
 }
 
 #[inline(always)]
@@ -296,7 +284,8 @@ fn undo_moves(
     origin: Origin,
     item: Item,
     cells: &mut [u8],
-) -> u32 {
+    written: &mut Distances,
+) {
     let material = &block.material;
     let (waiting, acting) = (item.waiting(), item.acting());
     let marks = item.acting_marks();
@@ -308,7 +297,6 @@ fn undo_moves(
     };
     let others = acting & !(waiting & acting);
     let free = compress(others, waiting);
-    let mut longest = 0;
     for (index, to) in bits(acting).enumerate() {
         if moved >> to & 1 == 0 {
             continue;
@@ -340,10 +328,9 @@ fn undo_moves(
                 };
                 (archers, marked)
             };
-            longest = longest.max(update(step, block, item, army, &mut cells[column]));
+            update(step, block, item, army, &mut cells[column], written);
         }
     }
-    longest
 }
 
 /// The pattern of marks after the archer at index `old` moved to index `new` in the order.
@@ -356,8 +343,7 @@ fn moved_pattern(marks: u32, old: usize, new: u32) -> u32 {
     rest & below | (rest & !below) << 1 | bit << new
 }
 
-/// Updates the byte of a predecessor, in which the acting player has the archers and marks `army`. Returns
-/// the plies of the new result, or 0 if there is none.
+/// Updates the byte of a predecessor, in which the acting player has the archers and marks `army`.
 #[inline(always)]
 fn update(
     step: Spread<'_>,
@@ -365,13 +351,14 @@ fn update(
     item: Item,
     army: impl FnOnce() -> (u32, u32),
     cell: &mut u8,
-) -> u32 {
+    written: &mut Distances,
+) {
     if !item.won() {
         // Finished games and quicker wins have lower bytes, counters have higher ones.
         let now = code::won(step.plies + 1);
         if now < *cell {
             *cell = now;
-            return step.plies + 1;
+            written.add(step.plies + 1);
         }
     } else if *cell == LAST_COUNTER {
         let (archers, marked) = army();
@@ -385,9 +372,8 @@ fn update(
         };
         let plies = (step.plies + 1).max(longest_below(step.lines, step.lower, &placement));
         *cell = code::lost(plies);
-        return plies;
+        written.add(plies);
     } else if step.counters.is_counter(*cell) {
         *cell += 1;
     }
-    0
 }

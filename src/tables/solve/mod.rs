@@ -9,21 +9,31 @@
 //!
 //! Distances are exact because all results with distance `n` are final when step `n` begins: later
 //! steps write larger distances only.
+//!
+//! The layer lies in pages ([`pages`]), of which memory holds as many as it may. A step takes one block
+//! after the other as the *source* of results. A source is read once, page by page, and changes at most three
+//! other blocks. Only these must be in memory together; the order of the sources keeps the blocks there that
+//! are needed next.
 
 mod back;
 mod first;
+mod pages;
+mod spill;
 
 use std::io;
-use std::ops::Range;
 
 use rayon::prelude::*;
 
-use self::back::{Bins, Columns, Origin, Spread, TargetBlock};
+pub use self::pages::Pages;
+pub use self::spill::Spill;
+
+use self::back::{Bins, Columns, Origin, Spread};
+use self::pages::{BlockPages, FINAL, Page, Plan};
 use super::code::{self, ActionCounters, DRAWN};
-use super::index::{Block, LEAST_FORCE, Layer, Material, Placement};
+use super::index::{LEAST_FORCE, Layer, Material, Placement};
 use super::lines::Lines;
 use super::subsets::{self, MOST, choose};
-use crate::game::Proven;
+use crate::game::{Player, Proven};
 
 /// Finished layers: the bytes of each, lowest force first.
 #[derive(Clone, Debug)]
@@ -57,41 +67,15 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// An unfinished layer between two steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unfinished {
-    /// Results and counters.
-    pub bytes: Vec<u8>,
-    /// The distance to propagate next.
-    pub next: u32,
-    /// The largest distance written so far.
-    pub longest: u32,
-}
-
-/// A solved layer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SolvedLayer {
-    /// The result of every position.
-    pub bytes: Vec<u8>,
-    /// The largest distance.
-    pub longest: u32,
-}
-
-/// Follows the progress of a layer. The unit type ignores it.
-pub trait Monitor {
-    /// `positions` of the layer have their first byte.
-    fn filled(&mut self, positions: usize);
-
-    /// A step is done, which propagated the results of `positions` positions.
-    fn stepped(&mut self, state: &Unfinished, positions: u64) -> io::Result<()>;
-}
-
-impl Monitor for () {
-    fn filled(&mut self, _: usize) {}
-
-    fn stepped(&mut self, _: &Unfinished, _: u64) -> io::Result<()> {
-        Ok(())
-    }
+/// How far the work on a layer is.
+#[derive(Clone, Copy, Debug)]
+pub enum Progress {
+    /// This share of the positions has first bytes.
+    Filled(f64),
+    /// This share of the sources of a step is done.
+    Step(u32, f64),
+    /// This share of the positions has its final byte.
+    Closed(f64),
 }
 
 /// Why a layer was not solved.
@@ -108,19 +92,39 @@ pub enum SolveError {
         /// The most plies that fit.
         most: u32,
     },
-    /// The monitor failed.
+    /// Pages could not be read or written.
     #[error("{0}")]
-    Monitor(io::Error),
+    Io(#[from] io::Error),
 }
 
-/// Positions scanned at a time; their predecessors are kept in memory until they are updated.
-const SLAB: usize = 1 << 23;
+/// Pages that are brought into memory at a time, to be filled or read.
+const BATCH: usize = 256;
 
-/// Bytes of the table that one bin covers: they fit into a core's cache.
-const BIN: usize = 1 << 18;
+/// Items that are collected before the positions they point to are updated: many, so that each page that is
+/// touched has much to do. They take 128 MiB.
+const ITEMS: usize = 1 << 24;
 
-/// Parallel parts of a slab: more than there are cores, to balance the load.
-const PARTS: usize = 16;
+/// Parallel parts of a batch: more than there are cores, to balance the load.
+const PARTS: usize = 8;
+
+/// Memory for everything but pages: items, with room for their growth, and pages that are being written.
+const BESIDES: u64 = 512 << 20;
+
+/// The bytes of memory that the solver must have for this layer, and those that it can use.
+pub fn memory_of(layer: &Layer) -> (u64, u64) {
+    let plan = Plan::of(layer);
+    let largest = (0..layer.blocks().len()).map(|number| {
+        let others = targets(&plan, layer, number)
+            .into_iter()
+            .flatten()
+            .map(|target| target.count());
+        let own = plan.blocks[number].count().min(2 * BATCH);
+        own + others.sum::<usize>()
+    });
+    let bytes = |pages: usize| (pages * plan.largest()) as u64 + BESIDES;
+    let least = largest.max().unwrap_or(0).min(plan.len());
+    (bytes(least), bytes(plan.len()))
+}
 
 /// The solver of one layer.
 pub struct Solver<'a> {
@@ -129,11 +133,23 @@ pub struct Solver<'a> {
     lower: &'a Layers<'a>,
     counters: ActionCounters,
     columns: Columns,
+    order: Vec<usize>, // blocks in the order in which even steps take them; odd steps go backwards
 }
 
 impl<'a> Solver<'a> {
     /// A solver of `layer`; `lower` holds all layers below it.
     pub fn new(lines: &'a Lines, layer: &'a Layer, lower: &'a Layers<'a>) -> Solver<'a> {
+        // Neighbours in this order lead to the same blocks, so that few have to be read again.
+        let mut order: Vec<usize> = (0..layer.blocks().len()).collect();
+        order.sort_by_key(|&number| {
+            let Material { mover, own, enemy } = layer.blocks()[number].material;
+            let (white, black) = match mover {
+                Player::White => (own, enemy),
+                Player::Black => (enemy, own),
+            };
+            let lead = i16::from(white.archers) - i16::from(black.archers);
+            (lead, white.archers, white.marks, mover.index())
+        });
         Solver {
             lines,
             layer,
@@ -141,180 +157,275 @@ impl<'a> Solver<'a> {
             // One more for a drawing action to a lower layer.
             counters: ActionCounters::up_to(lines.most_actions() + 1),
             columns: columns(),
+            order,
         }
+    }
+
+    /// The pages of this layer that may take `memory` bytes in all, with the others in `spill`.
+    pub fn pages(
+        &self,
+        memory: u64,
+        spill: Spill,
+        save_every: std::time::Duration,
+    ) -> io::Result<Pages> {
+        Pages::on_disk(
+            self.layer,
+            memory.saturating_sub(BESIDES),
+            spill,
+            save_every,
+        )
+    }
+
+    /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest
+    /// distance.
+    pub fn solve(
+        &self,
+        pages: &mut Pages,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<u32, SolveError> {
+        self.fill(pages, tell)?;
+        self.propagate(pages, tell)?;
+        self.close(pages, tell)?;
+        pages.save()?;
+        Ok(pages.longest())
     }
 
     /// Gives every position its first byte.
-    pub fn start(&self, monitor: &mut dyn Monitor) -> Result<Unfinished, SolveError> {
-        let mut bytes = vec![DRAWN; self.layer.size()];
-        let mut rest = bytes.as_mut_slice();
-        let mut filled = 0;
-        for block in self.layer.blocks() {
-            let (cells, after) = rest.split_at_mut(block.size());
-            rest = after;
-            for (slab, cells) in cells
-                .chunks_mut(slab_rows(block) * block.columns)
-                .enumerate()
-            {
-                let rows = (cells.len() / block.columns).div_ceil(PARTS);
-                let first_row = slab * slab_rows(block);
-                cells
-                    .par_chunks_mut(rows * block.columns)
-                    .enumerate()
-                    .for_each(|(part, cells)| {
-                        let first_row = first_row + part * rows;
-                        first::fill(
-                            self.lines,
-                            self.counters,
-                            self.lower,
-                            block,
-                            first_row,
-                            cells,
-                        );
-                    });
-                filled += cells.len();
-                monitor.filled(filled);
+    fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), SolveError> {
+        let never = vec![0; self.layer.blocks().len()];
+        for block in pages.plan.blocks.clone() {
+            let numbers: Vec<usize> = block
+                .numbers()
+                .filter(|&number| pages.pages[number].includes == 0)
+                .collect();
+            for batch in numbers.chunks(BATCH) {
+                pages.load(batch, &[], &never)?;
+                each_of(pages, &block, batch, |number, page| {
+                    first::fill(
+                        self.lines,
+                        self.counters,
+                        self.lower,
+                        &block.block,
+                        block.first_row(number),
+                        &mut page.bytes,
+                    );
+                    page.distances = self.counters.distances(&page.bytes);
+                    page.includes = 1;
+                    page.changed = true;
+                });
+                self.check_length(pages.longest())?;
+                pages.save_if_due()?;
+                let filled = pages.plan.place(batch[batch.len() - 1]).end;
+                tell(Progress::Filled(filled as f64 / self.layer.size() as f64));
             }
         }
-        let longest = bytes
-            .par_iter()
-            .filter(|&&byte| !self.counters.is_counter(byte))
-            .map(|&byte| code::proven(byte).plies.unwrap_or(0))
-            .max()
-            .unwrap_or(0);
-        self.check_length(longest)?;
-        Ok(Unfinished {
-            bytes,
-            next: 0,
-            longest,
-        })
+        pages.time = pages.time.max(1);
+        Ok(())
     }
 
-    /// Propagates results until none is left, and returns the solved layer.
-    pub fn finish(
+    /// Propagates results until none is left.
+    fn propagate(
         &self,
-        mut state: Unfinished,
-        monitor: &mut dyn Monitor,
-    ) -> Result<SolvedLayer, SolveError> {
+        pages: &mut Pages,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<(), SolveError> {
+        let sources = self.order.len() as u32;
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
-        while state.next <= state.longest {
-            let mut positions = 0;
-            for number in 0..self.layer.blocks().len() {
-                positions += self.step(&mut state, number, &mut workers)?;
+        loop {
+            let (step, place) = ((pages.time - 1) / sources, (pages.time - 1) % sources);
+            if step > pages.longest() {
+                return Ok(());
             }
-            state.next += 1;
-            monitor
-                .stepped(&state, positions)
-                .map_err(SolveError::Monitor)?;
+            self.spread(pages, step, &mut workers)?;
+            pages.time += 1;
+            pages.save_if_due()?;
+            tell(Progress::Step(
+                step,
+                f64::from(place + 1) / f64::from(sources),
+            ));
         }
-        state.bytes.par_iter_mut().for_each(|byte| {
-            if self.counters.is_counter(*byte) {
-                *byte = DRAWN;
-            }
-        });
-        Ok(SolvedLayer {
-            bytes: state.bytes,
-            longest: state.longest,
-        })
     }
 
-    /// Propagates the results of one block that belong to this step; returns the number of positions.
-    fn step(
-        &self,
-        state: &mut Unfinished,
-        number: usize,
-        workers: &mut [Bins],
-    ) -> Result<u64, SolveError> {
-        let block = &self.layer.blocks()[number];
-        let targets = Origin::ALL.map(|origin| self.target(block, origin));
+    /// The block whose results are propagated at a time.
+    fn source(&self, time: u32) -> usize {
+        let sources = self.order.len();
+        let (step, place) = ((time - 1) as usize / sources, (time - 1) as usize % sources);
+        match step % 2 {
+            0 => self.order[place],
+            _ => self.order[sources - 1 - place],
+        }
+    }
+
+    /// The time at which each block is needed next.
+    fn next_use(&self, plan: &Plan, now: u32) -> Vec<u32> {
+        let sources = self.order.len() as u32;
+        let mut next = vec![u32::MAX; self.order.len()];
+        for time in now + 1..=now + 2 * sources {
+            let source = self.source(time);
+            let number = |target: BlockPages| self.layer.block_of(&target.block.material);
+            let targets = targets(plan, self.layer, source).into_iter().flatten();
+            for block in targets.filter_map(number).chain([source]) {
+                next[block] = next[block].min(time);
+            }
+        }
+        next[self.source(now)] = now;
+        next
+    }
+
+    /// Asks the system to read the blocks of the next source while this one is propagated, unless few of
+    /// their pages will be needed.
+    fn read_ahead(&self, pages: &Pages) {
+        let next = pages.time + 1;
+        let step = (next - 1) / self.order.len() as u32;
+        let source = self.source(next);
+        let numbers = pages.plan.blocks[source].numbers();
+        let count = numbers.len();
+        let wanted = numbers.filter(|&number| pages.pages[number].distances.has(step));
+        if 2 * wanted.count() < count {
+            return;
+        }
+        let targets = targets(&pages.plan, self.layer, source);
+        let number = |target: BlockPages| self.layer.block_of(&target.block.material);
+        for block in targets
+            .into_iter()
+            .flatten()
+            .filter_map(number)
+            .chain([source])
+        {
+            pages.read_ahead(block);
+        }
+    }
+
+    /// Propagates the results of one source that belong to this step.
+    fn spread(&self, pages: &mut Pages, step: u32, workers: &mut [Bins]) -> Result<(), SolveError> {
+        let now = pages.time;
+        let source = self.source(now);
+        let block = pages.plan.blocks[source];
+        let wanted: Vec<usize> = block
+            .numbers()
+            .filter(|&number| pages.pages[number].distances.has(step))
+            .collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.read_ahead(pages);
+        let targets = targets(&pages.plan, self.layer, source);
+        let next_use = self.next_use(&pages.plan, now);
+        let keep: Vec<usize> = targets
+            .iter()
+            .flatten()
+            .filter_map(|target| self.layer.block_of(&target.block.material))
+            .collect();
         for bins in workers.iter_mut() {
             for (bins, target) in bins.iter_mut().zip(&targets) {
-                bins.resize_with(target.map_or(0, |target| target.bins()), Vec::new);
+                *bins = vec![Vec::new(); target.map_or(0, |target| target.count())];
             }
         }
-        let mut found = 0;
-        for rows in slabs(block) {
-            let cells =
-                block.start + rows.start * block.columns..block.start + rows.end * block.columns;
-            let part = rows.len().div_ceil(PARTS);
-            let positions: u64 = state.bytes[cells]
-                .par_chunks(part * block.columns)
+        let mut batches = wanted.chunks(BATCH).peekable();
+        while let Some(batch) = batches.next() {
+            pages.load(batch, &keep, &next_use)?;
+            let part = batch.len().div_ceil(PARTS);
+            let held = &pages.pages;
+            batch
+                .par_chunks(part)
                 .zip(workers.par_iter_mut())
-                .enumerate()
-                .map(|(index, (bytes, bins))| {
-                    let first_row = rows.start + index * part;
-                    back::scan(
-                        &self.columns,
-                        block,
-                        first_row,
-                        bytes,
-                        state.next,
-                        &targets,
-                        bins,
-                    )
-                })
-                .sum();
-            if positions > 0 {
-                self.spread(state, &targets, workers)?;
+                .for_each(|(numbers, bins)| {
+                    for &number in numbers {
+                        back::scan(
+                            &self.columns,
+                            &block.block,
+                            block.first_row(number),
+                            &held[number].bytes,
+                            step,
+                            &targets,
+                            bins,
+                        );
+                    }
+                });
+            let items: usize = workers.iter().flatten().flatten().map(Vec::len).sum();
+            if items >= ITEMS || batches.peek().is_none() {
+                self.update(pages, step, &targets, workers, &keep, &next_use)?;
             }
-            found += positions;
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// Updates the positions in all bins.
-    fn spread(
+    /// Updates the positions that the items point to, and clears the bins.
+    fn update(
         &self,
-        state: &mut Unfinished,
-        targets: &[Option<TargetBlock>; 3],
+        pages: &mut Pages,
+        step: u32,
+        targets: &[Option<BlockPages>; 3],
         workers: &mut [Bins],
+        keep: &[usize],
+        next_use: &[u32],
     ) -> Result<(), SolveError> {
-        let step = Spread {
+        let now = pages.time;
+        let spread = Spread {
             lines: self.lines,
             counters: self.counters,
             lower: self.lower,
-            plies: state.next,
+            plies: step,
         };
         for origin in Origin::ALL {
             let Some(target) = &targets[origin as usize] else {
                 continue;
             };
-            let block = &target.block;
-            let longest = state.bytes[block.start..][..block.size()]
-                .par_chunks_mut(target.rows_per_bin * block.columns)
-                .enumerate()
-                .map(|(bin, bytes)| {
-                    let items = workers.iter().flat_map(|bins| &bins[origin as usize][bin]);
-                    back::apply(
-                        step,
-                        origin,
-                        target,
-                        bin * target.rows_per_bin,
-                        bytes,
-                        items,
-                    )
-                })
-                .max()
-                .unwrap_or(0);
-            self.check_length(longest)?;
-            state.longest = state.longest.max(longest);
+            let bins = |number: usize| {
+                let bin = number - target.first;
+                workers.iter().map(move |bins| &bins[origin as usize][bin])
+            };
+            // After a restart, pages that were written later include this source already.
+            let wanted: Vec<usize> = target
+                .numbers()
+                .filter(|&number| pages.pages[number].includes <= now)
+                .filter(|&number| bins(number).any(|bin| !bin.is_empty()))
+                .collect();
+            pages.load(&wanted, keep, next_use)?;
+            each_of(pages, target, &wanted, |number, page| {
+                let written = back::apply(
+                    spread,
+                    origin,
+                    target,
+                    target.first_row(number),
+                    &mut page.bytes,
+                    bins(number).flatten(),
+                );
+                page.distances = page.distances.or(written);
+                page.changed = true;
+            });
         }
-        workers
-            .par_iter_mut()
-            .flatten()
-            .flatten()
-            .for_each(Vec::clear);
+        self.check_length(pages.longest())?;
+        let bins = workers.par_iter_mut().flatten().flatten();
+        bins.for_each(Vec::clear);
         Ok(())
     }
 
-    /// The block of the positions from which actions of kind `origin` lead into `block`.
-    fn target(&self, block: &Block, origin: Origin) -> Option<TargetBlock> {
-        let material = origin.material(&block.material)?;
-        let block = self.layer.blocks()[self.layer.block_of(&material)?];
-        Some(TargetBlock {
-            block,
-            rows_per_bin: (BIN / block.columns).max(1),
-        })
+    /// Makes every position that still has a counter a draw.
+    fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), SolveError> {
+        let never = vec![0; self.layer.blocks().len()];
+        for block in pages.plan.blocks.clone() {
+            let numbers: Vec<usize> = block
+                .numbers()
+                .filter(|&number| pages.pages[number].includes != FINAL)
+                .collect();
+            for batch in numbers.chunks(BATCH) {
+                pages.load(batch, &[], &never)?;
+                each_of(pages, &block, batch, |_, page| {
+                    page.distances = self.counters.distances(&page.bytes);
+                    for byte in &mut page.bytes {
+                        if self.counters.is_counter(*byte) {
+                            *byte = DRAWN;
+                        }
+                    }
+                    page.includes = FINAL;
+                    page.changed = true;
+                });
+                let closed = pages.plan.place(batch[batch.len() - 1]).end;
+                tell(Progress::Closed(closed as f64 / self.layer.size() as f64));
+            }
+        }
+        Ok(())
     }
 
     fn check_length(&self, longest: u32) -> Result<(), SolveError> {
@@ -327,16 +438,26 @@ impl<'a> Solver<'a> {
     }
 }
 
-fn slab_rows(block: &Block) -> usize {
-    (SLAB / block.columns).max(1)
+/// Does something to some pages of a block, which are in memory, in parallel.
+fn each_of(
+    pages: &mut Pages,
+    block: &BlockPages,
+    numbers: &[usize],
+    work: impl Fn(usize, &mut Page) + Sync,
+) {
+    pages.pages[block.numbers()]
+        .par_iter_mut()
+        .zip(block.numbers())
+        .filter(|(_, number)| numbers.binary_search(number).is_ok())
+        .for_each(|(page, number)| work(number, page));
 }
 
-/// The rows of a block, a slab at a time.
-fn slabs(block: &Block) -> impl Iterator<Item = Range<usize>> {
-    let (rows, slab) = (block.rows, slab_rows(block));
-    (0..rows)
-        .step_by(slab)
-        .map(move |start| start..rows.min(start + slab))
+/// The blocks of the positions from which actions of each kind lead into block `number`.
+fn targets(plan: &Plan, layer: &Layer, number: usize) -> [Option<BlockPages>; 3] {
+    Origin::ALL.map(|origin| {
+        let material = origin.material(&layer.blocks()[number].material)?;
+        Some(plan.blocks[layer.block_of(&material)?])
+    })
 }
 
 fn columns() -> Columns {
