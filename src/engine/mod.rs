@@ -396,6 +396,7 @@ impl<G: CatalogGame> Search<G> {
             },
             stop: Some(&self.stop),
             progress: Some(&show),
+            latest: None,
         };
         let mut stream = stream(self.seed.0, self.seed.1);
         let mut requests = [Request {
