@@ -55,7 +55,12 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Roo
     minder.abort();
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
-        // Whoever asks for the session again puts it into the queue again.
+        // The next request puts the session into the queue again; one that came meanwhile could not.
+        let asked = inside.idle() < bounds.absence;
+        drop(inside);
+        if asked {
+            rooms.schedule(room);
+        }
         return;
     }
     match answer {
@@ -86,10 +91,9 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Roo
 
 /// What the session wants to think about now, if it is listened to.
 fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
-    let absent = room.idle() >= absence;
     let mut inside = room.lock();
     inside.queued = false;
-    if absent {
+    if inside.idle() >= absence {
         return None;
     }
     let job = Arc::new(inside.session.job()?);

@@ -259,11 +259,7 @@ impl Room {
 
     /// How long the session has had no request.
     pub(super) fn idle(&self) -> Duration {
-        let inside = self.lock();
-        match inside.listeners {
-            0 => inside.last_asked.elapsed(),
-            _ => Duration::ZERO,
-        }
+        self.lock().idle()
     }
 
     /// Stops the search that runs, and forgets it: the session stays as it is.
@@ -271,6 +267,16 @@ impl Room {
         if let Some(running) = &mut self.lock().running {
             running.given_up = true;
             running.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Inside {
+    /// How long the session has had no request.
+    pub(super) fn idle(&self) -> Duration {
+        match self.listeners {
+            0 => self.last_asked.elapsed(),
+            _ => Duration::ZERO,
         }
     }
 }
