@@ -116,10 +116,10 @@ mod tests {
         waiting.push(normal, 1000);
         waiting.push(normal, 1001);
         let mut pop = || waiting.pop(2).unwrap();
-        assert_eq!(pop(), (0, 1 + (1 + 2 * 99) / 2));
-        assert_eq!(pop(), (1000, 1 + (1 + 2) / 2));
+        assert_eq!(pop(), (0, 100));
+        assert_eq!(pop(), (1000, 2));
         assert_eq!(pop().0, 1);
         assert_eq!(pop(), (1001, 1), "one other waits, for two threads");
-        assert_eq!(pop(), (2, 1 + 97 / 2));
+        assert_eq!(pop(), (2, 49));
     }
 }
