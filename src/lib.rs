@@ -83,6 +83,7 @@ pub mod eval;
 pub mod search;
 pub mod net;
 pub mod catalog;
+pub mod input;
 pub mod probe;
 pub mod agent;
 pub mod accuracy;

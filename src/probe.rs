@@ -1,12 +1,13 @@
 //! Plays games given as JSON lines and writes all their positions as JSON lines, to test the rules from
 //! outside.
 
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use crate::game::{Mask, Outcome, Player};
+use crate::game::{Mask, Outcome, Player, shorten_quotes};
+use crate::input::{read_line, too_long};
 
 /// The limit on the length of games that do not give `max_plies`.
 const DEFAULT_MAX_PLIES: u32 = 200;
@@ -60,13 +61,14 @@ pub fn trace(
     let mut success = true;
     let mut line = Vec::new();
     for number in 1_u64.. {
-        let Some(whole) = read_line(&mut input, &mut line).map_err(TraceError::Read)? else {
+        let read = read_line(&mut input, &mut line, MAX_LINE_BYTES).map_err(TraceError::Read)?;
+        let Some(whole) = read else {
             break;
         };
         let traced = if whole {
             parse_line(&line)
         } else {
-            Err(too_long())
+            Err(too_long(MAX_LINE_BYTES))
         };
         let written = match traced {
             Err(problem) => Ok(Err(problem)),
@@ -82,23 +84,6 @@ pub fn trace(
     Ok(success)
 }
 
-/// Reads the next line into `line` and returns whether it is complete; `None` at the end.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
-    line.clear();
-    if input.take(MAX_LINE_BYTES).read_until(b'\n', line)? == 0 {
-        return Ok(None);
-    }
-    let whole = line.ends_with(b"\n") || (line.len() as u64) < MAX_LINE_BYTES;
-    if !whole {
-        input.skip_until(b'\n')?;
-    }
-    Ok(Some(whole))
-}
-
-fn too_long() -> String {
-    format!("longer than {} MiB", MAX_LINE_BYTES >> 20)
-}
-
 fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
     let expected =
         "expected {\"game\":…,\"moves\":[…]} with optional \"position\" and \"max_plies\"";
@@ -109,7 +94,7 @@ fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
     serde_json::from_slice(line).map_err(|error| {
         let message = error.to_string();
         // Serde counts lines within this line; that number is useless here.
-        let message = message.split(" at line ").next().unwrap_or_default();
+        let message = shorten_quotes(message.split(" at line ").next().unwrap_or_default());
         format!("{expected}: {message} (column {})", error.column())
     })
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Action, Game, Outcome};
+use crate::game::{Action, Game, Outcome, shorten, shorten_quotes};
 
 /// The version of the format. Increased when readers of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
@@ -121,7 +121,8 @@ impl GameRecord {
     pub fn parse(line: &str) -> Result<GameRecord, RecordError> {
         let record: GameRecord = serde_json::from_str(line).map_err(|error| {
             RecordError::new(format!(
-                "expected a game record, {{\"game\":…,\"moves\":[…]}}: {error}"
+                "expected a game record, {{\"game\":…,\"moves\":[…]}}: {}",
+                shorten_quotes(&error.to_string())
             ))
         })?;
         if record.format == FORMAT {
@@ -144,7 +145,7 @@ impl GameRecord {
         if self.game != game.id() {
             return Err(RecordError::new(format!(
                 "the record is a game of {}, not of {}",
-                self.game,
+                shorten(&self.game),
                 game.id()
             )));
         }

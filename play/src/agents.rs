@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::specs::{self, Crew, Strength};
-use jarmo::agent::{Agent, AgentSpec};
+use jarmo::agent::{Agent, AgentSpec, Networks};
 use jarmo::catalog::CatalogGame;
 
 /// Agents kept by one search thread; each may hold megabytes of search tables.
@@ -73,14 +73,18 @@ pub enum Seat {
 
 impl Seat {
     /// Parses `human`, a level's name, or the spec of an agent that can play the game.
-    pub fn parse<G: CatalogGame>(game: &G, text: &str) -> Result<Seat, String> {
+    pub fn parse<G: CatalogGame>(
+        game: &G,
+        text: &str,
+        networks: &Networks,
+    ) -> Result<Seat, String> {
         if text == "human" {
             return Ok(Seat::Human);
         }
         if let Some(level) = Level::parse(text) {
             return Ok(Seat::Level(level));
         }
-        let spec = specs::check(game, text).map_err(|error| {
+        let spec = specs::check(game, text, networks).map_err(|error| {
             let levels: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
             format!(
                 "{error}; a player is `human`, a level ({}), or an agent's spec",
@@ -138,6 +142,7 @@ impl Shelf {
         game: &G,
         variant: &str,
         strength: &Strength,
+        networks: &Networks,
     ) -> Result<&mut dyn Agent<G>, String> {
         let (spec, tables) = (&strength.spec, &strength.tables);
         let key = format!("{}/{variant}/{spec}/{tables:?}", game.id());
@@ -145,7 +150,7 @@ impl Shelf {
         let entry = match place {
             Some(place) => self.agents.remove(place),
             None => {
-                let agent: Box<dyn Agent<G>> = specs::build(game, strength)?;
+                let agent: Box<dyn Agent<G>> = specs::build(game, strength, networks)?;
                 self.agents.truncate(SHELF_SIZE - 1);
                 (key, Box::new(agent) as Box<dyn Any + Send>)
             }

@@ -1,9 +1,10 @@
 //! The options of the `play` program, and the front end that they select.
 
-use std::io::{self, IsTerminal, Write, stdin, stdout};
+use std::io::{self, BufReader, IsTerminal, Write, stdin, stdout};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, ValueEnum};
 
 use crate::files;
@@ -14,7 +15,7 @@ use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::catalog::{GAMES, GameSettings};
-use jarmo::game::Player;
+use jarmo::game::{Player, shorten};
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
 
@@ -49,6 +50,10 @@ pub struct Options {
     /// The address to serve at; everyone who can reach it can play and use this processor [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS", requires = "web")]
     host: Option<IpAddr>,
+    /// Games that one address may have open; behind a reverse proxy, all people have one address
+    #[arg(long, default_value_t = 50, value_name = "GAMES", requires = "web",
+          value_parser = clap::value_parser!(u16).range(1..=MOST_GAMES))]
+    per_address: u16,
     /// Load the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
     load: Option<PathBuf>,
@@ -83,6 +88,9 @@ pub struct Options {
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     seed: u64,
 }
+
+/// The largest value of --per-address.
+const MOST_GAMES: i64 = 500;
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
@@ -131,6 +139,19 @@ impl From<io::Error> for Failure {
     }
 }
 
+/// The error with a short form of what was given.
+fn shortened(mut error: clap::Error) -> clap::Error {
+    use ContextKind::{InvalidArg, InvalidValue};
+    for kind in [InvalidArg, InvalidValue] {
+        if let Some(ContextValue::String(text)) = error.get(kind) {
+            let short = ContextValue::String(shorten(text));
+            error.insert(kind, short);
+        }
+    }
+    error.remove(ContextKind::Suggested); // it repeats the argument
+    error
+}
+
 fn games() -> String {
     format!("The game: {}", GAMES.join(", "))
 }
@@ -140,10 +161,33 @@ fn language(text: &str) -> Result<Language, String> {
     Language::parse(text).ok_or_else(|| format!("use one of {}", codes.join(", ")))
 }
 
+/// Waits for Ctrl-C, or on Unix for SIGTERM. Both are listened to from now on, since the first process of a
+/// container has no other way to end.
+#[cfg(unix)]
+fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // If the signal cannot be awaited, it ends the program by itself.
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}
+
 impl Options {
     /// Parses the arguments of the process.
     pub fn read() -> Options {
-        Options::parse()
+        Options::try_parse().unwrap_or_else(|error| shortened(error).exit())
     }
 
     /// Runs the selected front end until the player leaves.
@@ -167,7 +211,7 @@ impl Options {
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
         let result = match self.analyse {
-            None => plain.run(stdin().lock()),
+            None => plain.run(BufReader::new(stdin())),
             Some(_) => plain.analyse(),
         };
         match result {
@@ -194,12 +238,13 @@ impl Options {
             store: self.store(),
             record: self.record_line()?,
             analyse: self.analyse.is_some(),
-            bounds: Bounds::default(),
+            bounds: Bounds::default().per_address(self.per_address.into()),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
         runtime.block_on(async {
+            let stop = asked_to_stop()?;
             let server = Server::bind(options).await?;
             let address = server.address()?;
             let mut out = stdout();
@@ -212,12 +257,7 @@ impl Options {
                 )?;
             }
             out.flush()?;
-            server
-                .run(async {
-                    // If the signal cannot be awaited, it ends the program by itself.
-                    let _ = tokio::signal::ctrl_c().await;
-                })
-                .await
+            server.run(stop).await
         })?;
         Ok(())
     }

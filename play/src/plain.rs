@@ -1,19 +1,24 @@
 //! Playing by lines of text: for pipes, screen readers, and terminals that can do no more.
+//!
+//! Lines are read ahead: `stop`, `quit` and the end of the input end a search before them. Only a game without
+//! people is played on after the end of the input.
 
 use std::env;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::agents::{Seat, Shelf};
 use crate::lang::Texts;
-use crate::session::{Job, Refusal, Session};
+use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
 use crate::{analysis, files, tui, words};
-use jarmo::game::Player;
+use jarmo::game::{Player, shorten};
+use jarmo::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
 use jarmo::record::GameRecord;
 
 /// A game in lines of text.
@@ -23,6 +28,8 @@ pub struct Plain<'a, W> {
     out: W,
     shelf: Shelf,
     ascii: bool,
+    stop: Arc<AtomicBool>,        // a line wants searches to end
+    stop_or_end: Arc<AtomicBool>, // the same, or the input has ended
 }
 
 /// What a line asked for.
@@ -45,27 +52,35 @@ impl<'a, W: Write> Plain<'a, W> {
             out,
             shelf: Shelf::new(),
             ascii: !locale_has_unicode(),
+            stop: Arc::default(),
+            stop_or_end: Arc::default(),
         }
     }
 
     /// Reads lines until the input ends or the user quits.
-    pub fn run(&mut self, input: impl BufRead) -> io::Result<()> {
+    pub fn run(&mut self, input: impl BufRead + Send + 'static) -> io::Result<()> {
+        let mut lines = Ahead::read(input, urgency)?;
+        self.stop = Arc::clone(lines.stop());
+        self.stop_or_end = Arc::clone(lines.stop_or_end());
         if let Some(line) = words::crew(self.texts, self.session) {
             self.say(&line)?;
         }
         self.let_agents_move()?;
         self.draw()?;
-        for line in input.lines() {
-            let line = match line {
-                // A line that is no text is no move either.
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => "?".to_owned(),
-                Err(error) => {
-                    let message = format!("standard input: {error}");
-                    return Err(io::Error::new(error.kind(), message));
+        loop {
+            let line = lines.next_line().map_err(|error| {
+                let message = format!("standard input: {error}");
+                io::Error::new(error.kind(), message)
+            })?;
+            let next = match line {
+                None => return Ok(()),
+                Some(Line::Text(line)) => self.obey(&line)?,
+                Some(Line::TooLong) => {
+                    let most = (MAX_LINE_BYTES >> 20).to_string();
+                    self.tell(&self.texts.fill("line_too_long", &[("most", &most)]))?
                 }
-                Ok(line) => line,
             };
-            match self.obey(line.trim())? {
+            match next {
                 Next::Leave => return Ok(()),
                 Next::Ask => {}
                 Next::Draw => {
@@ -75,16 +90,19 @@ impl<'a, W: Write> Plain<'a, W> {
             }
             self.out.flush()?;
         }
-        Ok(())
     }
 
     /// Looks at every position of the game and writes what its moves were worth.
     pub fn analyse(&mut self) -> io::Result<()> {
         self.session.set_analysing(true);
         while let Some(job) = self.session.job() {
-            if self.think(&job)?.is_none() {
+            let Some(thought) = self.think(&job)? else {
                 return Ok(());
+            };
+            if self.say_if_stopped(&job)? {
+                break; // the rest has not been looked at
             }
+            self.session.finish(&job, thought);
         }
         for one in self.session.assessments() {
             let value = |value: Option<f32>| value.map_or("?".to_owned(), words::chance);
@@ -114,7 +132,7 @@ impl<'a, W: Write> Plain<'a, W> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
         match word {
-            "" => return Ok(Next::Ask),
+            "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
             "undo" => self.session.undo(),
@@ -164,7 +182,7 @@ impl<'a, W: Write> Plain<'a, W> {
             "save" => return self.save(rest),
             "load" => {
                 if let Err(problem) = self.load(rest) {
-                    return self.tell(&format!("{rest}: {problem}"));
+                    return self.tell(&format!("{}: {problem}", shorten(rest)));
                 }
             }
             _ => return self.play(line),
@@ -181,7 +199,8 @@ impl<'a, W: Write> Plain<'a, W> {
                     && line.chars().count() > 1
                     && error.is_unreadable() =>
             {
-                self.tell(&self.texts.fill("unknown_command", &[("word", line)]))
+                let word = shorten(line);
+                self.tell(&self.texts.fill("unknown_command", &[("word", &word)]))
             }
             Err(refusal) => self.refuse(line, refusal),
         }
@@ -193,8 +212,11 @@ impl<'a, W: Write> Plain<'a, W> {
 
     fn hint(&mut self) -> io::Result<Next> {
         self.session.ask_hint();
-        if let Some(job) = self.session.job() {
-            self.think(&job)?;
+        if let Some(job) = self.session.job()
+            && let Some(thought) = self.think(&job)?
+        {
+            self.session.finish(&job, thought);
+            self.say_if_stopped(&job)?;
         }
         let Some(thought) = self.session.hint().cloned() else {
             return Ok(Next::Ask);
@@ -216,7 +238,7 @@ impl<'a, W: Write> Plain<'a, W> {
         let line = analysis::record_line(self.session);
         let text = match files::append_line(Path::new(name), &line) {
             Ok(()) => self.texts.fill("saved", &[("file", name)]),
-            Err(problem) => format!("{name}: {problem}"),
+            Err(problem) => format!("{}: {problem}", shorten(name)),
         };
         self.tell(&text)
     }
@@ -228,7 +250,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {
-        let only_agents = !self.session.seats().contains(&Seat::Human);
+        let only_agents = self.only_agents();
         while self.session.agent_to_move() {
             let Some(job) = self.session.job() else {
                 return Ok(());
@@ -236,23 +258,48 @@ impl<'a, W: Write> Plain<'a, W> {
             let Some(thought) = self.think(&job)? else {
                 return Ok(());
             };
+            let text = thought.text.clone();
+            self.session.finish(&job, thought);
             let number = self.session.table().cursor();
             if only_agents {
-                self.say(&format!("{number:>3} {}", thought.text))?;
+                self.say(&format!("{number:>3} {text}"))?;
             } else {
-                self.say(&format!("> {}", thought.text))?;
+                self.say(&format!("> {text}"))?;
+            }
+            if self.say_if_stopped(&job)? && only_agents {
+                return Ok(()); // or they would play on without thinking
             }
         }
         Ok(())
     }
 
+    fn only_agents(&self) -> bool {
+        !self.session.seats().contains(&Seat::Human)
+    }
+
+    /// The flag that ends searches.
+    fn stop(&self) -> &Arc<AtomicBool> {
+        if self.only_agents() {
+            &self.stop
+        } else {
+            &self.stop_or_end
+        }
+    }
+
+    /// Says so if the search of this job was stopped.
+    fn say_if_stopped(&mut self, job: &Job) -> io::Result<bool> {
+        let stopped = self.stop().load(Ordering::Relaxed);
+        if stopped && job.searches() {
+            self.say(self.texts.get("stopped"))?;
+        }
+        Ok(stopped)
+    }
+
     /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
     fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
-        match job.run(&mut self.shelf, &AtomicBool::new(false), 1) {
-            Ok(thought) => {
-                self.session.finish(job, thought.clone());
-                Ok(Some(thought))
-            }
+        let stop = Arc::clone(self.stop());
+        match job.run(&mut self.shelf, &stop, Share::ALONE) {
+            Ok(thought) => Ok(Some(thought)),
             Err(problem) => {
                 self.say(&problem)?;
                 Ok(None)
@@ -339,6 +386,15 @@ impl<'a, W: Write> Plain<'a, W> {
 pub fn export(session: &Session, path: &Path) -> Result<(), String> {
     files::append_line(path, &analysis::annotated(session))
         .map_err(|problem| format!("{}: {problem}", path.display()))
+}
+
+/// How a line affects the searches before it.
+fn urgency(line: &str) -> Urgency {
+    match line.split_whitespace().next() {
+        Some("stop") => Urgency::Urgent,
+        Some("quit" | "exit" | "q") => Urgency::Last,
+        _ => Urgency::Usual,
+    }
 }
 
 /// Whether the locale can show more than ASCII; one that says nothing is taken to.

@@ -15,7 +15,8 @@ use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
 use crate::analysis::{self, Assessment};
 use crate::specs::{Store, Strength};
 use crate::table::{self, Table};
-use crate::thought::{Thinking, Thought};
+use crate::thought::{Thinking, Thought, Time};
+use jarmo::agent::AgentSpec;
 use jarmo::catalog::GameSettings;
 use jarmo::game::{ActionError, Player, Proven};
 use jarmo::record::GameRecord;
@@ -76,17 +77,42 @@ enum Purpose {
     Look(Care),
 }
 
+/// A job's share of a processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The number of jobs that wait for the same processor, this one included. Times are divided by it.
+    pub sharers: u32,
+    /// The longest time of a job that has the processor for itself, whatever the agent.
+    pub most: Option<Duration>,
+}
+
+impl Share {
+    /// The processor serves one session, and its agents may think as long as their specs say.
+    pub const ALONE: Share = Share {
+        sharers: 1,
+        most: None,
+    };
+}
+
 impl Job {
-    /// Asks the agent, until it answers, its time is up, or `stop` is set. The time is divided by `sharers`,
-    /// the number of jobs that wait for the same processor.
+    /// Asks the agent, until it answers, its time is up, or `stop` is set.
     pub fn run(
         &self,
         shelf: &mut Shelf,
         stop: &AtomicBool,
-        sharers: u32,
+        share: Share,
     ) -> Result<Thought, String> {
-        let time = self.time.map(|time| time / sharers.max(1));
+        let part = |time: Duration| time / share.sharers.max(1);
+        let time = Time {
+            given: self.time.map(part),
+            most: share.most.map(part),
+        };
         self.question.think(shelf, &self.strength, time, stop)
+    }
+
+    /// Whether the agent searches; other agents answer at once.
+    pub fn searches(&self) -> bool {
+        !matches!(self.strength.spec, AgentSpec::Random | AgentSpec::Greedy)
     }
 
     /// Whether the answer will be played.

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agents::Level;
-use jarmo::agent::{self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec};
+use jarmo::agent::{
+    self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec, Networks,
+};
 use jarmo::catalog::CatalogGame;
-use jarmo::net::AgentFile;
 use jarmo::tables::{EndgameError, Endgames};
 
 /// Search table size per agent. A search thread keeps a few agents.
@@ -58,12 +59,14 @@ impl Strength {
 }
 
 /// Where trained agents and exact tables are on this machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Store {
     /// Folders searched in order for `GAME.safetensors`.
     pub agents: Vec<PathBuf>,
     /// The folder of exact tables.
     pub tables: Option<PathBuf>,
+    /// The networks that are loaded already.
+    pub networks: Networks,
 }
 
 impl Store {
@@ -81,7 +84,7 @@ impl Store {
         };
         Store {
             agents,
-            tables: None,
+            ..Store::default()
         }
     }
 
@@ -117,11 +120,12 @@ impl fmt::Display for Refused {
 }
 
 /// The agents for one game: one per level, and those that evaluate and review.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Crew {
     trained: Option<PathBuf>,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
+    networks: Networks,
 }
 
 impl Crew {
@@ -129,7 +133,7 @@ impl Crew {
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
         let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
-            Some(file) => match AgentFile::load_for(&file, game) {
+            Some(file) => match store.networks.load(game, &file, None) {
                 Ok(_) => (Some(file), None),
                 Err(error) => {
                     let problem = error.problem().to_owned();
@@ -141,12 +145,18 @@ impl Crew {
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
+            networks: store.networks.clone(),
         }
     }
 
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
+    }
+
+    /// The networks that agents of this crew share.
+    pub(crate) fn networks(&self) -> &Networks {
+        &self.networks
     }
 
     /// The trained agent that was found and could not be loaded.
@@ -244,11 +254,15 @@ pub(crate) fn endgames<G: CatalogGame>(
 }
 
 /// Parses the spec of an agent, and builds the agent once to check that it can play the game.
-pub fn check<G: CatalogGame>(game: &G, text: &str) -> Result<AgentSpec, String> {
+pub fn check<G: CatalogGame>(
+    game: &G,
+    text: &str,
+    networks: &Networks,
+) -> Result<AgentSpec, String> {
     let spec: AgentSpec = text
         .parse()
         .map_err(|error: AgentError| error.to_string())?;
-    build(game, &Strength::of(spec.clone()))?;
+    build(game, &Strength::of(spec.clone()), networks)?;
     Ok(spec)
 }
 
@@ -256,8 +270,10 @@ pub fn check<G: CatalogGame>(game: &G, text: &str) -> Result<AgentSpec, String> 
 pub(crate) fn build<G: CatalogGame>(
     game: &G,
     strength: &Strength,
+    networks: &Networks,
 ) -> Result<Box<dyn Agent<G>>, String> {
-    let agent = agent::build(game.clone(), &strength.spec).map_err(|error| error.to_string())?;
+    let agent = agent::build_sharing(game.clone(), &strength.spec, networks)
+        .map_err(|error| error.to_string())?;
     let Some(folder) = &strength.tables else {
         return Ok(agent);
     };

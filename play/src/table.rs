@@ -292,6 +292,7 @@ impl<G: CatalogGame> Table for GameTable<G> {
         Box::new(Question {
             game: self.game.clone(),
             variant: self.variant.clone(),
+            networks: self.crew.networks().clone(),
             position: self.positions[place],
             seed,
         })
@@ -316,7 +317,7 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn seat(&self, text: &str) -> Result<Seat, String> {
-        Seat::parse(&self.game, text)
+        Seat::parse(&self.game, text, self.crew.networks())
     }
 
     fn fresh(&self) -> Box<dyn Table> {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::agents::Shelf;
 use crate::specs::Strength;
-use jarmo::agent::{Choice, Limit, Request};
+use jarmo::agent::{Choice, Limit, Networks, Request};
 use jarmo::catalog::CatalogGame;
 use jarmo::eval::Value;
 use jarmo::game::{Action, Player, Proven, Verdict};
@@ -85,14 +85,23 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
     }
 }
 
+/// The time for an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Time {
+    /// The agent may use this up; unset, it has the nodes of its spec.
+    pub given: Option<Duration>,
+    /// It ends by then, even if it has nodes left.
+    pub most: Option<Duration>,
+}
+
 /// A position of any game that an agent can be asked about.
 pub trait Thinking: Send + Sync {
-    /// Asks the agent of this strength. It stops at its spec's own limits, after `time`, or when `stop` is set.
+    /// Asks the agent of this strength. It stops at its spec's own limits, after its time, or when `stop` is set.
     fn think(
         &self,
         shelf: &mut Shelf,
         strength: &Strength,
-        time: Option<Duration>,
+        time: Time,
         stop: &AtomicBool,
     ) -> Result<Thought, String>;
 }
@@ -101,6 +110,7 @@ pub trait Thinking: Send + Sync {
 pub(crate) struct Question<G: CatalogGame> {
     pub(crate) game: G,
     pub(crate) variant: String,
+    pub(crate) networks: Networks,
     pub(crate) position: G::Position,
     pub(crate) seed: u64,
 }
@@ -110,14 +120,15 @@ impl<G: CatalogGame> Thinking for Question<G> {
         &self,
         shelf: &mut Shelf,
         strength: &Strength,
-        time: Option<Duration>,
+        time: Time,
         stop: &AtomicBool,
     ) -> Result<Thought, String> {
-        let agent = shelf.agent(&self.game, &self.variant, strength)?;
+        let agent = shelf.agent(&self.game, &self.variant, strength, &self.networks)?;
         let began = Instant::now();
         let limit = Limit {
             nodes: strength.nodes,
-            deadline: time.map(|time| began + time),
+            deadline: time.given.map(|time| began + time),
+            latest: time.most.map(|time| began + time),
             stop: Some(stop),
             ..Limit::default()
         };

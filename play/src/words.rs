@@ -4,7 +4,7 @@ use crate::agents::Level;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
 use crate::thought::{Idea, winner};
-use jarmo::game::{Player, Proven};
+use jarmo::game::{Player, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -35,7 +35,7 @@ pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
     match refusal {
         Refusal::Move(error) => {
             let reason = texts.reason(error.reason());
-            texts.fill("illegal", &[("move", input), ("reason", &reason)])
+            texts.fill("illegal", &[("move", &shorten(input)), ("reason", &reason)])
         }
         Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
         Refusal::Other(message) => message.clone(),

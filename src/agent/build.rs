@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
-    Agent, AgentError, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, NetworkSpec,
+    Agent, AgentError, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, NetworkSpec, Networks,
     PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
-use crate::net::{AgentFile, FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
+use crate::game::shorten;
+use crate::net::{KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
 use crate::tables::Endgames;
 
@@ -19,6 +20,15 @@ const ROLLOUT_SIMULATIONS: u32 = 1000;
 
 /// Builds the agent of a spec for this game.
 pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
+    build_sharing(game, spec, &Networks::new())
+}
+
+/// Builds the agent of a spec for this game, with a network that is already loaded if there is one.
+pub fn build_sharing<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+    networks: &Networks,
+) -> Result<Box<dyn Agent<G>>, AgentError> {
     let wrong = |problem: String| AgentError::new(spec, problem);
     match spec {
         AgentSpec::Random => Ok(Box::new(RandomAgent::new(game))),
@@ -43,7 +53,7 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentSpec::File(path, given) if given.sims == Some(0) => {
             refuse_search_settings(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, path, given.kernel)?;
+            let evaluator = network(&game, spec, path, given.kernel, networks)?;
             let name = spec.to_string();
             let agent = PolicyAgent::new(game.clone(), name.clone(), evaluator);
             Ok(match &given.tables {
@@ -56,7 +66,7 @@ pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<
         }
         AgentSpec::File(path, given) => {
             let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, path, given.kernel)?;
+            let evaluator = network(&game, spec, path, given.kernel, networks)?;
             tree_agent(game, spec, evaluator, settings, given.tables.as_deref())
         }
     }
@@ -71,7 +81,7 @@ pub fn build_without_search<G: CatalogGame>(
     let AgentSpec::File(path, given) = spec else {
         return Ok(None);
     };
-    let evaluator = network(&game, spec, path, given.kernel)?;
+    let evaluator = network(&game, spec, path, given.kernel, &Networks::new())?;
     Ok(Some(Box::new(PolicyAgent::new(
         game,
         spec.to_string(),
@@ -101,18 +111,18 @@ fn network<G: CatalogGame>(
     spec: &AgentSpec,
     path: &Path,
     kernel: Option<KernelKind>,
+    networks: &Networks,
 ) -> Result<NetEvaluator<G>, AgentError> {
     if !path.exists() {
         return Err(AgentError::new(spec, missing_file(path)));
     }
-    let file = AgentFile::load_for(path, game).map_err(|error| AgentError::new(spec, error))?;
-    let net = match kernel {
-        None => FrozenNet::new(file.weights()),
-        Some(kind) => FrozenNet::with_kernel(file.weights(), kind).ok_or_else(|| {
-            let problem = format!("setting kernel={kind}: this processor cannot run that kernel");
-            AgentError::new(spec, problem)
-        })?,
-    };
+    let loaded = networks.load(game, path, kernel);
+    let net = loaded.map_err(|error| AgentError::new(spec, error))?;
+    let net = net.ok_or_else(|| {
+        let kernel = kernel.map_or("", KernelKind::name);
+        let problem = format!("setting kernel={kernel}: this processor cannot run that kernel");
+        AgentError::new(spec, problem)
+    })?;
     Ok(NetEvaluator::with_net(game.clone(), net))
 }
 
@@ -184,7 +194,10 @@ fn missing_file(path: &Path) -> String {
         .collect();
     found.sort();
     let files = match found.len() {
-        0 => format!("{} holds no agent file", folder.display()),
+        0 => format!(
+            "{} holds no agent file",
+            shorten(&folder.display().to_string())
+        ),
         _ => format!("agent files there: {}", found.join(", ")),
     };
     format!("no such file; {files}; agents are {AGENTS}")

@@ -5,6 +5,7 @@ mod build;
 mod endgame;
 mod greedy;
 mod memory;
+mod networks;
 mod policy;
 mod random;
 mod spec;
@@ -14,10 +15,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 pub use alphabeta::AlphaBetaAgent;
-pub use build::{build, build_without_search, random_net_agent};
+pub use build::{build, build_sharing, build_without_search, random_net_agent};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use memory::Memory;
+pub use networks::Networks;
 pub use policy::PolicyAgent;
 pub use random::RandomAgent;
 pub use spec::{
@@ -64,8 +66,11 @@ pub struct Request<'a, G: Game> {
 pub struct Limit<'a> {
     /// The number of nodes or simulations.
     pub nodes: Option<u64>,
-    /// The time by which the agent must choose.
+    /// The time that the agent may use up. It replaces the number of nodes of the agent's spec.
     pub deadline: Option<Instant>,
+    /// The time by which the agent must choose even if its budget is not used up. Unlike `deadline`, it does not
+    /// replace the number of nodes of the agent's spec.
+    pub latest: Option<Instant>,
     /// The agent chooses at once when another thread sets this.
     pub stop: Option<&'a AtomicBool>,
     /// Called from time to time with the choice so far.
@@ -73,12 +78,19 @@ pub struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// Whether the deadline has passed or `stop` is set.
+    /// Whether its time has passed or `stop` is set.
     pub fn expired(&self) -> bool {
+        let times = [self.deadline, self.latest];
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self
-                .deadline
-                .is_some_and(|deadline| Instant::now() >= deadline)
+            || (times.iter().any(Option::is_some) && {
+                let now = Instant::now();
+                times.iter().flatten().any(|time| now >= *time)
+            })
+    }
+
+    /// Whether [`Limit::expired`] can ever become true.
+    pub fn can_expire(&self) -> bool {
+        self.stop.is_some() || self.deadline.is_some() || self.latest.is_some()
     }
 }
 

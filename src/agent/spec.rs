@@ -7,10 +7,14 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
 
 /// The ending of agent files.
 pub(super) const FILE_ENDING: &str = ".safetensors";
+
+/// The maximum length of a spec: that of a path on most systems.
+const MOST_BYTES: usize = 4096;
 
 /// The syntax of all agents, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
@@ -168,7 +172,7 @@ impl AgentError {
     /// An error with this spec.
     pub fn new(spec: impl fmt::Display, problem: impl fmt::Display) -> AgentError {
         AgentError {
-            agent: spec.to_string(),
+            agent: shorten(&spec.to_string()),
             problem: problem.to_string(),
         }
     }
@@ -229,11 +233,14 @@ impl FromStr for AgentSpec {
     type Err = AgentError;
 
     fn from_str(text: &str) -> Result<AgentSpec, AgentError> {
-        parse(text).map_err(|problem| AgentError::new(text.escape_debug(), problem))
+        parse(text).map_err(|problem| AgentError::new(text, problem))
     }
 }
 
 fn parse(text: &str) -> Result<AgentSpec, String> {
+    if text.len() > MOST_BYTES {
+        return Err(format!("an agent's spec has at most {MOST_BYTES} bytes"));
+    }
     let (head, query) = match text.split_once('?') {
         None => (text, None),
         Some((_, "")) => return Err("no setting follows the `?`".to_owned()),
@@ -289,15 +296,19 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     for pair in pairs() {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(format!(
-                "`{pair}` is not a setting; write KEY=VALUE, joined by `&`"
+                "`{}` is not a setting; write KEY=VALUE, joined by `&`",
+                shorten(pair)
             ));
         };
         if let Some(expected) = violated_range(key, value) {
-            return Err(format!("setting {pair}: expected {expected}"));
+            return Err(format!("setting {}: expected {expected}", shorten(pair)));
         }
     }
     parse(query).map_err(|error| match pairs().find(|pair| parse(pair).is_err()) {
-        Some(pair) => format!("setting {pair}: {error}"),
+        Some(pair) => {
+            let error = shorten_quotes(&error.to_string());
+            format!("setting {}: {error}", shorten(pair))
+        }
         None => format!("a setting or the number is given twice: {error}"),
     })
 }

@@ -241,9 +241,9 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         let game = &self.game;
         let trees = &mut self.trees[..];
         let limits: Vec<Limit<'_>> = requests.iter().map(|request| request.limit).collect();
-        let limited = limits.iter().any(|limit| {
-            limit.deadline.is_some() || limit.stop.is_some() || limit.progress.is_some()
-        });
+        let limited = limits
+            .iter()
+            .any(|limit| limit.can_expire() || limit.progress.is_some());
         let per_check = if self.evaluator.has_policy() {
             1
         } else {

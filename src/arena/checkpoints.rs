@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::standings::{Checkpoint, Entrant};
 use super::tournament::ArenaError;
+use crate::game::shorten;
 
 /// The file extension of checkpoints.
 const EXTENSION: &str = "safetensors";
@@ -148,7 +149,7 @@ fn is_whole_folder(before: &str) -> bool {
 }
 
 fn error(text: &str, problem: &str) -> ArenaError {
-    ArenaError::new(format!("agent `{text}`: {problem}"))
+    ArenaError::new(format!("agent `{}`: {problem}", shorten(text)))
 }
 
 /// The run that a directory of checkpoints belongs to, in normal form.

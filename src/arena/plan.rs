@@ -7,7 +7,7 @@ use super::runner::{ArenaGame, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
 use crate::env::positions;
-use crate::game::{Game, Player};
+use crate::game::{Game, Player, shorten};
 use crate::random::stream;
 use crate::record::{ArenaMark, FORMAT, GameRecord};
 
@@ -108,7 +108,7 @@ impl<G: Game> GamePlan<'_, G> {
             self.names
                 .iter()
                 .position(|entrant| entrant == name)
-                .ok_or_else(|| format!("{name} does not take part"))
+                .ok_or_else(|| format!("{} does not take part", shorten(name)))
         };
         let (white, black) = (agent(&record.white)?, agent(&record.black)?);
         let bout = self

@@ -185,6 +185,7 @@ impl<G: Game> TeamGames<'_, G> {
             deadline: self.budget.movetime.map(|time| Instant::now() + time),
             stop: Some(self.halt),
             progress: None,
+            latest: None,
         };
         let (env, game) = (&self.env, self.env.game());
         let mut asked = Vec::new();

@@ -12,7 +12,7 @@ use super::runner::{self, ArenaGame, Budget, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
-use crate::game::{Game, Player};
+use crate::game::{Game, Player, shorten};
 use crate::record::{GameRecord, RecordError};
 
 /// How a tournament is played.
@@ -123,7 +123,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             if !names.contains(&&*anchor.agent) {
                 return Err(ArenaError::new(format!(
                     "anchor `{}` does not take part in the tournament; name one of {}",
-                    anchor.agent,
+                    shorten(&anchor.agent),
                     names.join(", ")
                 )));
             }

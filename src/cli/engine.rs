@@ -1,6 +1,6 @@
 //! `jarmo engine`
 
-use std::io;
+use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, GameArgs};
@@ -40,8 +40,8 @@ impl GameTask for EngineTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let Args { agent, seed, .. } = self.0;
-        engine::run(game, agent, *seed, io::stdin().lock(), io::stdout())
-            .map_err(Failure::usage)??;
+        let input = BufReader::new(io::stdin());
+        engine::run(game, agent, *seed, input, io::stdout()).map_err(Failure::usage)??;
         Ok(ExitCode::SUCCESS)
     }
 }

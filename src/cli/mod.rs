@@ -30,11 +30,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use jarmo::catalog::{GAMES, GameError, GameSettings};
-use jarmo::game::Game;
+use jarmo::game::{Game, shorten};
 use jarmo::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
@@ -103,7 +104,8 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::try_parse().unwrap_or_else(|error| shortened(error).exit());
+    let result = match cli.command {
         Command::Accuracy(args) => accuracy::run(args),
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
@@ -131,6 +133,19 @@ pub fn main() -> ExitCode {
             ExitCode::from(status)
         }
     }
+}
+
+/// The error with a short form of what was given.
+fn shortened(mut error: clap::Error) -> clap::Error {
+    use ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+    for kind in [InvalidArg, InvalidSubcommand, InvalidValue] {
+        if let Some(ContextValue::String(text)) = error.get(kind) {
+            let short = ContextValue::String(shorten(text));
+            error.insert(kind, short);
+        }
+    }
+    error.remove(ContextKind::Suggested); // it repeats the argument
+    error
 }
 
 /// A game and the settings of its rules.

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use crate::game::shorten;
+use crate::input::Urgency;
+
 /// A line of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Command<'a> {
@@ -52,6 +55,15 @@ pub(super) enum Query {
     Result,
 }
 
+/// How a line affects the searches before it.
+pub(super) fn urgency(line: &str) -> Urgency {
+    match split_word(line.trim()).0 {
+        "stop" => Urgency::Urgent,
+        "quit" => Urgency::Last,
+        _ => Urgency::Usual,
+    }
+}
+
 /// Reads a line; the error says what is wrong with it. An empty line is nothing.
 pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
     let line = line.trim();
@@ -71,7 +83,7 @@ pub(super) fn parse(line: &str) -> Result<Option<Command<'_>>, String> {
             return Err(format!(
                 "no command is called `{}`; there are ugi, isready, uginewgame, position, go, stop, \
                  query, setoption, quit",
-                word.escape_debug()
+                shorten(word)
             ));
         }
     };
@@ -90,7 +102,10 @@ fn parse_position(rest: &str) -> Result<Command<'_>, String> {
     let (text, moves) = split_at_word(rest, "moves").unwrap_or((rest, ""));
     let text = match (kind, text.trim()) {
         ("startpos", "") => None,
-        ("startpos", more) => return Err(format!("`{more}` after startpos; expected moves")),
+        ("startpos", more) => {
+            let more = shorten(more);
+            return Err(format!("`{more}` after startpos; expected moves"));
+        }
         ("fen", "") => return Err("position fen: the position text is missing".to_owned()),
         ("fen", text) => Some(text),
         _ => return Err("expected position startpos|fen TEXT [moves MOVE…]".to_owned()),
@@ -113,7 +128,7 @@ fn parse_go(rest: &str) -> Result<Spend, String> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     let number = |text: &str| {
         text.parse::<u64>()
-            .map_err(|_| format!("go: `{text}` is no whole number"))
+            .map_err(|_| format!("go: `{}` is no whole number", shorten(text)))
     };
     match words[..] {
         [] => Ok(Spend::Usual),
@@ -121,7 +136,8 @@ fn parse_go(rest: &str) -> Result<Spend, String> {
         ["nodes", nodes] => Ok(Spend::Nodes(number(nodes)?)),
         ["movetime", time] => Ok(Spend::Time(Duration::from_millis(number(time)?))),
         _ => Err(format!(
-            "go {rest}: expected go nodes N, movetime MS, infinite, or nothing"
+            "go {}: expected go nodes N, movetime MS, infinite, or nothing",
+            shorten(rest)
         )),
     }
 }
@@ -131,7 +147,10 @@ fn parse_query(rest: &str) -> Result<Query, String> {
         "p1turn" => Ok(Query::FirstToMove),
         "gameover" => Ok(Query::GameOver),
         "result" => Ok(Query::Result),
-        _ => Err(format!("query {rest}: expected p1turn, gameover or result")),
+        _ => Err(format!(
+            "query {}: expected p1turn, gameover or result",
+            shorten(rest)
+        )),
     }
 }
 

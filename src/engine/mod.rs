@@ -1,6 +1,7 @@
 //! The Universal Game Interface: a text protocol by which any program can play against an agent.
 //!
-//! Reads lines, writes lines; the search runs on a thread of its own, so that `stop` is heard.
+//! Reads lines, writes lines; the search runs on a thread of its own. Lines are read ahead, so `stop`, `quit`
+//! and the end of the input are heard at once, also while another line waits for the search to end.
 
 mod command;
 mod info;
@@ -13,7 +14,8 @@ use std::time::Instant;
 
 use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
 use crate::catalog::CatalogGame;
-use crate::game::Player;
+use crate::game::{Player, shorten};
+use crate::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
 use crate::program::this_program;
 use crate::random::stream;
 use command::{Command, Query, Spend};
@@ -21,19 +23,30 @@ use command::{Command, Query, Spend};
 /// What is answered where there is no move to answer with.
 const NO_MOVE: &str = "0000";
 
+/// The largest value of the option `Simulations`.
+const MAX_SIMULATIONS: u64 = u32::MAX as u64;
+
+/// The largest value of the option `MultiPV`.
+const MAX_LINES: u64 = 64;
+
 /// Answers the lines of `input` on `out` until `quit` or the end of the input.
 ///
 /// A line that cannot be done gives an `info string` that says why, and changes nothing. The error is
-/// that of an agent that cannot be had to begin with, or of reading and writing.
+/// that of an agent that cannot be had to begin with, or of reading and writing. `stop`, `quit` and the end of
+/// the input end every search before them.
 pub fn run<G: CatalogGame>(
     game: G,
     spec: &AgentSpec,
     seed: u64,
-    mut input: impl BufRead,
+    input: impl BufRead + Send + 'static,
     out: impl Write + Send,
 ) -> Result<io::Result<()>, AgentError> {
     let agent = build(game.clone(), spec)?;
     let out = Mutex::new(out);
+    let mut lines = match Ahead::read(input, command::urgency) {
+        Ok(lines) => lines,
+        Err(error) => return Ok(Err(error)),
+    };
     Ok(thread::scope(|scope| {
         let mut session = Session {
             position: game.start(),
@@ -43,21 +56,23 @@ pub fn run<G: CatalogGame>(
             nodes: None,
             lines: 1,
             thinking: Thinking::No(Thinker::new(agent)),
+            hurry: Arc::clone(lines.stop_or_end()),
             out: &out,
             game,
         };
-        let mut line = Vec::new();
         loop {
-            line.clear();
-            let read = input.read_until(b'\n', &mut line);
-            let text = String::from_utf8_lossy(&line);
-            let goes_on = match read {
-                Ok(0) => Ok(false),
-                Ok(_) => session.obey(&text, scope),
+            let goes_on = match lines.next_line() {
+                Ok(Some(Line::Text(text))) => session.obey(&text, scope),
+                Ok(Some(Line::TooLong)) => session.complain(&format!(
+                    "a line is {} and was ignored",
+                    too_long(MAX_LINE_BYTES)
+                )),
+                Ok(None) => Ok(false),
                 Err(error) => Err(error),
             };
             if !matches!(goes_on, Ok(true)) {
-                session.end_thinking();
+                lines.abandon();
+                session.stop();
                 return goes_on.map(|_| ());
             }
         }
@@ -82,11 +97,19 @@ enum Thinking<'scope, G: CatalogGame> {
     No(Thinker<G>),
     Yes {
         thread: ScopedJoinHandle<'scope, Thinker<G>>,
-        stop: Arc<AtomicBool>,
-        ends: bool, // by itself, after a number of nodes
+        answered: Arc<AtomicBool>, // set before the answer is written
+        end: SearchEnd,
     },
     /// Between the two.
     Changing,
+}
+
+/// What ends a search.
+enum SearchEnd {
+    /// A number of nodes, or the flag that is set while an urgent line waits.
+    ByItself,
+    /// This flag, or its time.
+    Stopped(Arc<AtomicBool>),
 }
 
 struct Session<'scope, 'env, G: CatalogGame, W> {
@@ -98,6 +121,7 @@ struct Session<'scope, 'env, G: CatalogGame, W> {
     nodes: Option<u64>,
     lines: usize,
     thinking: Thinking<'scope, G>,
+    hurry: Arc<AtomicBool>, // set while an urgent line waits, and from the end of the input on
     out: &'env Mutex<W>,
 }
 
@@ -152,9 +176,9 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 &format!("id name {}", this_program()),
                 "id author the jarmo authors",
                 &format!("option name Agent type string default {}", self.spec),
-                "option name Simulations type spin default 0 min 0 max 4294967295",
+                &format!("option name Simulations type spin default 0 min 0 max {MAX_SIMULATIONS}"),
                 &format!("option name Seed type spin default {} min 0", self.seed),
-                "option name MultiPV type spin default 1 min 1 max 64",
+                &format!("option name MultiPV type spin default 1 min 1 max {MAX_LINES}"),
                 "ugiok",
             ],
         )
@@ -194,10 +218,15 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     }
 
     fn set_option(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let number = || {
+        let number = |least: u64, most: u64| {
             value
-                .parse::<u64>()
-                .map_err(|_| format!("option {name}: `{value}` is no whole number"))
+                .parse()
+                .ok()
+                .filter(|number| (least..=most).contains(number))
+                .ok_or_else(|| {
+                    let value = shorten(value);
+                    format!("option {name}: `{value}` is no whole number from {least} to {most}")
+                })
         };
         match name.to_ascii_lowercase().as_str() {
             "agent" => {
@@ -207,21 +236,22 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 self.replace_agent(spec)
             }
             "simulations" => {
-                let number = number()?;
+                let number = number(0, MAX_SIMULATIONS)?;
                 self.nodes = (number > 0).then_some(number);
                 Ok(())
             }
             "seed" => {
-                self.seed = number()?;
+                self.seed = number(0, u64::MAX)?;
                 self.start_over();
                 Ok(())
             }
             "multipv" => {
-                self.lines = (number()?.max(1)).try_into().unwrap_or(usize::MAX);
+                self.lines = number(1, MAX_LINES)? as usize;
                 self.replace_agent(self.spec.clone())
             }
             _ => Err(format!(
-                "no option is called `{name}`; there are Agent, Simulations, Seed, MultiPV"
+                "no option is called `{}`; there are Agent, Simulations, Seed, MultiPV",
+                shorten(name)
             )),
         }
     }
@@ -257,7 +287,15 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         else {
             unreachable!("`go` is refused while a search runs");
         };
-        let stop = Arc::new(AtomicBool::new(false));
+        let answered = Arc::new(AtomicBool::new(false));
+        // A line that waits for the search may have to be hurried by one behind it. No line waits for a search
+        // with a time or without an end: it is stopped when its turn comes.
+        let (stop, end) = if matches!(spend, Spend::Usual | Spend::Nodes(_)) {
+            (Arc::clone(&self.hurry), SearchEnd::ByItself)
+        } else {
+            let stop = Arc::new(AtomicBool::new(false));
+            (Arc::clone(&stop), SearchEnd::Stopped(stop))
+        };
         let search = Search {
             game: self.game.clone(),
             position: self.position,
@@ -267,16 +305,20 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 _ => spend,
             },
             lines: self.lines,
-            stop: stop.clone(),
+            stop,
+            answered: Arc::clone(&answered),
         };
         self.choices += 1;
-        let ends = matches!(spend, Spend::Usual | Spend::Nodes(_));
         let out = self.out;
         let thread = scope.spawn(move || {
             search.run(&mut thinker, out);
             thinker
         });
-        self.thinking = Thinking::Yes { thread, stop, ends };
+        self.thinking = Thinking::Yes {
+            thread,
+            answered,
+            end,
+        };
         Ok(())
     }
 
@@ -284,7 +326,9 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
     fn is_free(&mut self) -> bool {
         let waits = match &self.thinking {
             Thinking::No(_) => return true,
-            Thinking::Yes { thread, ends, .. } => *ends || thread.is_finished(),
+            Thinking::Yes { answered, end, .. } => {
+                matches!(end, SearchEnd::ByItself) || answered.load(Ordering::Relaxed)
+            }
             Thinking::Changing => false,
         };
         if waits {
@@ -293,18 +337,14 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         waits
     }
 
+    /// Ends the search. The flag of one that ends by itself is set already: an urgent line was taken last.
     fn stop(&mut self) {
-        if let Thinking::Yes { thread, stop, .. } = &self.thinking {
-            stop.store(true, Ordering::Relaxed);
-            thread.thread().unpark();
+        if let Thinking::Yes { thread, end, .. } = &self.thinking {
+            if let SearchEnd::Stopped(stop) = end {
+                stop.store(true, Ordering::Relaxed);
+                thread.thread().unpark();
+            }
             self.join();
-        }
-    }
-
-    /// Waits for a search that ends by itself, and stops any other.
-    fn end_thinking(&mut self) {
-        if !self.is_free() {
-            self.stop();
         }
     }
 
@@ -326,6 +366,7 @@ struct Search<G: CatalogGame> {
     spend: Spend,
     lines: usize,
     stop: Arc<AtomicBool>,
+    answered: Arc<AtomicBool>,
 }
 
 impl<G: CatalogGame> Search<G> {
@@ -355,6 +396,7 @@ impl<G: CatalogGame> Search<G> {
             },
             stop: Some(&self.stop),
             progress: Some(&show),
+            latest: None,
         };
         let mut stream = stream(self.seed.0, self.seed.1);
         let mut requests = [Request {
@@ -370,6 +412,7 @@ impl<G: CatalogGame> Search<G> {
             thread::park();
         }
         let best = self.game.action_text(&self.position, choice.action);
+        self.answered.store(true, Ordering::Relaxed);
         let _ = say(out, &[format!("bestmove {best}")]);
     }
 }

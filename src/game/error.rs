@@ -87,16 +87,32 @@ impl ActionError {
     }
 }
 
-/// Makes arbitrary input fit for a message: one line, escaped, at most 80 characters.
-pub(crate) fn shorten(text: &str) -> String {
+/// Makes arbitrary input fit for a message: one line, escaped, at most 80 characters of it. Of longer input the
+/// beginning and the end are kept. Every message that repeats what it was given does so through this function.
+pub fn shorten(text: &str) -> String {
     const LIMIT: usize = 80;
-    let mut short: String = text
-        .chars()
-        .take(LIMIT)
-        .flat_map(char::escape_debug)
-        .collect();
-    if text.chars().nth(LIMIT).is_some() {
-        short.push('…');
+    const END: usize = 30;
+    if text.chars().nth(LIMIT).is_none() {
+        return text.escape_debug().to_string();
     }
-    short
+    let place = text.char_indices().rev().nth(END - 1);
+    let end = place.map_or("", |(index, _)| &text[index..]);
+    let beginning: String = text.chars().take(LIMIT - END).collect();
+    format!("{}…{}", beginning.escape_debug(), end.escape_debug())
+}
+
+/// Makes the message of a parser fit to be passed on: what it quotes is shortened, each piece on its own.
+pub fn shorten_quotes(message: &str) -> String {
+    const LIMIT: usize = 80;
+    const MOST: usize = 2000;
+    let piece = |piece: &str| match piece.chars().nth(LIMIT) {
+        Some(_) => shorten(piece),
+        None => piece.to_owned(),
+    };
+    let pieces: Vec<String> = message.split('`').map(piece).collect();
+    let message = pieces.join("`");
+    match message.chars().nth(MOST) {
+        Some(_) => shorten(&message),
+        None => message,
+    }
 }

@@ -15,8 +15,7 @@ use std::fmt;
 use std::hash::Hash;
 
 pub use action::{Action, ActionMask, Actions, Mask};
-pub(crate) use error::shorten;
-pub use error::{ActionError, PositionError};
+pub use error::{ActionError, PositionError, shorten, shorten_quotes};
 pub use grid::{BoardText, parse_board, write_board};
 pub use perft::{divide, perft};
 pub use player::{Outcome, Player, Verdict};

@@ -1,21 +1,99 @@
 //! Dialogues in the engine protocol.
 
-use std::io::Cursor;
+use std::io::{BufReader, Cursor, Read, Write};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jarmo::agent::AgentSpec;
 use jarmo::engine;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
 
+/// What the engine has written so far.
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Output {
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+/// A patient client: before `stop`, `quit` and the end of the input, which end searches, it waits until every
+/// command so far is answered, but for an infinite search.
+struct Client {
+    lines: Vec<String>, // last line first
+    endless: bool,
+    expected: usize, // answers
+    output: Output,
+}
+
+impl Client {
+    fn wait(&self) {
+        let began = Instant::now();
+        let is_answer = |line: &&String| {
+            let over = line.as_str() == "info string the game is over"; // `bestmove` follows
+            let answers = ["bestmove", "readyok", "response", "info string"];
+            !over && answers.iter().any(|one| line.starts_with(one))
+        };
+        while self.output.lines().iter().filter(is_answer).count() < self.expected {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "the engine answers"
+            );
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Read for Client {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let Some(line) = self.lines.pop() else {
+            self.wait();
+            return Ok(0);
+        };
+        if ["stop", "quit"].contains(&line.as_str()) {
+            self.wait();
+            self.expected += usize::from(self.endless);
+            self.endless = false;
+        } else if line == "go infinite" {
+            self.endless = true;
+        } else {
+            let word = line.split(' ').next().unwrap();
+            let busy = self.endless && word == "position";
+            self.expected += usize::from(["go", "isready", "query"].contains(&word) || busy);
+        }
+        let bytes = (line + "\n").into_bytes();
+        buffer[..bytes.len()].copy_from_slice(&bytes);
+        Ok(bytes.len())
+    }
+}
+
 /// The engine's output lines for these input lines.
 fn answers_of<G: jarmo::catalog::CatalogGame>(game: G, agent: &str, lines: &[&str]) -> Vec<String> {
     let spec: AgentSpec = agent.parse().unwrap();
-    let mut out = Vec::new();
-    let input = Cursor::new(lines.join("\n"));
-    engine::run(game, &spec, 1, input, &mut out)
+    let output = Output::default();
+    let client = Client {
+        lines: lines.iter().rev().map(|line| (*line).to_owned()).collect(),
+        endless: false,
+        expected: 0,
+        output: output.clone(),
+    };
+    engine::run(game, &spec, 1, BufReader::new(client), output.clone())
         .unwrap()
         .unwrap();
-    let text = String::from_utf8(out).unwrap();
-    text.lines().map(str::to_owned).collect()
+    output.lines()
 }
 
 fn answers(agent: &str, lines: &[&str]) -> Vec<String> {

@@ -11,3 +11,5 @@ mod play;
 mod program;
 mod rating;
 mod records;
+#[cfg(feature = "cli")]
+mod stopping;

@@ -1,6 +1,7 @@
 //! The messages between page and server, as JSON. Every answer to a good message is the whole view of
 //! the session; a bad one is answered by 4xx and what is wrong with it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use hyper::{HeaderMap, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::room::{Inside, Room, Rooms};
+use super::room::{Inside, NoRoom, Room, Rooms};
 use crate::agents::Level;
 use crate::analysis;
 use crate::lang::Language;
@@ -19,7 +20,7 @@ use crate::specs::{self, Refused};
 use crate::thought::by_winner;
 use crate::words;
 use jarmo::catalog::GAMES;
-use jarmo::game::Player;
+use jarmo::game::{Player, shorten, shorten_quotes};
 use jarmo::record::GameRecord;
 
 /// How long a request waits for news.
@@ -82,7 +83,7 @@ impl Wish {
                 }
                 Some(("since", version)) => {
                     let version = version.parse().map_err(|_| {
-                        let message = format!("since={version}: expected a number");
+                        let message = format!("since={}: expected a number", shorten(version));
                         Rejection(StatusCode::BAD_REQUEST, message)
                     })?;
                     wish.since = Some(version);
@@ -146,13 +147,27 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
 }
 
 /// Opens a session.
-pub(super) fn create(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+pub(super) fn create(
+    rooms: &Rooms,
+    client: IpAddr,
+    request: &Request<Bytes>,
+) -> Result<Response, Rejection> {
     let opening: NewSession = read(request)?;
-    let session = begin(&rooms.options, &opening).map_err(impossible)?;
-    let Some((id, room)) = rooms.open(session) else {
-        let message = "too many games are open on this server; try again later";
-        return Ok(problem(StatusCode::SERVICE_UNAVAILABLE, message));
-    };
+    let opened = rooms.open(client, || begin(&rooms.options, &opening));
+    let (id, room) = opened.map_err(|refusal| match refusal {
+        NoRoom::Problem(problem) => impossible(problem),
+        NoRoom::Full => Rejection(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too many games are open on this server; try again later".to_owned(),
+        ),
+        NoRoom::TooMany => Rejection(
+            StatusCode::TOO_MANY_REQUESTS,
+            format!(
+                "{} games are open from this address, which is the limit; close one or try again later",
+                rooms.options.bounds.sessions_from_one
+            ),
+        ),
+    })?;
     rooms.schedule(&room);
     let mut view = view(&room);
     view["id"] = json!(id);
@@ -184,6 +199,8 @@ fn begin(options: &super::ServerOptions, opening: &NewSession) -> Result<Session
 pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let wish = Wish::read(rooms, request)?;
     let room = find(rooms, request.headers())?;
+    let _listener = room.listen();
+    rooms.schedule(&room); // nothing was thought about while it was not listened to
     if let Some(seen) = wish.since {
         room.wait_past(seen, PATIENCE).await;
     }
@@ -216,9 +233,9 @@ fn check_seat(who: &str, ours: &[String; 2]) -> Result<(), String> {
     if named || specs::is_harmless(who) {
         Ok(())
     } else {
-        let shown: String = who.chars().take(40).collect();
         Err(format!(
-            "`{shown}` is no agent that this server offers; there are random, greedy, uniform:N, rollout:N, alphabeta:N"
+            "`{}` is no agent that this server offers; there are random, greedy, uniform:N, rollout:N, alphabeta:N",
+            shorten(who)
         ))
     }
 }
@@ -237,11 +254,9 @@ fn obey(
             if session.table().cursor() >= MOST_MOVES {
                 return Err(format!("a game here has at most {MOST_MOVES} moves"));
             }
-            // A long text is no move; the answer must not repeat it at length.
-            let shown: String = text.chars().take(20).collect();
             session
                 .play(&text)
-                .map_err(|refusal| words::refusal(texts, &shown, &refusal))?;
+                .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
         }
         Command::Undo {} => session.undo(),
         Command::Redo {} => session.redo(),
@@ -328,6 +343,7 @@ fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejec
         return Err(Rejection(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     serde_json::from_slice(request.body()).map_err(|error| {
+        let error = shorten_quotes(&error.to_string());
         let message = format!("not a message of this server: {error}");
         Rejection(StatusCode::BAD_REQUEST, message)
     })

@@ -1,15 +1,18 @@
-//! Taking connections: so many at once, so many from one address, and none that dawdles. A browser that
+//! Taking connections: so many at once, so many from one client, and none that dawdles. A browser that
 //! is sent away simply comes again.
+//!
+//! A client is an address; behind a reverse proxy all people are one client.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -18,7 +21,7 @@ use tokio::time::{sleep, timeout};
 
 use super::Desk;
 use super::api::{Response, problem};
-use super::room::Bounds;
+use super::room::{Bounds, Rooms};
 
 /// Bytes that a message may have: a record of a long game fits.
 const MOST_BYTES: usize = 64 * 1024;
@@ -35,7 +38,8 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConn
                       {\"error\":\"too many connections are open to this server; try again later\"}";
 
 /// Serves every connection that there is room for.
-pub(super) async fn serve(listener: TcpListener, desk: Desk, bounds: Bounds) -> io::Result<()> {
+pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Result<()> {
+    let bounds = rooms.options.bounds;
     let guests = Arc::new(Guests::default());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -45,12 +49,26 @@ pub(super) async fn serve(listener: TcpListener, desk: Desk, bounds: Bounds) -> 
             sleep(RESPITE).await;
             continue;
         };
-        let Some(guest) = Guests::admit(&guests, from.ip(), &bounds) else {
+        let client = client_of(from.ip());
+        let Some(guest) = Guests::admit(&guests, client, &bounds) else {
             say_goodbye(stream);
             continue;
         };
-        let connection = http.serve_connection(TokioIo::new(stream), desk.clone());
+        let desk = Desk {
+            rooms: Arc::clone(rooms),
+            client,
+        };
+        let connection = http.serve_connection(TokioIo::new(stream), desk);
         tokio::spawn(stay(connection, guest, bounds.visit));
+    }
+}
+
+/// The client that an address belongs to: one household or machine has all addresses of an IPv6 network of 64
+/// bits.
+fn client_of(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(from) => Ipv6Addr::from_bits(from.to_bits() & (u128::MAX << 64)).into(),
+        from => from,
     }
 }
 
@@ -78,20 +96,29 @@ pub(super) async fn whole(
     patience: Duration,
 ) -> Result<Request<Bytes>, Response> {
     let (head, body) = request.into_parts();
-    match timeout(patience, Limited::new(body, MOST_BYTES).collect()).await {
-        Ok(Ok(body)) => Ok(Request::from_parts(head, body.to_bytes())),
-        Ok(Err(_)) => Err(problem(
+    let body = timeout(patience, Limited::new(body, MOST_BYTES).collect()).await;
+    let (status, message) = match body {
+        Ok(Ok(body)) => return Ok(Request::from_parts(head, body.to_bytes())),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => (
             StatusCode::PAYLOAD_TOO_LARGE,
             format!("a message has at most {MOST_BYTES} bytes"),
-        )),
-        Err(_) => Err(problem(
+        ),
+        Ok(Err(_)) => (
+            StatusCode::BAD_REQUEST,
+            "the message is not whole, or its chunks are malformed".to_owned(),
+        ),
+        Err(_) => (
             StatusCode::REQUEST_TIMEOUT,
-            "the message took too long to arrive",
-        )),
-    }
+            "the message took too long to arrive".to_owned(),
+        ),
+    };
+    let mut refusal = problem(status, message);
+    let close = HeaderValue::from_static("close"); // the rest of the message is not read
+    refusal.headers_mut().insert(header::CONNECTION, close);
+    Err(refusal)
 }
 
-/// The connections that are open, by where they come from.
+/// The connections that are open, by client.
 #[derive(Default)]
 struct Guests {
     open: Mutex<Open>,
@@ -110,14 +137,11 @@ struct Guest {
 }
 
 impl Guests {
-    /// Lets a connection in if there is room. What comes from this machine may be many people behind a
-    /// proxy, so only their sum is bounded.
+    /// Lets a connection in if there is room.
     fn admit(guests: &Arc<Guests>, from: IpAddr, bounds: &Bounds) -> Option<Guest> {
-        let from = from.to_canonical();
         let mut open = guests.lock();
         let here = open.from.get(&from).copied().unwrap_or(0);
-        let crowded = !from.is_loopback() && here >= bounds.connections_from_one;
-        if crowded || open.all >= bounds.connections {
+        if here >= bounds.connections_from_one || open.all >= bounds.connections {
             return None;
         }
         open.all += 1;
@@ -151,24 +175,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_its_share_and_this_machine_all_there_is() {
+    fn an_address_has_its_share() {
         let bounds = Bounds {
             connections: 4,
             connections_from_one: 2,
             ..Bounds::default()
         };
         let guests = Arc::new(Guests::default());
-        let admit = |from: &str| Guests::admit(&guests, from.parse().unwrap(), &bounds);
+        let admit = |from: &str| Guests::admit(&guests, client_of(from.parse().unwrap()), &bounds);
         let first = admit("10.0.0.1");
         let second = admit("::ffff:10.0.0.1"); // the same in other words
         assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
         drop(first);
         let third = admit("10.0.0.1");
         assert!(third.is_some(), "who goes makes room");
-        let here = [admit("127.0.0.1"), admit("127.0.0.1")];
-        assert!(here.iter().all(Option::is_some));
-        assert!(admit("127.0.0.1").is_none() && admit("10.0.0.2").is_none());
-        drop((second, third, here));
+        let others = [admit("2001:db8::1"), admit("2001:db8::ffff:2")]; // one network
+        assert!(others.iter().all(Option::is_some));
+        assert!(admit("2001:db8::3").is_none() && admit("10.0.0.2").is_none());
+        drop((second, third, others));
         let open = guests.lock();
         assert!(
             open.all == 0 && open.from.is_empty(),

@@ -7,6 +7,7 @@ mod api;
 mod door;
 mod guests;
 mod pool;
+mod queue;
 mod room;
 
 use std::convert::Infallible;
@@ -87,9 +88,8 @@ impl Server {
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
         let rooms = Arc::new(Rooms::new(self.options));
         pool::start(&rooms);
-        let desk = Desk(Arc::clone(&rooms));
         let result = tokio::select! {
-            result = guests::serve(self.listener, desk, rooms.options.bounds) => result,
+            result = guests::serve(self.listener, &rooms) => result,
             () = stop => Ok(()),
         };
         rooms.close();
@@ -97,9 +97,11 @@ impl Server {
     }
 }
 
-/// What is done with a request.
-#[derive(Clone)]
-struct Desk(Arc<Rooms>);
+/// What is done with the requests of a client.
+struct Desk {
+    rooms: Arc<Rooms>,
+    client: IpAddr,
+}
 
 impl Service<Request<Incoming>> for Desk {
     type Response = api::Response;
@@ -107,12 +109,12 @@ impl Service<Request<Incoming>> for Desk {
     type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let rooms = Arc::clone(&self.0);
+        let (rooms, client) = (Arc::clone(&self.rooms), self.client);
         Box::pin(async move {
             let mut response = match door::refuse(request.method(), request.headers()) {
                 Some(message) => api::problem(StatusCode::FORBIDDEN, message),
                 None => match guests::whole(request, rooms.options.bounds.patience).await {
-                    Ok(request) => route(&rooms, &request).await,
+                    Ok(request) => route(&rooms, client, &request).await,
                     Err(refusal) => refusal,
                 },
             };
@@ -149,14 +151,14 @@ const FILES: [(&str, &str, &str); 5] = [
 ];
 
 /// Answers what is asked for under a path.
-async fn route(rooms: &Rooms, request: &Request<Bytes>) -> api::Response {
+async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let posts = *request.method() == Method::POST;
     let file = FILES.iter().find(|file| file.0 == path);
     let result = match path {
         "/api/texts" if reads => api::texts(rooms, request),
-        "/api/sessions" if posts => api::create(rooms, request),
+        "/api/sessions" if posts => api::create(rooms, client, request),
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request),
         "/api/record" if reads => api::record(rooms, request),

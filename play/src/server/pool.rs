@@ -1,6 +1,6 @@
-//! The threads that search. A session gets one thread for one search and then moves to the end of the
-//! queue, so no session waits for all searches of another. The more sessions wait, the shorter each
-//! search.
+//! The threads that search. A client gets one thread for one search of one of its sessions, and then the others
+//! have their turns. The more wait, the shorter each search; and none is longer than the server's limit, or goes
+//! on for a session that is not listened to.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -10,16 +10,20 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::room::{Room, Rooms};
+use super::queue::Next;
+use super::room::{Room, Rooms, Running};
 use crate::agents::{Seat, Shelf};
-use crate::session::Job;
+use crate::session::{Job, Share};
 
 /// The time between two moves when only agents play, so that people can follow.
 const PACE: Duration = Duration::from_millis(700);
 
+/// A thread without work for this time gives the memory of its agents back.
+const REST: Duration = Duration::from_secs(20);
+
 /// Starts the threads; they end when the rooms close.
 pub(super) fn start(rooms: &Arc<Rooms>) {
-    for _ in 0..rooms.options.bounds.thinkers.max(1) {
+    for _ in 0..rooms.queue.threads() {
         let rooms = Arc::clone(rooms);
         let runtime = Handle::current();
         thread::spawn(move || work(&rooms, &runtime));
@@ -28,51 +32,86 @@ pub(super) fn start(rooms: &Arc<Rooms>) {
 
 fn work(rooms: &Arc<Rooms>, runtime: &Handle) {
     let mut shelf = Shelf::new();
-    while let Some((room, waiting)) = rooms.next() {
-        let sharers = 1 + waiting / rooms.options.bounds.thinkers.max(1);
-        let Some((job, stop)) = take(&room) else {
-            continue;
-        };
-        let answer = panic::catch_unwind(AssertUnwindSafe(|| {
-            job.run(&mut shelf, &stop, sharers as u32)
-        }));
-        let mut inside = room.lock();
-        inside.running = None;
-        match answer {
-            Ok(Ok(thought)) => {
-                inside.session.finish(&job, thought);
-            }
-            Ok(Err(problem)) => inside.trouble = Some(problem),
-            Err(_) => {
-                // A bug in an agent affects this session alone.
-                shelf = Shelf::new();
-                inside.trouble = Some("the agent failed; choose another one".to_owned());
-            }
-        }
-        let only_agents = !inside.session.seats().contains(&Seat::Human);
-        let pause = only_agents && inside.session.agent_to_move();
-        drop(inside);
-        room.changed();
-        if pause {
-            let rooms = Arc::clone(rooms);
-            runtime.spawn(async move {
-                tokio::time::sleep(PACE).await;
-                rooms.schedule(&room);
-            });
-        } else {
-            rooms.schedule(&room);
+    loop {
+        match rooms.queue.next(REST) {
+            Next::End => return,
+            Next::Rest => shelf = Shelf::new(),
+            Next::Think(room, sharers) => think(rooms, runtime, &mut shelf, &room, sharers),
         }
     }
 }
 
-/// What the session wants to think about now.
-fn take(room: &Room) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
+fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Room>, sharers: u32) {
+    let bounds = &rooms.options.bounds;
+    let Some((job, stop)) = take(room, bounds.absence) else {
+        return;
+    };
+    let minder = runtime.spawn(mind(Arc::clone(room), bounds.absence));
+    let share = Share {
+        sharers,
+        most: Some(bounds.thought),
+    };
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(shelf, &stop, share)));
+    minder.abort();
+    let mut inside = room.lock();
+    if inside.running.take().is_none_or(|running| running.given_up) {
+        // The next request puts the session into the queue again; one that came meanwhile could not.
+        let asked = inside.idle() < bounds.absence;
+        drop(inside);
+        if asked {
+            rooms.schedule(room);
+        }
+        return;
+    }
+    match answer {
+        Ok(Ok(thought)) => {
+            inside.session.finish(&job, thought);
+        }
+        Ok(Err(problem)) => inside.trouble = Some(problem),
+        Err(_) => {
+            // A bug in an agent affects this session alone.
+            *shelf = Shelf::new();
+            inside.trouble = Some("the agent failed; choose another one".to_owned());
+        }
+    }
+    let only_agents = !inside.session.seats().contains(&Seat::Human);
+    let pause = only_agents && inside.session.agent_to_move();
+    drop(inside);
+    room.changed();
+    if pause {
+        let (rooms, room) = (Arc::clone(rooms), Arc::clone(room));
+        runtime.spawn(async move {
+            tokio::time::sleep(PACE).await;
+            rooms.schedule(&room);
+        });
+    } else {
+        rooms.schedule(room);
+    }
+}
+
+/// What the session wants to think about now, if it is listened to.
+fn take(room: &Room, absence: Duration) -> Option<(Arc<Job>, Arc<AtomicBool>)> {
     let mut inside = room.lock();
     inside.queued = false;
-    let running = (
-        Arc::new(inside.session.job()?),
-        Arc::new(AtomicBool::new(false)),
-    );
-    inside.running = Some((Arc::clone(&running.0), Arc::clone(&running.1)));
-    Some(running)
+    if inside.idle() >= absence {
+        return None;
+    }
+    let job = Arc::new(inside.session.job()?);
+    let stop = Arc::new(AtomicBool::new(false));
+    inside.running = Some(Running {
+        job: Arc::clone(&job),
+        stop: Arc::clone(&stop),
+        given_up: false,
+    });
+    Some((job, stop))
+}
+
+/// Ends the search of a session once it is not listened to any more.
+async fn mind(room: Arc<Room>, absence: Duration) {
+    loop {
+        tokio::time::sleep(absence / 8).await;
+        if room.idle() >= absence {
+            return room.give_up();
+        }
+    }
 }

@@ -1,30 +1,40 @@
 //! The sessions that are open, each behind its own lock, found by an id that cannot be guessed.
 
 use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use super::ServerOptions;
+use super::queue::Queue;
 use crate::session::{Job, Session};
 
 /// How many sessions and connections there may be, and how long they are kept.
+///
+/// An address is a client. Behind a reverse proxy all clients have the address of the proxy; the limits for one
+/// address must be raised there.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Sessions open at once.
     pub sessions: usize,
+    /// Those opened from one address.
+    pub sessions_from_one: usize,
     /// A session without requests for this time is closed.
     pub idle: Duration,
-    /// At the limit, a session without requests for this time is closed to make room.
+    /// At a limit, a session without requests for this time is closed to make room.
     pub idle_if_full: Duration,
     /// Threads that think.
     pub thinkers: usize,
+    /// No answer takes longer than this, whatever the agent. It is divided among those who wait.
+    pub thought: Duration,
+    /// A session that is not listened to for this time is not thought about.
+    pub absence: Duration,
     /// Connections open at once; a page that waits for news holds one.
     pub connections: usize,
-    /// Those from one address other than this machine's own.
+    /// Those from one address.
     pub connections_from_one: usize,
     /// How long the head of a request, and then its body, may take to arrive, and how long a connection may be idle.
     pub patience: Duration,
@@ -37,12 +47,29 @@ impl Default for Bounds {
         Bounds {
             sessions: 500,
             idle: Duration::from_secs(4 * 3600),
-            idle_if_full: Duration::from_secs(15 * 60),
+            idle_if_full: Duration::from_secs(120),
             thinkers: jarmo::program::cores().min(8),
+            thought: Duration::from_secs(5),
+            absence: Duration::from_secs(5),
             connections: 800, // many systems give a program 1024 file handles
-            connections_from_one: 100,
             patience: Duration::from_secs(15),
             visit: Duration::from_secs(600),
+            sessions_from_one: 0,
+            connections_from_one: 0,
+        }
+        .per_address(50)
+    }
+}
+
+impl Bounds {
+    /// The same with this many sessions for one address, and the connections for them: a page holds one and
+    /// makes short ones besides.
+    #[must_use]
+    pub fn per_address(self, sessions: usize) -> Bounds {
+        Bounds {
+            sessions_from_one: sessions,
+            connections_from_one: sessions.saturating_mul(2),
+            ..self
         }
     }
 }
@@ -50,14 +77,13 @@ impl Default for Bounds {
 /// All sessions, and the queue of those that want to think.
 pub(super) struct Rooms {
     pub(super) options: ServerOptions,
+    pub(super) queue: Queue,
     open: Mutex<HashMap<String, Arc<Room>>>,
-    queue: Mutex<VecDeque<Arc<Room>>>,
-    waiting: Condvar,
-    closed: AtomicBool,
 }
 
 /// One session.
 pub(super) struct Room {
+    pub(super) client: IpAddr,
     inside: Mutex<Inside>,
     version: watch::Sender<u64>,
 }
@@ -65,43 +91,66 @@ pub(super) struct Room {
 /// What is behind the lock of a session.
 pub(super) struct Inside {
     pub(super) session: Session,
-    pub(super) running: Option<(Arc<Job>, Arc<AtomicBool>)>,
+    pub(super) running: Option<Running>,
     pub(super) queued: bool,
     pub(super) trouble: Option<String>, // why an agent could not answer
+    listeners: usize,                   // requests that wait for news
     last_asked: Instant,
 }
+
+/// A job at work.
+pub(super) struct Running {
+    pub(super) job: Arc<Job>,
+    pub(super) stop: Arc<AtomicBool>,
+    pub(super) given_up: bool, // its answer is not wanted any more
+}
+
+/// Why a session cannot be opened.
+pub(super) enum NoRoom {
+    /// The server has too many.
+    Full,
+    /// This client has too many.
+    TooMany,
+    /// Something is wrong with the session itself.
+    Problem(String),
+}
+
+/// A request that waits for news of a session.
+pub(super) struct Listener<'a>(&'a Room);
 
 impl Rooms {
     pub(super) fn new(options: ServerOptions) -> Rooms {
         Rooms {
+            queue: Queue::new(options.bounds.thinkers),
             options,
             open: Mutex::default(),
-            queue: Mutex::default(),
-            waiting: Condvar::new(),
-            closed: AtomicBool::new(false),
         }
     }
 
-    /// Opens a session and returns its id, or nothing if there are too many.
-    pub(super) fn open(&self, session: Session) -> Option<(String, Arc<Room>)> {
+    /// Opens a session for a client and returns its id. The session is made only once there is room for it.
+    pub(super) fn open(
+        &self,
+        client: IpAddr,
+        session: impl FnOnce() -> Result<Session, String>,
+    ) -> Result<(String, Arc<Room>), NoRoom> {
         let mut open = lock(&self.open);
-        self.clear(&mut open);
-        if open.len() >= self.options.bounds.sessions {
-            return None;
-        }
+        self.make_room(&mut open, client)?;
+        let session = session().map_err(NoRoom::Problem)?;
         let id = new_id();
         let room = Arc::new(Room {
+            client,
             inside: Mutex::new(Inside {
                 session,
                 running: None,
                 queued: false,
                 trouble: None,
+                listeners: 0,
                 last_asked: Instant::now(),
             }),
             version: watch::Sender::new(1),
         });
         open.insert(id.clone(), Arc::clone(&room));
-        Some((id, room))
+        Ok((id, room))
     }
 
     pub(super) fn find(&self, id: &str) -> Option<Arc<Room>> {
@@ -110,69 +159,74 @@ impl Rooms {
         Some(room)
     }
 
-    /// Closes sessions without recent requests.
-    fn clear(&self, open: &mut HashMap<String, Arc<Room>>) {
-        let bounds = self.options.bounds;
-        let full = open.len() >= bounds.sessions;
-        let idle = if full {
-            bounds.idle_if_full
-        } else {
-            bounds.idle
-        };
-        open.retain(|_, room| {
-            let inside = room.lock();
-            let keep = inside.last_asked.elapsed() < idle;
-            if let (false, Some((_, stop))) = (keep, &inside.running) {
-                stop.store(true, Ordering::Relaxed);
-            }
-            keep
-        });
+    /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
+    /// a session of this client, or of the client that has most.
+    fn make_room(
+        &self,
+        open: &mut HashMap<String, Arc<Room>>,
+        client: IpAddr,
+    ) -> Result<(), NoRoom> {
+        let bounds = &self.options.bounds;
+        let old: Vec<String> = open
+            .iter()
+            .filter(|(_, room)| room.idle() >= bounds.idle)
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in old {
+            close(open, &id);
+        }
+        let mut held: HashMap<IpAddr, usize> = HashMap::new();
+        for room in open.values() {
+            *held.entry(room.client).or_default() += 1;
+        }
+        let (among, refusal) =
+            if held.get(&client).copied().unwrap_or(0) >= bounds.sessions_from_one {
+                (Some(client), NoRoom::TooMany)
+            } else if open.len() >= bounds.sessions {
+                (None, NoRoom::Full)
+            } else {
+                return Ok(());
+            };
+        let idle = open
+            .iter()
+            .filter(|(_, room)| among.is_none_or(|client| room.client == client))
+            .map(|(id, room)| (held[&room.client], room.idle(), id))
+            .filter(|(_, idle, _)| *idle >= bounds.idle_if_full)
+            .max();
+        let (.., id) = idle.ok_or(refusal)?;
+        let id = id.clone();
+        close(open, &id);
+        Ok(())
     }
 
     /// Stops what a session no longer wants, and puts it into the queue if it wants to think.
     pub(super) fn schedule(&self, room: &Arc<Room>) {
         let mut inside = room.lock();
-        if let Some((job, stop)) = &inside.running
-            && !inside.session.wants(job)
+        if let Some(running) = &inside.running
+            && !inside.session.wants(&running.job)
         {
-            stop.store(true, Ordering::Relaxed);
+            running.stop.store(true, Ordering::Relaxed);
         }
         let idle = !inside.queued && inside.running.is_none();
         if idle && inside.trouble.is_none() && inside.session.job().is_some() {
             inside.queued = true;
             drop(inside);
-            lock(&self.queue).push_back(Arc::clone(room));
-            self.waiting.notify_one();
-        }
-    }
-
-    /// The next session that wants to think, and how many more wait; nothing once the server stops.
-    pub(super) fn next(&self) -> Option<(Arc<Room>, usize)> {
-        let mut queue = lock(&self.queue);
-        loop {
-            if self.closed.load(Ordering::Relaxed) {
-                return None;
-            }
-            if let Some(room) = queue.pop_front() {
-                return Some((room, queue.len()));
-            }
-            queue = self
-                .waiting
-                .wait(queue)
-                .unwrap_or_else(|poison| poison.into_inner());
+            self.queue.push(Arc::clone(room));
         }
     }
 
     /// Ends the thinking of all sessions.
     pub(super) fn close(&self) {
-        let _queue = lock(&self.queue);
-        self.closed.store(true, Ordering::Relaxed);
-        self.waiting.notify_all();
+        self.queue.close();
         for room in lock(&self.open).values() {
-            if let Some((_, stop)) = &room.lock().running {
-                stop.store(true, Ordering::Relaxed);
-            }
+            room.give_up();
         }
+    }
+}
+
+fn close(open: &mut HashMap<String, Arc<Room>>, id: &str) {
+    if let Some(room) = open.remove(id) {
+        room.give_up();
     }
 }
 
@@ -196,10 +250,47 @@ impl Room {
         let changed = versions.wait_for(|version| *version != seen);
         let _ = tokio::time::timeout(patience, changed).await; // then the old version is the answer
     }
+
+    /// Counts a request that waits for news, until it ends or its connection is closed.
+    pub(super) fn listen(&self) -> Listener<'_> {
+        self.lock().listeners += 1;
+        Listener(self)
+    }
+
+    /// How long the session has had no request.
+    pub(super) fn idle(&self) -> Duration {
+        self.lock().idle()
+    }
+
+    /// Stops the search that runs, and forgets it: the session stays as it is.
+    pub(super) fn give_up(&self) {
+        if let Some(running) = &mut self.lock().running {
+            running.given_up = true;
+            running.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Inside {
+    /// How long the session has had no request.
+    pub(super) fn idle(&self) -> Duration {
+        match self.listeners {
+            0 => self.last_asked.elapsed(),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+impl Drop for Listener<'_> {
+    fn drop(&mut self) {
+        let mut inside = self.0.lock();
+        inside.listeners -= 1;
+        inside.last_asked = Instant::now();
+    }
 }
 
 /// A lock that survives a panic of another thread, because sessions change in whole steps.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 

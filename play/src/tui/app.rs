@@ -12,6 +12,7 @@ use crate::session::{Job, Refusal, Session};
 use crate::table::Scene;
 use crate::thought::Thought;
 use crate::{analysis, words};
+use jarmo::game::shorten;
 use jarmo::record::GameRecord;
 use jarmo::view::Layout;
 
@@ -420,7 +421,7 @@ impl App {
                 };
                 self.message = match done {
                     Ok(()) => self.texts.fill(key, &[("file", &name)]),
-                    Err(problem) => format!("{name}: {problem}"),
+                    Err(problem) => format!("{}: {problem}", shorten(&name)),
                 };
                 return;
             }

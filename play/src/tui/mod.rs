@@ -20,7 +20,7 @@ use ratatui::crossterm::event::{
 use ratatui::crossterm::execute;
 
 use crate::agents::{Seat, Shelf};
-use crate::session::Job;
+use crate::session::{Job, Share};
 use crate::thought::Thought;
 
 /// How long the screen waits for a key before it checks for answers of agents.
@@ -78,7 +78,10 @@ impl Thinker {
         thread::spawn(move || {
             let mut shelf = Shelf::new();
             for (job, stop) in asked {
-                if answer.send(job.run(&mut shelf, &stop, 1)).is_err() {
+                if answer
+                    .send(job.run(&mut shelf, &stop, Share::ALONE))
+                    .is_err()
+                {
                     return; // the game is over
                 }
             }

@@ -25,7 +25,11 @@ impl Answer {
 
 /// Sends a request as it is written and reads all of the answer.
 pub fn send(address: SocketAddr, request: &[u8]) -> Answer {
-    let mut stream = TcpStream::connect(address).unwrap();
+    send_by(TcpStream::connect(address).unwrap(), request)
+}
+
+/// The same by an open connection.
+pub fn send_by(mut stream: TcpStream, request: &[u8]) -> Answer {
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
@@ -73,6 +77,24 @@ pub fn request(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
+    request_by(
+        TcpStream::connect(address).unwrap(),
+        method,
+        path,
+        headers,
+        body,
+    )
+}
+
+/// The same by an open connection.
+pub fn request_by(
+    stream: TcpStream,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let address = stream.peer_addr().unwrap();
     let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| *name == "Host") {
         text += &format!("Host: {address}\r\n");
@@ -81,7 +103,7 @@ pub fn request(
         text += &format!("{name}: {value}\r\n");
     }
     text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
-    send(address, text.as_bytes())
+    send_by(stream, text.as_bytes())
 }
 
 /// Starts a server for the rest of the test.

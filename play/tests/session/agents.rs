@@ -125,7 +125,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     tiny(&Jarmo::standard(), 1).save(&path).unwrap();
     let store = Store {
         agents: vec![folder.path().to_owned()],
-        tables: None,
+        ..Store::default()
     };
     let seats = ["human", "human"];
     let session = Session::with_store(store, "jarmo", Default::default(), None, seats, 0).unwrap();

@@ -8,7 +8,7 @@ use jarmo::probe;
 use jarmo::record::GameRecord;
 use play::agents::Shelf;
 use play::analysis;
-use play::session::{Refusal, Session};
+use play::session::{Refusal, Session, Share};
 
 fn session(game: &str, seats: [&str; 2]) -> Session {
     let mut session = Session::new(game, GameSettings::default(), None, seats, 5).unwrap();
@@ -20,7 +20,9 @@ fn session(game: &str, seats: [&str; 2]) -> Session {
 fn think(session: &mut Session) {
     let mut shelf = Shelf::new();
     while let Some(job) = session.job() {
-        let thought = job.run(&mut shelf, &AtomicBool::new(false), 1).unwrap();
+        let thought = job
+            .run(&mut shelf, &AtomicBool::new(false), Share::ALONE)
+            .unwrap();
         assert!(
             session.finish(&job, thought),
             "the answer to the current job is taken"
@@ -107,7 +109,7 @@ fn an_outdated_answer_is_dropped() {
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
     let thought = job
-        .run(&mut Shelf::new(), &AtomicBool::new(false), 1)
+        .run(&mut Shelf::new(), &AtomicBool::new(false), Share::ALONE)
         .unwrap();
     game.undo();
     assert!(!game.wants(&job));

@@ -14,7 +14,7 @@ use jarmo::tables::{BuildSettings, Tables, random_position};
 use play::agents::Shelf;
 use play::analysis;
 use play::lang::Language;
-use play::session::Session;
+use play::session::{Session, Share};
 use play::specs::Store;
 use play::tui::App;
 use predicates::prelude::*;
@@ -53,7 +53,9 @@ fn session(position: &str, seats: [&str; 2]) -> Session {
 fn think(session: &mut Session) {
     let mut shelf = Shelf::new();
     while let Some(job) = session.job() {
-        let thought = job.run(&mut shelf, &AtomicBool::new(false), 1).unwrap();
+        let thought = job
+            .run(&mut shelf, &AtomicBool::new(false), Share::ALONE)
+            .unwrap();
         session.finish(&job, thought);
     }
 }

@@ -1,6 +1,8 @@
 //! Play by lines of text, through pipes.
 
+use std::io::Write;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use assert_cmd::Command;
 use assert_cmd::cargo::CommandCargoExt;
@@ -202,4 +204,77 @@ fn a_closed_output_is_no_error() {
     let output = child.wait_with_output().unwrap(); // closes the input of the program
     assert!(output.status.success(), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
+}
+
+/// A game against an agent that thinks for ever about its answer to the first move.
+fn thinking() -> (std::process::Child, std::process::ChildStdin) {
+    let mut child = program(&["--plain", "--opponent", "alphabeta:1000000000000000"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"A1-C2\nlist\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    (child, input)
+}
+
+#[test]
+fn a_search_ends_with_stop_quit_and_the_end_of_the_input() {
+    for last in ["stop\n", "quit\n", ""] {
+        let (child, mut input) = thinking();
+        let began = Instant::now();
+        input.write_all(last.as_bytes()).unwrap();
+        let open = (last == "quit\n").then_some(input); // `quit` ends the program though the input is open
+        let output = child.wait_with_output().unwrap();
+        assert!(began.elapsed() < Duration::from_secs(2), "{last:?}");
+        drop(open);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let told = text.find("> ").expect("the agent has moved");
+        assert!(
+            text[told..].contains("The search was stopped early."),
+            "{text}"
+        );
+        assert!(
+            text[told..].contains("\nA1-C2 "),
+            "`list` had its turn: {text}"
+        );
+    }
+}
+
+#[test]
+fn agents_alone_play_on_after_the_end_of_the_input_but_not_after_quit() {
+    let game = ["--white", "greedy", "--black", "random", "--seed", "4"];
+    play(&game, "").success().stdout(contains("wins"));
+    play(&game, "quit\n").success();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_of_any_length_is_skipped_and_messages_repeat_little() {
+    let mut child = program(&["--plain", "--black", "human"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let part = "x".repeat(1 << 20);
+    for _ in 0..400 {
+        input.write_all(part.as_bytes()).unwrap();
+    }
+    let word = &part[..100_000];
+    let more = format!("\n{word}\n@{word}\nwhite {word}\nload {word}\nsave {word}/x\nlist\n");
+    input.write_all(more.as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM"))
+        .unwrap();
+    let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 200 << 10, "{peak} KiB");
+    drop(input);
+    let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    assert!(text.contains("longer than 1 MiB"), "{}", text.len());
+    assert!(text.matches('x').count() < 500, "{} bytes", text.len());
 }

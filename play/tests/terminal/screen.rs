@@ -6,7 +6,7 @@ use jarmo::catalog::GameSettings;
 use jarmo::games::{Guard, Jarmo};
 use play::agents::Shelf;
 use play::lang::Language;
-use play::session::Session;
+use play::session::{Session, Share};
 use play::specs::Store;
 use play::tui::App;
 use ratatui::Terminal;
@@ -48,7 +48,7 @@ impl Person {
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
         while let Some(job) = self.app.job() {
-            let thought = job.run(&mut self.shelf, &AtomicBool::new(false), 1);
+            let thought = job.run(&mut self.shelf, &AtomicBool::new(false), Share::ALONE);
             self.app.finish(&job, thought);
         }
     }
@@ -123,7 +123,7 @@ fn the_screen_reports_a_missing_or_refused_trained_agent() {
     for (game, words) in cases {
         let store = Store {
             agents: vec![folder.path().to_owned()],
-            tables: None,
+            ..Store::default()
         };
         let (settings, people) = (GameSettings::default(), ["human", "best"]);
         let session = Session::with_store(store, game, settings, None, people, 3).unwrap();

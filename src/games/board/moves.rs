@@ -1,7 +1,7 @@
 //! Converts between action indices, moves on the board, and action text.
 
 use super::{Board, Circle, Circles, NONE, SIDE};
-use crate::game::{Action, ActionError, Player, Reason};
+use crate::game::{Action, ActionError, Player, Reason, shorten};
 use crate::games::reasons::{BOARD_SHAPE, HOME_ROW_ONLY, NO_CIRCLE, NO_LINE, NOTHING_TO_CAPTURE};
 
 /// The number of circles where a captured archer can come back.
@@ -89,7 +89,7 @@ impl Board {
         }
         if let Some(place) = text.strip_prefix('@') {
             let Ok(circle) = place.parse::<Circle>() else {
-                return error(NO_CIRCLE.reason().with("text", place.escape_debug()));
+                return error(NO_CIRCLE.reason().with("text", shorten(place)));
             };
             if !Circles::home(mover).contains(circle) {
                 let row = Circles::home_row_of(mover) + 1;

@@ -5,7 +5,8 @@ use super::{
     KingMoves, NO_SQUARE, NoSuchSquare, PIECES, SIDE, Square, Tammi, TammiPosition, moves,
 };
 use crate::game::{
-    Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, write_board,
+    Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten,
+    write_board,
 };
 use crate::games::reasons::{JUMP, NO_DIAGONAL, NO_ENEMY_BETWEEN, TAMMI_SHAPE, TAMMI_SQUARES};
 use crate::games::text::{fields, parse_number, parse_player};
@@ -145,14 +146,14 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
         );
     };
     let Ok(jumper_square) = read(jumper) else {
-        return error(format!("`{jumper}` is {NoSuchSquare}"));
+        return error(format!("`{}` is {NoSuchSquare}", shorten(jumper)));
     };
     if position.own & jumper_square.bit() == 0 {
         return error(format!("{} has no piece on {jumper}", mover.name()));
     }
     for name in jumped.split(',') {
         let Ok(square) = read(name) else {
-            return error(format!("`{name}` is {NoSuchSquare}"));
+            return error(format!("`{}` is {NoSuchSquare}", shorten(name)));
         };
         if position.enemy & square.bit() == 0 {
             return error(format!("{} has no piece on {name}", (!mover).name()));

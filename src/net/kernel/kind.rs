@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(target_arch = "x86_64")]
 use super::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use crate::game::shorten;
 
 /// The kinds of kernels, slowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -87,6 +88,7 @@ impl FromStr for KernelKind {
             .find(|kind| kind.name() == text)
             .ok_or_else(|| {
                 let names = KernelKind::ALL.map(KernelKind::name).join(", ");
+                let text = shorten(text);
                 format!("unknown kernel `{text}`; the kernels are {names}")
             })
     }

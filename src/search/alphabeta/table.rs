@@ -36,17 +36,41 @@ pub(super) struct Entry {
     pub(super) bound: Bound,
 }
 
-const EMPTY: Entry = Entry {
-    check: 0,
-    action: Action(0),
-    score: 0,
-    generation: 0,
-    depth: 0,
-    bound: Bound::Exact,
-};
+/// An entry as numbers, all 0 if it is empty. The system hands out zeros without writing them, so that even a
+/// large table is made in no time.
+type Packed = [u32; 3];
+
+impl Entry {
+    #[inline]
+    fn pack(self) -> Packed {
+        let score = u32::from(self.score as u16);
+        let bound = self.bound as u32;
+        [
+            self.check,
+            u32::from(self.action.0) | score << 16,
+            u32::from(self.generation) | u32::from(self.depth) << 16 | bound << 24,
+        ]
+    }
+
+    #[inline]
+    fn unpack([check, choice, rest]: Packed) -> Entry {
+        Entry {
+            check,
+            action: Action(choice as u16),
+            score: (choice >> 16) as i16,
+            generation: rest as u16,
+            depth: (rest >> 16) as u8,
+            bound: match rest >> 24 {
+                0 => Bound::Lower,
+                1 => Bound::Upper,
+                _ => Bound::Exact,
+            },
+        }
+    }
+}
 
 /// A bucket: the first entry keeps the deepest result, the second the latest.
-type Bucket = [Entry; 2];
+type Bucket = [Packed; 2];
 
 /// The table. A new search invalidates all entries by their generation.
 #[derive(Debug)]
@@ -63,7 +87,7 @@ impl TranspositionTable {
         let buckets = affordable.min(useful);
         let buckets = 1 << buckets.ilog2(); // a power of two, rounded down
         TranspositionTable {
-            buckets: vec![[EMPTY; 2]; buckets],
+            buckets: vec![[[0; 3]; 2]; buckets],
             generation: 0,
         }
     }
@@ -72,7 +96,9 @@ impl TranspositionTable {
     pub(super) fn forget(&mut self) {
         self.generation = self.generation.wrapping_add(1);
         if self.generation == 0 {
-            self.buckets.fill([EMPTY; 2]);
+            let size = self.buckets.len();
+            self.buckets = Vec::new(); // before there are two of them
+            self.buckets = vec![[[0; 3]; 2]; size];
             self.generation = 1;
         }
     }
@@ -88,6 +114,7 @@ impl TranspositionTable {
         let check = (key >> 32) as u32;
         self.buckets[self.bucket(key)]
             .into_iter()
+            .map(Entry::unpack)
             .find(|entry| entry.generation == self.generation && entry.check == check)
     }
 
@@ -104,10 +131,11 @@ impl TranspositionTable {
         };
         let bucket = self.bucket(key);
         let [deep, latest] = &mut self.buckets[bucket];
-        if deep.generation != entry.generation || deep.check == entry.check || deep.depth <= depth {
-            *deep = entry;
+        let held = Entry::unpack(*deep);
+        if held.generation != entry.generation || held.check == entry.check || held.depth <= depth {
+            *deep = entry.pack();
         } else {
-            *latest = entry;
+            *latest = entry.pack();
         }
     }
 }
