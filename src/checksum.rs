@@ -64,6 +64,33 @@ pub fn sound_line(line: &[u8]) -> Option<&str> {
     (check == check_of(fields)).then_some(line)
 }
 
+/// A line of a file of sealed lines.
+#[derive(Clone, Copy, Debug)]
+pub struct SealedLine<'a> {
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// Its bytes without the line break.
+    pub bytes: &'a [u8],
+    /// Whether it has a line break at its end.
+    pub is_whole: bool,
+    /// Its text; `None` if it is damaged.
+    pub text: Option<&'a str>,
+}
+
+/// The lines of a file of sealed lines.
+pub fn sealed_lines(file: &[u8]) -> impl Iterator<Item = SealedLine<'_>> {
+    let lines = file.split_inclusive(|&byte| byte == b'\n').enumerate();
+    lines.map(|(index, line)| {
+        let bytes = line.strip_suffix(b"\n").unwrap_or(line);
+        SealedLine {
+            number: index + 1,
+            bytes,
+            is_whole: bytes.len() < line.len(),
+            text: sound_line(bytes),
+        }
+    })
+}
+
 /// The end of a line with these fields.
 fn check_of(fields: &str) -> String {
     format!(r#","check":"{}"}}"#, digits(&[fields.as_bytes()]))

@@ -202,12 +202,33 @@ fn broken(error: SafeTensorError) -> String {
     format!("not a whole safetensors file: {error}")
 }
 
-/// The bytes of a file that is as long as its header states. Any other is refused after its header.
-pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, FileError> {
-    read_stated(path).map_err(|error| FileError::at(path, error))
+/// Why there are no bytes of a file.
+pub(crate) enum Unread {
+    /// It is not a whole safetensors file.
+    Damaged(String),
+    /// It could not be opened or read.
+    Failed(io::Error),
 }
 
-fn read_stated(path: &Path) -> io::Result<Vec<u8>> {
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Unread {
+        Unread::Failed(error)
+    }
+}
+
+impl Unread {
+    /// The same problem with the file of this name.
+    pub(super) fn in_file(self, path: &Path) -> FileError {
+        match self {
+            Unread::Damaged(problem) => FileError::at(path, problem),
+            Unread::Failed(error) => FileError::at(path, error),
+        }
+    }
+}
+
+/// The bytes of a file that is not longer than its header states. A longer one is refused after its
+/// header, however large it is.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Unread> {
     let (mut file, size) = files::open(path)?;
     let mut bytes = Vec::new();
     file.by_ref().take(LENGTH).read_to_end(&mut bytes)?;
@@ -221,8 +242,9 @@ fn read_stated(path: &Path) -> io::Result<Vec<u8>> {
         Err(_) => 0, // the bytes so far are no header, and are refused for that when they are parsed
     };
     if size > stated.max(bytes.len() as u64) {
-        let problem = format!("{size} bytes, but its header states {stated}");
-        return Err(io::Error::other(format!("not a whole safetensors file: {problem}")));
+        return Err(Unread::Damaged(format!(
+            "not a whole safetensors file: it has {size} bytes, but its header states {stated}"
+        )));
     }
     file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -116,7 +116,8 @@ impl AgentFile {
             );
             return Err(FileError::at(path, problem));
         }
-        AgentFile::from_bytes(&read_file(path)?).map_err(|error| error.in_file(path))
+        let bytes = read_file(path).map_err(|unread| unread.in_file(path))?;
+        AgentFile::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 
     /// Reads a file and makes sure that it plays this game as this program knows it.
