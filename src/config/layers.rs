@@ -67,8 +67,8 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
     let known = keys(&defaults(), "");
     for path in files {
         let place = path.display();
-        let text =
-            read_text(path, SETTINGS_BYTES).map_err(|error| ConfigError(format!("{place}: {error}")))?;
+        let text = read_text(path, SETTINGS_BYTES)
+            .map_err(|error| ConfigError(format!("{place}: {error}")))?;
         let layer: Table = text
             .parse()
             .map_err(|error| ConfigError(format!("{place}: {error}")))?;

@@ -108,7 +108,9 @@ impl Replay {
         let folder = self.folder.display();
         (!missing.is_empty()).then(|| {
             let numbers = missing.join(", ");
-            format!("{folder}: files {numbers} are missing; the run continues without their samples")
+            format!(
+                "{folder}: files {numbers} are missing; the run continues without their samples"
+            )
         })
     }
 
@@ -153,7 +155,9 @@ impl Replay {
 
     /// The number of the oldest file in the window, or of the next file if there is none.
     pub fn first(&self) -> u64 {
-        self.shards.front().map_or(self.next, |oldest| oldest.number)
+        self.shards
+            .front()
+            .map_or(self.next, |oldest| oldest.number)
     }
 
     /// The number of the next file.

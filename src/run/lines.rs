@@ -76,7 +76,9 @@ impl RunFolder {
         }
         if lines < count {
             let missing = count - lines;
-            warnings.push(format!("{path}: {missing} of {count} lines up to step {step} are missing"));
+            warnings.push(format!(
+                "{path}: {missing} of {count} lines up to step {step} are missing"
+            ));
         }
         if kept != bytes {
             self.write(METRICS, &kept)?;

@@ -127,12 +127,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         folder: &'a RunFolder,
         device: &OpenDevice,
         stop: &'a AtomicBool,
-        tell: F,
+        mut tell: F,
     ) -> Result<Self, RunError> {
         matches::check(&game, &config.evaluation)?;
         let exam = exam::open(&game, &config.evaluation)?;
         let origin = GameVersion::of(&game);
-        let (saved, mut warnings) = folder.load_checkpoint(&origin)?;
+        let (saved, warnings) = folder.load_checkpoint(&origin)?;
+        let warning = |text| Event::Warning(text);
+        warnings.into_iter().map(warning).for_each(&mut tell);
         let learner = match &saved {
             None => first_learner(&game, config, folder)?,
             Some(saved) => saved_learner(config, folder, saved)?,
@@ -146,9 +148,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             let file = folder.part_path(&counters, GAMES);
             restored.map_err(|error| folder.broken(&file, error))?;
         }
-        warnings.extend(folder.cut_metrics(counters.step, counters.lines)?);
-        let (replay, more) = folder.open_replay(&counters, config.replay, origin)?;
-        warnings.extend(more);
+        let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
+        let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
+        warnings.extend(skipped);
         let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));

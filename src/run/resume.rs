@@ -160,7 +160,9 @@ impl RunFolder {
         let current = current.file_name().expect("a part has a name");
         for path in list(&resume).map_err(|error| at(&resume, error))? {
             let name = path.file_name().unwrap_or_default();
-            let is_current = name.as_encoded_bytes().starts_with(current.as_encoded_bytes());
+            let is_current = name
+                .as_encoded_bytes()
+                .starts_with(current.as_encoded_bytes());
             if is_state(&path) && !is_current {
                 remove(&path)?;
             }
@@ -168,7 +170,9 @@ impl RunFolder {
         let mut agents = agents(&self.path)?;
         agents.retain(|(step, _)| *step <= counters.step && !played.contains(step));
         let older = agents.len().saturating_sub(keep);
-        agents[..older].iter().try_for_each(|(_, path)| remove(path))
+        agents[..older]
+            .iter()
+            .try_for_each(|(_, path)| remove(path))
     }
 
     /// The path of a file of a checkpoint.
@@ -211,7 +215,9 @@ const DAMAGED: &str = "damaged: its check does not fit";
 
 /// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
 fn part(counters: &Counters, name: &str) -> String {
-    let Counters { step, positions, .. } = counters;
+    let Counters {
+        step, positions, ..
+    } = counters;
     format!("{RESUME}/{step:08}-{positions}-{name}")
 }
 

@@ -23,9 +23,7 @@ impl Settings {
     pub(super) fn changes(&self, now: &Settings) -> Vec<String> {
         let pairs = now.0.iter().filter_map(|(key, new)| {
             let old = self.0.get(key)?;
-            (old != new).then(|| {
-                format!("{key} is {new}, and was {old} when the run was saved")
-            })
+            (old != new).then(|| format!("{key} is {new}, and was {old} when the run was saved"))
         });
         pairs.collect()
     }
