@@ -99,19 +99,17 @@ impl Replay {
     }
 
     /// Continues after a checkpoint with these files in its window. Returns a warning if some are missing.
-    pub fn expect(&mut self, files: Range<u64>) -> Option<String> {
+    pub fn expect_files(&mut self, files: Range<u64>) -> Option<String> {
         self.next = self.next.max(files.end);
         let missing: Vec<String> = files
             .filter(|&number| !self.path(number).exists())
             .map(|number| number.to_string())
             .collect();
         let folder = self.folder.display();
-        (!missing.is_empty()).then(|| {
-            let numbers = missing.join(", ");
-            format!(
-                "{folder}: files {numbers} are missing; the run continues without their samples"
-            )
-        })
+        let numbers = missing.join(", ");
+        let warning =
+            format!("{folder}: files are missing: {numbers}; the run continues without them");
+        (!missing.is_empty()).then_some(warning)
     }
 
     /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].

@@ -124,7 +124,7 @@ impl RunFolder {
         Replay::roll_back(&folder, counters.next_file).map_err(RunError::new)?;
         let opened = Replay::open(&folder, settings, origin);
         let (mut replay, mut warnings) = opened.map_err(RunError::new)?;
-        warnings.extend(replay.expect(counters.first_file..counters.next_file));
+        warnings.extend(replay.expect_files(counters.first_file..counters.next_file));
         Ok((replay, warnings))
     }
 

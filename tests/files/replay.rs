@@ -186,12 +186,12 @@ fn a_damaged_file_is_skipped_with_a_warning() {
         "{warnings:?}"
     );
     assert!(warnings[0].ends_with("; skipped"));
-    assert_eq!(again.expect(0..3), None);
+    assert_eq!(again.expect_files(0..3), None);
     fs::remove_file(&damaged).unwrap();
     let (mut short, warnings) = open(folder.path(), 100);
     assert!(warnings.is_empty());
-    let missing = short.expect(0..3).unwrap();
-    assert!(missing.contains("files 1 are missing"), "{missing}");
+    let missing = short.expect_files(0..3).unwrap();
+    assert!(missing.contains("files are missing: 1;"), "{missing}");
     again.push(samples(30..40)).unwrap();
     assert!(folder.path().join("00000003.safetensors").exists());
 }

@@ -362,7 +362,7 @@ fn a_missing_replay_file_is_reported() {
     let (warnings, error) = resume(copy_of(&files).path(), SAVED);
     assert_eq!(error, None);
     assert!(
-        warnings[0].contains("replay: files 0 are missing"),
+        warnings[0].contains("replay: files are missing: 0;"),
         "{warnings:?}"
     );
 }
