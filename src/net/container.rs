@@ -175,6 +175,12 @@ impl Format {
         }
 
         let Format { key, what, version } = self;
+        let size = bytes.len() as u64;
+        match stated_size(bytes) {
+            // The size may be so large that the library's sums would overflow.
+            Some(stated) if stated != size => return Err(wrong_size(size, stated)),
+            _ => {}
+        }
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let header = metadata.metadata().as_ref().and_then(|all| all.get(*key));
         let header =
@@ -236,18 +242,26 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Unread> {
         let header = u64::from_le_bytes(length).min(MOST_HEADER);
         file.by_ref().take(header).read_to_end(&mut bytes)?;
     }
-    let header = bytes.get(LENGTH as usize..).unwrap_or_default();
-    let stated = match serde_json::from_slice::<Metadata>(header) {
-        Ok(metadata) => (bytes.len() + metadata.data_len()) as u64,
-        Err(_) => 0, // the bytes so far are no header, and are refused for that when they are parsed
-    };
+    // Bytes that are no header are refused for that when they are parsed.
+    let stated = stated_size(&bytes).unwrap_or(0);
     if size > stated.max(bytes.len() as u64) {
-        return Err(Unread::Damaged(format!(
-            "not a whole safetensors file: it has {size} bytes, but its header states {stated}"
-        )));
+        return Err(Unread::Damaged(wrong_size(size, stated)));
     }
     file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The size of a file that begins with these bytes; `None` if they have no whole header.
+fn stated_size(bytes: &[u8]) -> Option<u64> {
+    let length = u64::from_le_bytes(*bytes.first_chunk()?);
+    let header = LENGTH.checked_add(length)?;
+    let text = bytes.get(LENGTH as usize..usize::try_from(header).ok()?)?;
+    let metadata: Metadata = serde_json::from_slice(text).ok()?;
+    Some(header.saturating_add(metadata.data_len() as u64))
+}
+
+fn wrong_size(size: u64, stated: u64) -> String {
+    format!("not a whole safetensors file: it has {size} bytes, but its header states {stated}")
 }
 
 /// The dimensions of an array, and its numbers.

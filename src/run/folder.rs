@@ -109,7 +109,10 @@ impl RunFolder {
         let file = path.join(CONFIG);
         let text = read_text(&file, SETTINGS_BYTES).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
-                RunError(format!("{}: no run was started here", file.display()))
+                let file = file.display();
+                RunError(format!(
+                    "{file}: missing; no run was started here, or its settings are lost"
+                ))
             }
             _ => at(&file, error),
         })?;

@@ -140,6 +140,13 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     );
 }
 
+/// A file whose header states an array of this many bytes.
+fn sized(bytes: &str) -> Vec<u8> {
+    let place = format!(r#""dtype":"U8","shape":[{bytes}],"data_offsets":[0,{bytes}]"#);
+    let header = format!(r#"{{"array":{{{place}}}}}"#);
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
+}
+
 #[test]
 fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,6 +175,10 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
             "not a whole safetensors file",
         ),
         (plain.unwrap(), "its metadata has no `jarmo`"),
+        (
+            sized("18446744073709551607"),
+            "not a whole safetensors file: it has ",
+        ),
         (nan, "holds NaN"),
         (damaged, "damaged: its checksum does not fit"),
         (
