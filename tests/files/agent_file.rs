@@ -140,10 +140,15 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     );
 }
 
-/// A file whose header states an array of this many bytes.
-fn sized(bytes: &str) -> Vec<u8> {
-    let place = format!(r#""dtype":"U8","shape":[{bytes}],"data_offsets":[0,{bytes}]"#);
-    let header = format!(r#"{{"array":{{{place}}}}}"#);
+/// A file whose header states eight arrays of the largest size, 2^64 - 8 bytes together.
+fn enormous() -> Vec<u8> {
+    let size = (1_u64 << 61) - 1;
+    let array = |number: u64| {
+        let (start, end) = (number * size, (number + 1) * size);
+        format!(r#""{number}":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#)
+    };
+    let arrays: Vec<String> = (0..8).map(array).collect();
+    let header = format!("{{{}}}", arrays.join(","));
     [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
 }
 
@@ -176,8 +181,8 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
         ),
         (plain.unwrap(), "its metadata has no `jarmo`"),
         (
-            sized("18446744073709551607"),
-            "not a whole safetensors file: it has ",
+            enormous(),
+            "bytes, but its header states 18446744073709551615",
         ),
         (nan, "holds NaN"),
         (damaged, "damaged: its checksum does not fit"),
