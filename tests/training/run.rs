@@ -560,6 +560,13 @@ fn train_resume_and_export_on_the_command_line() {
         .assert()
         .code(1)
         .stderr(contains("no run was started here"));
+    let settings = path.join("config.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("connect_four", "sonnect_four")).unwrap();
+    program(&["train", "--resume", run])
+        .assert()
+        .code(2)
+        .stderr(contains("config.toml: unknown game `sonnect_four`"));
     program(&["train", "--set", "run.stps=1"])
         .assert()
         .code(2)

@@ -140,7 +140,9 @@ pub(super) fn run(args: Args) -> CommandResult {
         device: &device,
         stop: &stop,
     };
-    with_game(&config.game.name, &config.game.settings(), task)?
+    // A new run was checked before. A resumed one has its game from its own settings.
+    let ended = with_game(&config.game.name, &config.game.settings(), task);
+    ended.map_err(|error| Failure::usage(format!("{}/config.toml: {error}", folder.name())))?
 }
 
 /// The first free folder name.
