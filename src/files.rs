@@ -1,9 +1,94 @@
-//! Atomic file writes, and folder locks between processes.
+//! Reads of regular files, atomic writes, and folder locks between processes.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// The most bytes of a file of settings, such as a board or a configuration.
+pub const SETTINGS_BYTES: u64 = 1 << 24;
+
+/// The most bytes of a file with one line per game or per report.
+pub const LINES_BYTES: u64 = 1 << 32;
+
+/// Waits before a read is tried again after an error that may pass, in milliseconds.
+const WAITS: [u64; 5] = [20, 50, 100, 200, 400];
+
+/// Opens a file to read it; also gives its size in bytes. Folders, pipes and devices are refused, because
+/// reading a pipe or a device may never end.
+pub fn open(path: &Path) -> io::Result<(File, u64)> {
+    patiently(|| {
+        check_regular(path)?; // before it is opened, because opening a pipe waits for its writer
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok((file, size))
+    })
+}
+
+/// Reads a file of at most `most` bytes. A larger one is refused before it is read.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let (file, size) = open(path)?;
+    let too_large = |size| {
+        let problem = format!("it has {size} bytes, and such a file has at most {most}");
+        io::Error::new(io::ErrorKind::FileTooLarge, problem)
+    };
+    if size > most {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::with_capacity(size as usize);
+    file.take(most + 1).read_to_end(&mut bytes)?; // it may grow meanwhile
+    match bytes.len() as u64 {
+        size if size > most => Err(too_large(size)),
+        _ => Ok(bytes),
+    }
+}
+
+/// Reads a text file of at most `most` bytes.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    let text = String::from_utf8(read(path, most)?);
+    text.map_err(|error| {
+        let problem = format!("not UTF-8 text: {}", error.utf8_error());
+        io::Error::new(io::ErrorKind::InvalidData, problem)
+    })
+}
+
+/// Refuses what is there but is no regular file.
+pub fn check_regular(path: &Path) -> io::Result<()> {
+    let kind = fs::metadata(path)?.file_type();
+    let problem = if kind.is_file() {
+        return Ok(());
+    } else if kind.is_dir() {
+        "a folder, not a file"
+    } else {
+        "a pipe or a device, not a file; copy its content to a file first"
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
+}
+
+/// The paths in a folder, in no particular order.
+pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = patiently(|| fs::read_dir(folder))?;
+    entries.map(|entry| Ok(entry?.path())).collect()
+}
+
+/// Tries again for a moment if too many files are open, in this process or on the machine.
+fn patiently<T>(read: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    for wait in WAITS {
+        match read() {
+            Err(error) if may_pass(&error) => thread::sleep(Duration::from_millis(wait)),
+            done => return done,
+        }
+    }
+    read()
+}
+
+fn may_pass(error: &io::Error) -> bool {
+    const TOO_MANY_OPEN: [i32; 2] = [23, 24]; // ENFILE and EMFILE
+    let number = error.raw_os_error();
+    cfg!(unix) && number.is_some_and(|number| TOO_MANY_OPEN.contains(&number))
+}
 
 /// Writes a file atomically: readers find the old content or the new content, even after a crash. Writes to
 /// a temporary file beside it, syncs, and renames.
@@ -51,15 +136,23 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Deletes temporary files left by a killed process. No other process may be writing to the folder.
+/// Deletes temporary files that [`write_whole`] left in a killed process. No other process may be writing
+/// to the folder.
 pub fn remove_leftovers(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|ending| ending == TEMPORARY) {
+    for path in list(folder)? {
+        if is_temporary(&path) && path.is_file() {
             fs::remove_file(&path)?;
         }
     }
     Ok(())
+}
+
+/// Whether a path is named `NAME.PROCESS.tmp`, as [`beside`] names temporary files.
+fn is_temporary(path: &Path) -> bool {
+    let inner = path.file_stem().map(Path::new);
+    let process = inner.and_then(|inner| inner.extension()?.to_str());
+    path.extension().is_some_and(|ending| ending == TEMPORARY)
+        && process.is_some_and(|process| process.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// An exclusive lock on a folder, held until it is dropped or the process ends.

@@ -71,11 +71,12 @@
 //! Modules import only modules that come earlier in this list.
 
 pub mod program;
+pub mod files;
+pub mod checksum;
 pub mod game;
 pub mod games;
 pub mod random;
 pub mod view;
-pub mod files;
 pub mod encode;
 pub mod tables;
 pub mod env;

@@ -5,12 +5,13 @@
 //! ignored. docs/formats.md describes the format.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::{LINES_BYTES, check_regular, read, read_text};
 use crate::game::{Action, Game, Outcome, shorten, shorten_quotes};
 
 /// The version of the format. Increased when readers of the old format would misread the new one.
@@ -187,7 +188,7 @@ impl GameRecord {
 
 /// Reads all records of a file. Skips empty lines.
 pub fn read_records(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
-    let text = fs::read_to_string(path).map_err(|error| RecordError::in_file(path, error))?;
+    let text = read_text(path, LINES_BYTES).map_err(|error| RecordError::in_file(path, error))?;
     parse_lines(path, &text)
 }
 
@@ -239,13 +240,14 @@ impl RecordFile {
     /// Opens a file to append to it. Removes an incomplete last line.
     pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
         let failed = |error: io::Error| RecordError::in_file(path, error);
+        check_regular(path).map_err(failed)?;
         let file = OpenOptions::new()
             .read(true)
             .append(true)
             .open(path)
             .map_err(failed)?;
         let mut file = RecordFile::locked(path, file)?;
-        let bytes = fs::read(path).map_err(failed)?;
+        let bytes = read(path, LINES_BYTES).map_err(failed)?;
         let whole = bytes
             .iter()
             .rposition(|&byte| byte == b'\n')

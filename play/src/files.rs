@@ -1,8 +1,10 @@
 //! Record files: one game per line.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
+
+use jarmo::files::{LINES_BYTES, read_text};
 
 /// Appends a line to a file, which is created if missing.
 pub fn append_line(path: &Path, line: &str) -> Result<(), String> {
@@ -13,7 +15,7 @@ pub fn append_line(path: &Path, line: &str) -> Result<(), String> {
 
 /// The last line of a file that is not blank: the latest game.
 pub fn last_line(path: &Path) -> Result<String, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = read_text(path, LINES_BYTES).map_err(|error| error.to_string())?;
     let last = text.lines().rfind(|line| !line.trim().is_empty());
     last.map(str::to_owned)
         .ok_or_else(|| "the file holds no game record".to_owned())

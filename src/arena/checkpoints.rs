@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::standings::{Checkpoint, Entrant};
 use super::tournament::ArenaError;
+use crate::checksum::{SealedLine, sealed_lines};
+use crate::files;
 use crate::game::shorten;
 
 /// The file extension of checkpoints.
@@ -68,7 +70,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
         }
     };
     let run = run_of(folder);
-    let spent = processor_seconds(Path::new(&run));
+    let spent = processor_seconds(Path::new(&run)).map_err(|problem| error(text, &problem))?;
     let expanded = |(step, path): (u64, PathBuf)| Expanded {
         spec: format!("{}{settings}", path.display()),
         checkpoint: Some(Checkpoint {
@@ -81,16 +83,28 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
 }
 
 /// Processor seconds by step, oldest first, from a run's metrics; empty without them.
-fn processor_seconds(run: &Path) -> Vec<(u64, f64)> {
-    let text = fs::read_to_string(run.join(METRICS)).unwrap_or_default();
-    let spent = |line: &str| {
-        let line: Value = serde_json::from_str(line).ok()?;
-        Some((
-            line["step"].as_u64()?,
-            line["timing"]["cpu_seconds"].as_f64()?,
-        ))
+fn processor_seconds(run: &Path) -> Result<Vec<(u64, f64)>, String> {
+    let path = run.join(METRICS);
+    let bytes = match files::read(&path, files::LINES_BYTES) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        read => read.map_err(|error| format!("{}: {error}", path.display()))?,
     };
-    text.lines().filter_map(spent).collect()
+    let spent = |line: SealedLine| {
+        let damaged = || {
+            format!(
+                "{}: line {} is damaged; delete this line, or name agent files one by one",
+                path.display(),
+                line.number
+            )
+        };
+        let line: Value = serde_json::from_str(line.text.ok_or_else(damaged)?)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let (step, timing) = (line["step"].as_u64(), &line["timing"]);
+        Ok(step.zip(timing["cpu_seconds"].as_f64()))
+    };
+    // A line without its end is still being written, or a process was killed meanwhile.
+    let lines = sealed_lines(&bytes).filter(|line| line.is_whole);
+    lines.filter_map(|line| spent(line).transpose()).collect()
 }
 
 /// Processor seconds at the last reported step up to `step`.

@@ -1,13 +1,13 @@
 //! Openings: the moves before the agents choose, the same for both games of a pair.
 
 use std::collections::HashSet;
-use std::fs;
 use std::hash::Hash;
 use std::path::Path;
 
 use rand::Rng;
 
 use crate::env::Opening;
+use crate::files::{LINES_BYTES, read_text};
 use crate::game::{Game, Mask};
 use crate::random::{Stream, below, stream};
 use crate::record::GameRecord;
@@ -76,7 +76,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         path: &Path,
         plies: Option<u32>,
     ) -> Result<Self, OpeningError> {
-        let text = fs::read_to_string(path)
+        let text = read_text(path, LINES_BYTES)
             .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
         let mut list: Vec<Opening<P>> = Vec::new();
         let mut seen = HashSet::new();

@@ -1,12 +1,12 @@
 //! Layers of settings: the defaults, then files, then single settings. An error about an unknown key
 //! names the nearest known one.
 
-use std::fs;
 use std::path::Path;
 
 use toml::{Table, Value};
 
 use super::Config;
+use crate::files::{SETTINGS_BYTES, read_text};
 use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
@@ -67,8 +67,8 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
     let known = keys(&defaults(), "");
     for path in files {
         let place = path.display();
-        let text =
-            fs::read_to_string(path).map_err(|error| ConfigError(format!("{place}: {error}")))?;
+        let text = read_text(path, SETTINGS_BYTES)
+            .map_err(|error| ConfigError(format!("{place}: {error}")))?;
         let layer: Table = text
             .parse()
             .map_err(|error| ConfigError(format!("{place}: {error}")))?;

@@ -3,12 +3,15 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use safetensors::SafeTensorError;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::{checksum, files};
 
 /// A kind of file.
 pub(crate) struct Format {
@@ -19,6 +22,12 @@ pub(crate) struct Format {
     /// Goes up when an older program would misread the file. Only this version is read.
     pub(crate) version: u32,
 }
+
+/// Bytes of the number in front of a header, which is the header's length.
+const LENGTH: u64 = 8;
+
+/// The most bytes of a header in the safetensors format.
+const MOST_HEADER: u64 = 100_000_000;
 
 /// Why a file cannot be read, written or used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +108,7 @@ pub(crate) struct Array {
     name: String,
     dtype: Dtype,
     dims: Vec<usize>,
-    pub(crate) bytes: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Array {
@@ -127,11 +136,12 @@ impl Array {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Versioned<H> {
+#[derive(Serialize)]
+struct Versioned<'a, H> {
     format: u32,
+    checksum: &'static str, // the digits are written when the rest of the file is there
     #[serde(flatten)]
-    header: H,
+    header: &'a H,
 }
 
 impl Format {
@@ -139,6 +149,7 @@ impl Format {
     pub(crate) fn write(&self, header: &impl Serialize, arrays: &[Array]) -> Vec<u8> {
         let header = Versioned {
             format: self.version,
+            checksum: checksum::BLANK,
             header,
         };
         let header = serde_json::to_string(&header).expect("a header is plain data");
@@ -147,7 +158,10 @@ impl Format {
             (&array.name, view.expect("as many bytes as numbers need"))
         });
         let metadata = HashMap::from([(self.key.to_owned(), header)]);
-        safetensors::serialize(views, Some(metadata)).expect("arrays with different names")
+        let file = safetensors::serialize(views, Some(metadata));
+        let mut file = file.expect("arrays with different names");
+        checksum::seal(&mut file);
+        file
     }
 
     /// Reads the content of a file. An error says what is wrong.
@@ -161,11 +175,20 @@ impl Format {
         }
 
         let Format { key, what, version } = self;
-        let broken = |error: SafeTensorError| format!("not a whole safetensors file: {error}");
+        let size = bytes.len() as u64;
+        match stated_size(bytes) {
+            // The size may be so large that the library's sums would overflow.
+            Some(stated) if stated != size => return Err(wrong_size(size, stated)),
+            _ => {}
+        }
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
         let header = metadata.metadata().as_ref().and_then(|all| all.get(*key));
         let header =
             header.ok_or_else(|| format!("it holds no {what}: its metadata has no `{key}`"))?;
+        let fits = checksum::fits(bytes);
+        if fits == Some(false) {
+            return Err("damaged: its checksum does not fit; use a copy of the file".to_owned());
+        }
         let broken_header = |error: serde_json::Error| format!("broken header: {error}");
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
         if format != *version {
@@ -173,9 +196,72 @@ impl Format {
                 "{what} format {format}, this program reads {version}; use the version that wrote it"
             ));
         }
+        if fits.is_none() {
+            return Err("its header has no checksum; use a copy of the file".to_owned());
+        }
         let header = serde_json::from_str(header).map_err(broken_header)?;
         Ok((header, SafeTensors::deserialize(bytes).map_err(broken)?))
     }
+}
+
+fn broken(error: SafeTensorError) -> String {
+    format!("not a whole safetensors file: {error}")
+}
+
+/// Why there are no bytes of a file.
+pub(crate) enum Unread {
+    /// It is not a whole safetensors file.
+    Damaged(String),
+    /// It could not be opened or read.
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Unread {
+        Unread::Failed(error)
+    }
+}
+
+impl Unread {
+    /// The same problem with the file of this name.
+    pub(super) fn in_file(self, path: &Path) -> FileError {
+        match self {
+            Unread::Damaged(problem) => FileError::at(path, problem),
+            Unread::Failed(error) => FileError::at(path, error),
+        }
+    }
+}
+
+/// The bytes of a file that is not longer than its header states. A longer one is refused after its
+/// header, however large it is.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, Unread> {
+    let (mut file, size) = files::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(LENGTH).read_to_end(&mut bytes)?;
+    if let Some(&length) = bytes.first_chunk() {
+        let header = u64::from_le_bytes(length).min(MOST_HEADER);
+        file.by_ref().take(header).read_to_end(&mut bytes)?;
+    }
+    // Bytes that are no header are refused for that when they are parsed.
+    let stated = stated_size(&bytes).unwrap_or(0);
+    if size > stated.max(bytes.len() as u64) {
+        return Err(Unread::Damaged(wrong_size(size, stated)));
+    }
+    file.take(size).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The size of a file that begins with these bytes; `None` if they have no whole header.
+fn stated_size(bytes: &[u8]) -> Option<u64> {
+    let length = u64::from_le_bytes(*bytes.first_chunk()?);
+    let header = LENGTH.checked_add(length)?;
+    let text = bytes.get(LENGTH as usize..usize::try_from(header).ok()?)?;
+    let metadata: Metadata = serde_json::from_slice(text).ok()?;
+    Some(header.saturating_add(metadata.data_len() as u64))
+}
+
+fn wrong_size(size: u64, stated: u64) -> String {
+    format!("not a whole safetensors file: it has {size} bytes, but its header states {stated}")
 }
 
 /// The dimensions of an array, and its numbers.

@@ -1,12 +1,11 @@
 //! Agent files: the weights of a network and a header that says what they are for.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::config::NetConfig;
-use super::container::{Array, FileError, Format};
+use super::container::{Array, FileError, Format, read_file};
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -15,7 +14,7 @@ use crate::files::write_whole;
 const FORMAT: Format = Format {
     key: "jarmo",
     what: "agent",
-    version: 2,
+    version: 3,
 };
 
 /// What an agent file says about itself.
@@ -117,7 +116,7 @@ impl AgentFile {
             );
             return Err(FileError::at(path, problem));
         }
-        let bytes = fs::read(path).map_err(|error| FileError::at(path, error))?;
+        let bytes = read_file(path).map_err(|unread| unread.in_file(path))?;
         AgentFile::from_bytes(&bytes).map_err(|error| error.in_file(path))
     }
 

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use protobuf::Message;
@@ -43,6 +43,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 
 /// An open event file.
 pub struct EventFile {
+    path: PathBuf,
     writer: RecordWriter<File>,
 }
 
@@ -51,9 +52,9 @@ impl EventFile {
     /// the run was resumed from there.
     pub fn create(folder: &Path, step: u64) -> io::Result<EventFile> {
         fs::create_dir_all(folder)?;
-        let mut file = EventFile {
-            writer: RecordWriter::new(new_file(folder)?),
-        };
+        let (path, file) = new_file(folder)?;
+        let writer = RecordWriter::new(file);
+        let mut file = EventFile { path, writer };
         let mut version = Event::new();
         version.set_file_version("brain.Event:2".to_owned());
         file.write(version, 0)?;
@@ -63,6 +64,11 @@ impl EventFile {
         start.set_session_log(log);
         file.write(start, step)?;
         Ok(file)
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Adds the numbers of a line of metrics, except those of matches and exams.
@@ -134,6 +140,7 @@ impl EventFile {
         event.set_wall_time(since.map_or(0.0, |time| time.as_secs_f64()));
         event.set_step(i64::try_from(step).unwrap_or(i64::MAX));
         let bytes = event.write_to_bytes().map_err(io::Error::other)?;
+        fs::metadata(&self.path)?; // a removed file would still take the bytes
         self.writer.write(&bytes)
     }
 }
@@ -180,19 +187,19 @@ fn fields(numbers: &impl Serialize) -> Map<String, Value> {
 }
 
 /// Creates a new file with a name that TensorBoard recognises.
-fn new_file(folder: &Path) -> io::Result<File> {
+fn new_file(folder: &Path) -> io::Result<(PathBuf, File)> {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let seconds = since.map_or(0, |time| time.as_secs());
     let mut number = 0;
     loop {
-        let name = format!(
+        let path = folder.join(format!(
             "events.out.tfevents.{seconds:010}.jarmo.{}.{number}",
             std::process::id()
-        );
+        ));
         let mut options = OpenOptions::new();
-        match options.write(true).create_new(true).open(folder.join(name)) {
+        match options.write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            opened => return opened,
+            opened => return Ok((path, opened?)),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Samples as a file: versioned, checksummed, and never trusted.
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
 
 use super::samples::Samples;
 use crate::net::container::{Array, Format, numbers};
@@ -10,26 +9,23 @@ use crate::net::{FileError, GameVersion, RESULTS};
 const FORMAT: Format = Format {
     key: "jarmo_replay",
     what: "samples",
-    version: 3,
+    version: 4,
 };
 
 #[derive(Serialize, Deserialize)]
 struct ReplayHeader {
     origin: GameVersion,
     samples: usize,
-    checksum: String, // XXH3-64 of all arrays in the order of `arrays`, in hexadecimal digits
 }
 
 impl Samples {
     /// The content of a replay file.
     pub fn to_bytes(&self, origin: &GameVersion) -> Vec<u8> {
-        let arrays = self.arrays();
         let header = ReplayHeader {
             origin: origin.clone(),
             samples: self.len(),
-            checksum: checksum(&arrays),
         };
-        FORMAT.write(&header, &arrays)
+        FORMAT.write(&header, &self.arrays())
     }
 
     /// Reads a replay file and checks everything that reading its samples relies on.
@@ -45,9 +41,6 @@ impl Samples {
             results: numbers(&arrays, "results")?,
             scores: numbers(&arrays, "scores")?,
         };
-        if checksum(&samples.arrays()) != header.checksum {
-            return Err("its checksum does not fit".to_owned().into());
-        }
         if !samples.fit(&header) {
             return Err("its numbers are no samples of this game".to_owned().into());
         }
@@ -89,14 +82,6 @@ impl Samples {
             && are_shares(&self.results)
             && self.scores.iter().all(|&s| i64::from(s).abs() <= points)
     }
-}
-
-fn checksum(arrays: &[Array]) -> String {
-    let mut checksum = Xxh3::new();
-    for array in arrays {
-        checksum.update(&array.bytes);
-    }
-    format!("{:016x}", checksum.digest())
 }
 
 /// Whether these are the ends of lists that fill `length` numbers.

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::samples::{SampleView, Samples};
-use crate::files::write_whole;
+use crate::files::{list, write_whole};
 use crate::net::GameVersion;
+use crate::net::container::{Unread, read_file};
 use crate::random::Stream;
 
 /// Settings of the replay window.
@@ -47,7 +49,8 @@ pub struct ReplayError {
 
 impl Replay {
     /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
-    /// belong to another game are skipped, with one warning each.
+    /// belong to another game are skipped, with one warning each. A file that cannot be read is an error:
+    /// it may well be sound.
     pub fn open(
         folder: &Path,
         settings: ReplaySettings,
@@ -59,8 +62,8 @@ impl Replay {
         };
         fs::create_dir_all(folder).map_err(failed)?;
         let mut numbers = Vec::new();
-        for entry in fs::read_dir(folder).map_err(failed)? {
-            numbers.extend(number_of(&entry.map_err(failed)?.path()));
+        for path in list(folder).map_err(failed)? {
+            numbers.extend(number_of(&path));
         }
         numbers.sort_unstable();
         let mut replay = Replay {
@@ -79,11 +82,12 @@ impl Replay {
                 continue;
             }
             let path = replay.path(number);
-            let read = fs::read(&path).map_err(|error| error.to_string());
-            let samples = read.and_then(|bytes| {
-                Samples::from_bytes(&bytes, &replay.origin).map_err(|error| error.to_string())
-            });
-            match samples {
+            let bytes = match read_file(&path) {
+                Err(Unread::Failed(error)) => return Err(ReplayError { path, error }),
+                Err(Unread::Damaged(problem)) => Err(problem.into()),
+                Ok(bytes) => Ok(bytes),
+            };
+            match bytes.and_then(|bytes| Samples::from_bytes(&bytes, &replay.origin)) {
                 Ok(samples) => {
                     replay.total += samples.len();
                     replay.shards.push_front(ReplayFile { number, samples });
@@ -92,6 +96,20 @@ impl Replay {
             }
         }
         Ok((replay, warnings))
+    }
+
+    /// Continues after a checkpoint with these files in its window. Returns a warning if some are missing.
+    pub fn expect_files(&mut self, files: Range<u64>) -> Option<String> {
+        self.next = self.next.max(files.end);
+        let missing: Vec<String> = files
+            .filter(|&number| !self.path(number).exists())
+            .map(|number| number.to_string())
+            .collect();
+        let folder = self.folder.display();
+        let numbers = missing.join(", ");
+        let warning =
+            format!("{folder}: files are missing: {numbers}; the run continues without them");
+        (!missing.is_empty()).then_some(warning)
     }
 
     /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].
@@ -133,6 +151,13 @@ impl Replay {
         Ok(())
     }
 
+    /// The number of the oldest file in the window, or of the next file if there is none.
+    pub fn first(&self) -> u64 {
+        self.shards
+            .front()
+            .map_or(self.next, |oldest| oldest.number)
+    }
+
     /// The number of the next file.
     pub fn next(&self) -> u64 {
         self.next
@@ -144,8 +169,7 @@ impl Replay {
             let path = path.to_owned();
             move |error| ReplayError { path, error }
         };
-        for entry in fs::read_dir(folder).map_err(failed(folder))? {
-            let path = entry.map_err(failed(folder))?.path();
+        for path in list(folder).map_err(failed(folder))? {
             if number_of(&path).is_some_and(|number| number >= next) {
                 fs::remove_file(&path).map_err(failed(&path))?;
             }

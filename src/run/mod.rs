@@ -9,8 +9,11 @@ mod clock;
 mod error;
 mod exam;
 mod folder;
+mod lines;
 mod matches;
 mod player;
+mod resume;
+mod settings;
 mod state;
 mod trainer;
 mod watch;
@@ -32,6 +35,7 @@ use crate::program::this_program;
 use crate::train::OpenDevice;
 use clock::Clock;
 use player::SelfPlayer;
+use resume::GAMES;
 use state::{Counters, Saved};
 use trainer::{Trainer, first_learner, saved_learner};
 use watch::Watchers;
@@ -123,27 +127,31 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         folder: &'a RunFolder,
         device: &OpenDevice,
         stop: &'a AtomicBool,
-        tell: F,
+        mut tell: F,
     ) -> Result<Self, RunError> {
         matches::check(&game, &config.evaluation)?;
         let exam = exam::open(&game, &config.evaluation)?;
-        let saved = folder.load_checkpoint(&GameVersion::of(&game))?;
+        let origin = GameVersion::of(&game);
+        let (saved, warnings) = folder.load_checkpoint(&origin)?;
+        let warning = |text| Event::Warning(text);
+        warnings.into_iter().map(warning).for_each(&mut tell);
         let learner = match &saved {
             None => first_learner(&game, config, folder)?,
-            Some(saved) => saved_learner(config, folder, &saved.learner)?,
+            Some(saved) => saved_learner(config, folder, saved)?,
         };
         let learner = learner.on(device);
         let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
         let mut counters = Counters::default();
         if let Some(saved) = saved {
             let restored = player.restore(&saved.games, saved.pending);
-            restored.map_err(|error| folder.broken(error))?;
             counters = saved.counters;
+            let file = folder.part_path(&counters, GAMES);
+            restored.map_err(|error| folder.broken(&file, error))?;
         }
-        folder.cut_metrics(counters.step)?;
-        let origin = GameVersion::of(&game);
-        let (replay, warnings) = folder.open_replay(counters.next_file, config.replay, origin)?;
-        let mut watchers = Watchers::new(tell, folder.open_events(counters.step)?);
+        let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
+        let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
+        warnings.extend(skipped);
+        let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
         }
@@ -243,6 +251,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
         self.folder.append_metrics(&metrics)?;
+        self.counters.lines += 1;
         self.watchers.tell(Event::Metrics(&metrics));
         self.watchers.write(|file| file.metrics(&metrics));
         self.counters.window = Window::default();
@@ -251,15 +260,22 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Adds exam and match results that wait for the next line of metrics to the last line, because there
     /// may be no next line. If the run is resumed, the next line repeats them.
-    fn complete_metrics(&self) -> Result<(), RunError> {
+    fn complete_metrics(&mut self) -> Result<(), RunError> {
         let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
         if accuracy.is_none() && strength.is_none() {
             return Ok(());
         }
-        self.folder.change_last_metrics(|metrics| {
+        let added = self.folder.change_last_metrics(|metrics| {
             metrics.accuracy = accuracy.or(metrics.accuracy);
             metrics.strength = strength.clone().or(metrics.strength.take());
-        })
+        })?;
+        if !added {
+            self.watchers.tell(Event::Warning(
+                "the last results of exams and matches are not in metrics.jsonl: it has no sound last line"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// Writes a checkpoint, unless nothing has happened since the last one.
@@ -276,6 +292,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             pending,
             counters: Counters {
                 owed: self.trainer.owed(),
+                first_file: self.trainer.replay().first(),
                 next_file: self.trainer.replay().next(),
                 seconds: self.clock.seconds(),
                 cpu_seconds: self.clock.cpu_seconds(),
@@ -286,7 +303,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         self.folder.save_checkpoint(&saved, &origin)?;
         self.trainer.replay().tidy().map_err(RunError::new)?;
         let keep = self.config.run.keep;
-        self.folder.tidy(keep, self.counters.matches.steps())?;
+        let played = saved.counters.matches.steps();
+        self.folder.tidy(&saved.counters, keep, played)?;
         self.unsaved = false;
         let step = self.trainer.steps();
         self.watchers

@@ -25,7 +25,9 @@ pub(super) struct Counters {
     pub(super) owed: f64, // learning steps due for the samples so far
     pub(super) games: u64,
     pub(super) positions: u64,
-    pub(super) next_file: u64, // number of the next replay file
+    pub(super) first_file: u64, // number of the first replay file in the window
+    pub(super) next_file: u64,  // number of the next one
+    pub(super) lines: u64,      // of metrics
     pub(super) seconds: f64,
     pub(super) cpu_seconds: f64,           // of all threads
     pub(super) window: Window,             // since the last line of metrics

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 
+use super::resume::LEARNER;
+use super::state::Saved;
 use super::{FILE_SAMPLES, RunError, RunFolder};
 use crate::catalog::CatalogGame;
 use crate::config::Config;
@@ -141,6 +143,7 @@ pub(super) fn first_learner<G: CatalogGame>(
             .grown(config.net, &mut stream)
             .map_err(RunError::new)?,
     };
+    weights.check_range().map_err(RunError::new)?;
     Ok(Learner::new(config.learner, weights))
 }
 
@@ -148,10 +151,11 @@ pub(super) fn first_learner<G: CatalogGame>(
 pub(super) fn saved_learner(
     config: &Config,
     folder: &RunFolder,
-    bytes: &[u8],
+    saved: &Saved,
 ) -> Result<Learner, RunError> {
-    let learner =
-        Learner::from_bytes(config.learner, bytes).map_err(|error| folder.broken(error))?;
+    let file = folder.part_path(&saved.counters, LEARNER);
+    let learner = Learner::from_bytes(config.learner, &saved.learner);
+    let learner = learner.map_err(|error| folder.broken(&file, error))?;
     let net = learner.weights().config();
     if net == config.net {
         return Ok(learner);

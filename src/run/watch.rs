@@ -1,20 +1,25 @@
 //! The outputs of a run: its caller, and TensorBoard as long as its file can be written.
 
+use std::fmt::Display;
 use std::io;
 
+use super::RunError;
 use crate::observe::{Event, EventFile};
 
 pub(super) struct Watchers<F> {
     tell: F,
-    file: Option<EventFile>, // `None` after a write failed
+    file: Option<EventFile>, // `None` after an error
 }
 
 impl<F: FnMut(Event<'_>)> Watchers<F> {
-    pub(super) fn new(tell: F, file: EventFile) -> Watchers<F> {
-        Watchers {
-            tell,
-            file: Some(file),
+    /// Watchers with a file for TensorBoard, unless it could not be created.
+    pub(super) fn new(tell: F, file: Result<EventFile, RunError>) -> Watchers<F> {
+        let mut watchers = Watchers { tell, file: None };
+        match file {
+            Ok(file) => watchers.file = Some(file),
+            Err(error) => watchers.without_file(&error),
         }
+        watchers
     }
 
     pub(super) fn tell(&mut self, event: Event<'_>) {
@@ -26,10 +31,15 @@ impl<F: FnMut(Event<'_>)> Watchers<F> {
         if let Some(file) = &mut self.file
             && let Err(error) = write(file)
         {
-            self.file = None;
-            self.tell(Event::Warning(format!(
-                "TensorBoard's file cannot be written ({error}); the run continues without it"
-            )));
+            let error = format!("{}: {error}", file.path().display());
+            self.without_file(&error);
         }
+    }
+
+    fn without_file(&mut self, error: &dyn Display) {
+        self.file = None;
+        self.tell(Event::Warning(format!(
+            "TensorBoard's file cannot be written ({error}); the run continues without it"
+        )));
     }
 }

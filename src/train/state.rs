@@ -10,7 +10,7 @@ use crate::net::{FileError, NetConfig, NetShape, Weights};
 const FORMAT: Format = Format {
     key: "jarmo_learner",
     what: "learner",
-    version: 2,
+    version: 3,
 };
 
 /// What comes before the names of the four numbers that are kept for every weight.
@@ -44,7 +44,8 @@ impl Learner {
         FORMAT.write(&header, &arrays)
     }
 
-    /// A learner as it was when its bytes were written, with these settings.
+    /// A learner as it was when its bytes were written, with these settings. Averaged weights that could
+    /// overflow are refused.
     pub fn from_bytes(config: LearnerConfig, bytes: &[u8]) -> Result<Learner, FileError> {
         let (header, arrays) = FORMAT.read::<LearnerHeader>(bytes)?;
         let [weights, average, first, second] =
@@ -54,6 +55,8 @@ impl Learner {
             second: second?,
             steps: header.steps,
         };
-        Ok(Learner::from_parts(config, weights?, average?, adam))
+        let average = average?;
+        average.check_range().map_err(|error| error.to_string())?;
+        Ok(Learner::from_parts(config, weights?, average, adam))
     }
 }

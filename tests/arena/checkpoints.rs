@@ -188,13 +188,23 @@ fn the_picture_has_a_curve_per_run_and_a_level_line_per_other_agent() {
 fn checkpoints_get_their_processor_time_from_the_metrics() {
     let run = fake_run("spent", &[100, 200, 300]);
     let line = |step: u64, seconds: f64| {
-        format!("{{\"step\":{step},\"loss\":1.5,\"timing\":{{\"cpu_seconds\":{seconds}}}}}\n")
+        let timing = format!("{{\"cpu_seconds\":{seconds}}}");
+        let line = format!("{{\"step\":{step},\"loss\":1.5,\"timing\":{timing}}}");
+        jarmo::checksum::sealed_line(&line) + "\n"
     };
     let metrics = line(120, 30.5) + &line(200, 61.0) + &line(290, 99.9) + "{\"step\":3";
-    fs::write(run.join("metrics.jsonl"), metrics).unwrap();
+    fs::write(run.join("metrics.jsonl"), &metrics).unwrap();
     let expanded = expand(&run.display().to_string(), 1).unwrap();
     let spent = expanded
         .iter()
         .map(|one| one.checkpoint.as_ref().unwrap().cpu_seconds);
     assert_eq!(spent.collect::<Vec<_>>(), [None, Some(61), Some(99)]);
+    fs::write(run.join("metrics.jsonl"), metrics.replace("61", "21")).unwrap();
+    let refused = expand(&run.display().to_string(), 1)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("metrics.jsonl: line 2 is damaged"),
+        "{refused}"
+    );
 }

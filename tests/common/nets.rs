@@ -14,7 +14,7 @@ pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
     AgentFile::new(game, weights, Provenance::default(), Vec::new())
 }
 
-/// The bytes of a file with `from` replaced by `to` in its header.
+/// The bytes of a file with `from` replaced by `to` in its header, under a checksum that fits.
 pub fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
     let bytes = file.to_bytes();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
@@ -25,5 +25,6 @@ pub fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
     let mut changed = (header.len() as u64).to_le_bytes().to_vec();
     changed.extend_from_slice(header.as_bytes());
     changed.extend_from_slice(&bytes[8 + length..]);
+    jarmo::checksum::seal(&mut changed);
     changed
 }

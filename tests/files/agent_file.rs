@@ -58,6 +58,8 @@ fn weights_that_could_overflow_are_refused_by_name() {
     let bytes = jarmo_agent().to_bytes();
     let first = bytes.len() - 4 * jarmo_agent().weights().parameters();
     let refused = |bytes: &[u8]| {
+        let mut bytes = bytes.to_vec();
+        jarmo::checksum::seal(&mut bytes);
         std::fs::write(&path, bytes).unwrap();
         let error = AgentFile::load(&path).err().map(|error| error.to_string());
         if let Some(error) = &error {
@@ -83,6 +85,20 @@ fn weights_that_could_overflow_are_refused_by_name() {
     }
     assert!(refusals > 10, "{refusals}");
     assert!(!refused(&bytes));
+}
+
+#[test]
+fn every_damaged_byte_is_noticed() {
+    let whole = jarmo_agent().to_bytes();
+    let header = 8 + u64::from_le_bytes(*whole.first_chunk().unwrap()) as usize;
+    let refused = |bytes: &[u8]| AgentFile::from_bytes(bytes).is_err();
+    for place in (0..header).chain((header..whole.len()).step_by(499)) {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 1 << (place % 8);
+        assert!(refused(&damaged), "byte {place}");
+    }
+    assert!(refused(&[&whole[..], b"0"].concat()));
+    assert!(!refused(&whole));
 }
 
 #[test]
@@ -124,6 +140,18 @@ fn a_file_for_something_else_is_refused_with_both_named() {
     );
 }
 
+/// A file whose header states eight arrays of the largest size, 2^64 - 8 bytes together.
+fn enormous() -> Vec<u8> {
+    let size = (1_u64 << 61) - 1;
+    let array = |number: u64| {
+        let (start, end) = (number * size, (number + 1) * size);
+        format!(r#""{number}":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#)
+    };
+    let arrays: Vec<String> = (0..8).map(array).collect();
+    let header = format!("{{{}}}", arrays.join(","));
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
+}
+
 #[test]
 fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,6 +165,9 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     let mut nan = whole.clone();
     nan.truncate(whole.len() - 4);
     nan.extend_from_slice(&f32::NAN.to_le_bytes());
+    jarmo::checksum::seal(&mut nan);
+    let mut damaged = whole.clone();
+    *damaged.last_mut().unwrap() ^= 1;
     for (content, message) in [
         (Vec::new(), "not a whole safetensors file"),
         (whole[..100].to_vec(), "not a whole safetensors file"),
@@ -149,10 +180,19 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
             "not a whole safetensors file",
         ),
         (plain.unwrap(), "its metadata has no `jarmo`"),
-        (nan, "holds NaN"),
         (
-            with_header(&file, r#""format":2"#, r#""format":1"#),
-            "agent format 1, this program reads 2",
+            enormous(),
+            "bytes, but its header states 18446744073709551615",
+        ),
+        (nan, "holds NaN"),
+        (damaged, "damaged: its checksum does not fit"),
+        (
+            with_header(&file, r#""checksum""#, r#""checksun""#),
+            "its header has no checksum",
+        ),
+        (
+            with_header(&file, r#""format":3"#, r#""format":1"#),
+            "agent format 1, this program reads 3",
         ),
         (
             with_header(&file, r#""width":32"#, r#""width":33"#),

@@ -6,5 +6,7 @@ mod nets;
 
 #[cfg(feature = "cli")]
 mod agent_file;
+#[cfg(all(unix, feature = "cli"))]
+mod inputs;
 mod net;
 mod replay;

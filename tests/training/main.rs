@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cli")]
 mod config;
+#[cfg(feature = "cli")]
+mod damage;
 mod observe;
 #[cfg(feature = "cli")]
 mod run;

@@ -15,6 +15,7 @@ use super::{CommandResult, Failure};
 use jarmo::arena::read_results;
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
+use jarmo::files::{SETTINGS_BYTES, read_text};
 use jarmo::net::{AgentFile, KernelKind, NetShape};
 use jarmo::observe::{Facts, RunView};
 use jarmo::program::cores;
@@ -85,7 +86,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run_export(args: ExportArgs) -> CommandResult {
-    let mut agent = if args.run.is_file() {
+    let mut agent = if args.run.exists() && !args.run.is_dir() {
         if args.checkpoint.is_some() {
             return Err(Failure::usage(
                 "--checkpoint needs the folder of a run, not an agent file",
@@ -98,7 +99,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     let mut results = Vec::new();
     for path in &args.results {
         let wrong = |error: &dyn Display| Failure::new(format!("{}: {error}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+        let text = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
         results.extend(read_results(&text).map_err(|error| wrong(&error))?);
     }
     if !results.is_empty() {
@@ -139,7 +140,9 @@ pub(super) fn run(args: Args) -> CommandResult {
         device: &device,
         stop: &stop,
     };
-    with_game(&config.game.name, &config.game.settings(), task)?
+    // A new run was checked before. A resumed one has its game from its own settings.
+    let ended = with_game(&config.game.name, &config.game.settings(), task);
+    ended.map_err(|error| Failure::usage(format!("{}/config.toml: {error}", folder.name())))?
 }
 
 /// The first free folder name.

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{Board, Circle, Circles, MAX_LINES};
+use crate::files::{SETTINGS_BYTES, read_text};
 use crate::game::{Player, shorten};
 
 /// A board file that cannot be used, and why.
@@ -23,7 +24,7 @@ impl Board {
     /// Reads a board from a TOML file.
     pub fn load(path: &Path) -> Result<Board, BoardError> {
         let named = |problem: String| BoardError(format!("{}: {problem}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+        let text = read_text(path, SETTINGS_BYTES).map_err(|error| named(error.to_string()))?;
         Board::from_toml(&text).map_err(|error| named(error.0))
     }
 
