@@ -73,6 +73,7 @@
 pub mod program;
 pub mod game;
 pub mod games;
+pub mod numbers;
 pub mod random;
 pub mod view;
 pub mod files;

@@ -235,7 +235,7 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
         (net(0, 1), "net.width = 0: it must be a multiple of 32"),
         (net(100, 1), "net.width = 100: it must be a multiple of 32"),
         (net(8192, 1), "from 32 to 4096"),
-        (net(64, 65), "net.blocks = 65: it must be from 0 to 64"),
+        (net(64, 65), "net.blocks = 65: it must be a whole number from 0 to 64"),
     ] {
         let error = config.validate().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");

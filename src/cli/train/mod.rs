@@ -13,6 +13,7 @@ use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
 use jarmo::arena::read_results;
+use jarmo::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::net::{AgentFile, KernelKind, NetShape};
@@ -40,16 +41,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
     /// Stop after this many learning steps; overrides run.steps
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
     /// Stop after this many games; overrides run.games
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RUN_GAMES.parser::<u64>())]
     games: Option<u64>,
     /// Stop after this many minutes of the whole run; overrides run.minutes
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = RUN_MINUTES.parser())]
     minutes: Option<f64>,
     /// Stop after this many minutes of processor time, all threads together; overrides run.cpu_minutes
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = RUN_CPU_MINUTES.parser())]
     cpu_minutes: Option<f64>,
 }
 
@@ -73,7 +74,7 @@ pub(super) struct ExportArgs {
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// The step of the checkpoint [default: the newest]
-    #[arg(long, value_name = "STEP")]
+    #[arg(long, value_name = "STEP", value_parser = STEPS.parser::<u64>())]
     checkpoint: Option<u64>,
     /// Replace the results in the header with those of the first agent in this file, an output of `jarmo
     /// arena AGENT … --gauntlet --json`; may be repeated
