@@ -13,9 +13,9 @@ use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
-use jarmo::numbers::{MAX_PLIES, PORT, QUIET_LIMIT, SEED};
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::Player;
+use jarmo::numbers::{MAX_PLIES, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
 

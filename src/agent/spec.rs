@@ -7,10 +7,11 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::numbers::{
-    NumberRange, EXPLORATION, LINES, MEGABYTES, NODES, SIMULATIONS, TEMPERATURE, UNVISITED_REDUCTION,
-};
 use crate::net::KernelKind;
+use crate::numbers::{
+    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE,
+    UNVISITED_REDUCTION,
+};
 
 /// The ending of agent files.
 pub(super) const FILE_ENDING: &str = ".safetensors";

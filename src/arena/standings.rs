@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::rating::{Bout, Cluster, Fit};
 use super::schedule::Pairing;
 use super::sprt::{Decision, PairCounts, Sprt};
-use crate::numbers::NumberRange;
 use crate::game::{Outcome, Player, Verdict};
+use crate::numbers::NumberRange;
 
 /// A saved network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

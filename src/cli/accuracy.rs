@@ -12,9 +12,9 @@ use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
 use jarmo::accuracy::{Accuracy, Exam, Tally};
 use jarmo::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
-use jarmo::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo::game::Game;
 use jarmo::games::Jarmo;
+use jarmo::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo::tables::Tables;
 
 /// Measure how often agents keep the best result, according to exact tables

@@ -17,8 +17,10 @@ use jarmo::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
-use jarmo::numbers::{BUDGET, NumberRange, MATCH_GAMES, MILLISECONDS, OPENING_PLIES, SEED, THREADS};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::numbers::{
+    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
+};
 use jarmo::program::cores;
 use jarmo::record::{GameRecord, RecordError, RecordFile};
 

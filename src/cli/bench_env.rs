@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
 use jarmo::bench::{EnvWork, env};
-use jarmo::numbers::{NumberRange, SEED, THREADS};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::numbers::{NumberRange, SEED, THREADS};
 
 /// The features of this many games take gigabytes.
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);

@@ -6,9 +6,9 @@ use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
 use jarmo::bench::{NetWork, net};
-use jarmo::numbers::{BATCH, SEED};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::KernelKind;
+use jarmo::numbers::{BATCH, SEED};
 
 /// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]

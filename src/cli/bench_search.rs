@@ -8,9 +8,9 @@ use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
 use jarmo::agent::{AGENTS, AgentSpec, build, random_net_agent};
 use jarmo::bench::{SearchWork, search};
-use jarmo::numbers::{BATCH, BUDGET, SEED};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::NetConfig;
+use jarmo::numbers::{BATCH, BUDGET, SEED};
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]

@@ -7,10 +7,10 @@ use super::bench::report;
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure, thread_pool};
 use jarmo::bench::{SelfPlayWork, selfplay};
-use jarmo::numbers::THREADS;
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::net::{AgentFile, NetShape, Weights};
+use jarmo::numbers::THREADS;
 use jarmo::random::stream;
 
 /// Self-play as in training: games, positions, simulations and evaluations per second

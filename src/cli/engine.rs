@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use super::{CommandResult, Failure, GameArgs};
 use jarmo::agent::{AGENTS, AgentSpec};
-use jarmo::numbers::SEED;
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::engine;
+use jarmo::numbers::SEED;
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]

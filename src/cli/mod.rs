@@ -34,9 +34,9 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use jarmo::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo::catalog::{GAMES, GameError, GameSettings};
 use jarmo::game::Game;
+use jarmo::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play

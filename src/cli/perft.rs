@@ -4,9 +4,9 @@ use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 use super::{CommandResult, GameArgs, position_of};
-use jarmo::numbers::NumberRange;
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::game::{divide, perft};
+use jarmo::numbers::NumberRange;
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
 const TURNS: NumberRange<u64> = NumberRange::new(0, 100);

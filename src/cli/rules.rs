@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
-use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
 use jarmo::probe::{self, TraceError};
 
 /// Show and trace positions by the rules

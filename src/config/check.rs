@@ -3,12 +3,12 @@
 use toml::{Table, Value};
 
 use super::{ConfigError, EvaluationConfig, RunConfig};
-use crate::numbers::{
-    BATCH, NumberRange, MATCH_GAMES, OPENING_PLIES, PARALLEL_GAMES, RUN_CPU_MINUTES, RUN_GAMES,
-    RUN_MINUTES, STEPS, THREADS,
-};
 use crate::game::shorten;
 use crate::net::NetConfig;
+use crate::numbers::{
+    BATCH, MATCH_GAMES, NumberRange, OPENING_PLIES, PARALLEL_GAMES, RUN_CPU_MINUTES, RUN_GAMES,
+    RUN_MINUTES, STEPS, THREADS,
+};
 use crate::replay::ReplaySettings;
 use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 
@@ -85,9 +85,7 @@ fn refused(group: &str, name: &str, value: &Value, expected: &str) -> ConfigErro
         Value::String(text) => shorten(text),
         other => shorten(&other.to_string()),
     };
-    ConfigError::new(format!(
-        "{group}.{name} = {value}: it must be {expected}"
-    ))
+    ConfigError::new(format!("{group}.{name} = {value}: it must be {expected}"))
 }
 
 pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigError> {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::numbers::NumberRange;
 use crate::encode::Encode;
+use crate::numbers::NumberRange;
 
 /// Widths are multiples of this, so that kernels need no partial vectors.
 const WIDTH_STEP: usize = 32;

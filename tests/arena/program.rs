@@ -157,8 +157,8 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
         (
-            "random greedy --opening-plies 5000",
-            1,
+            "random greedy --opening-plies 500",
+            2,
             "take fewer --opening-plies",
         ),
         (

@@ -55,7 +55,12 @@ fn try_number(top: &Command, path: &[&str], name: &str) {
     for inside in [least, most] {
         assert_eq!(refusal(inside), None, "{place} {inside}");
     }
-    let mut outside = vec!["-1".to_owned(), "inf".to_owned(), "-inf".to_owned(), String::new()];
+    let mut outside = vec![
+        "-1".to_owned(),
+        "inf".to_owned(),
+        "-inf".to_owned(),
+        String::new(),
+    ];
     let (floor, ceiling): (f64, f64) = (least.parse().unwrap(), most.parse().unwrap());
     match (least.parse::<i128>(), most.parse::<i128>()) {
         (Ok(least), Ok(most)) if !message.contains(" a number") => {
