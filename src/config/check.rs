@@ -43,7 +43,7 @@ const REAL: [(&str, &str, NumberRange<f64>); 8] = [
     ("selfplay", "least_range", SHARE),
     ("selfplay", "endgames", SHARE),
     ("selfplay", "lambda", SHARE),
-    ("learner", "rate", NumberRange::new(1e-9, 1000.0)),
+    ("learner", "rate", NumberRange::new(1e-10, 1000.0)),
     ("learner", "average", SHARE),
     ("run", "reuse", NumberRange::new(0.001, 1000.0)),
     ("run", "minutes", RUN_MINUTES),

@@ -140,7 +140,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
             2,
             "the number must be even, because each opening is played from both sides; take 6 or 8",
         ),
-        ("random greedy --games 0", 2, "no games; ask for at least 2"),
+        ("random greedy --games 0", 2, "from 2 to 1000000"),
         ("random oracle", 2, "unknown agent; agents are random"),
         (
             "random runs/oracle",

@@ -188,7 +188,7 @@ fn errors_name_the_setting_and_the_remedy() {
         ),
         (
             "learner.rate=-1.0",
-            "learner.rate = -1.0: it must be a number from 0.000000001 to 1000",
+            "learner.rate = -1.0: it must be a number from 0.0000000001 to 1000",
         ),
         (
             "learner.rate=nan",
