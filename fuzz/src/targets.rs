@@ -194,14 +194,14 @@ fn agents(_: &mut Tools, bytes: &[u8]) {
     let Ok(file) = AgentFile::from_bytes(bytes) else {
         return;
     };
-    let game = ConnectFour::standard();
+    let game = ConnectFour::new(0);
     if let Ok(file) = file.for_game(&game) {
         NetOutput::new(&file, &game, &game.start());
     }
 }
 
 fn agent_file() -> AgentFile {
-    let game = ConnectFour::standard();
+    let game = ConnectFour::new(0);
     let net = NetConfig {
         width: 32,
         blocks: 1,
@@ -219,7 +219,7 @@ fn replay(_: &mut Tools, bytes: &[u8]) {
 }
 
 fn origin() -> GameVersion {
-    GameVersion::of(&ConnectFour::standard())
+    GameVersion::of(&ConnectFour::new(0))
 }
 
 fn samples() -> Samples {
