@@ -75,6 +75,7 @@ pub mod files;
 pub mod checksum;
 pub mod game;
 pub mod games;
+pub mod numbers;
 pub mod random;
 pub mod view;
 pub mod encode;

@@ -16,6 +16,7 @@ use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::{Player, shorten};
+use jarmo::numbers::{MAX_PLIES, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
 
@@ -45,7 +46,7 @@ pub struct Options {
     #[arg(long)]
     web: bool,
     /// The port for the browser, 0 for any free one
-    #[arg(long, default_value_t = 8025, value_name = "PORT", requires = "web")]
+    #[arg(long, default_value_t = 8025, value_name = "PORT", requires = "web", value_parser = PORT.parser::<u16>())]
     port: u16,
     /// The address to serve at; everyone who can reach it can play and use this processor [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS", requires = "web")]
@@ -79,13 +80,13 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies after which a game is drawn, 0 for no limit [default: the game's own]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = MAX_PLIES.parser::<u32>())]
     max_plies: Option<u32>,
     /// Plies without a capture after which tammi is drawn [default: 30]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     quiet_limit: Option<u32>,
     /// The seed of random numbers for the agents
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", value_parser = SEED.parser::<u64>())]
     seed: u64,
 }
 

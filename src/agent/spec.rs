@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
+use crate::numbers::{
+    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE,
+    UNVISITED_REDUCTION,
+};
 
 /// The ending of agent files.
 pub(super) const FILE_ENDING: &str = ".safetensors";
@@ -145,19 +149,19 @@ pub enum YesNo {
     No,
 }
 
-/// The settings that are whole numbers, with their smallest and largest values.
-const WHOLE: [(&str, u64, u64); 4] = [
-    ("sims", 0, u32::MAX as u64),
-    ("nodes", 1, 1 << 50),
-    ("lines", 1, 64),
-    ("mb", 1, 1 << 20),
+/// The settings that are whole numbers.
+const WHOLE: [(&str, NumberRange<u64>); 4] = [
+    ("sims", SIMULATIONS),
+    ("nodes", NODES),
+    ("lines", LINES),
+    ("mb", MEGABYTES),
 ];
 
-/// The settings that are real numbers, with their smallest and largest values.
-const REAL: [(&str, f32, f32); 3] = [
-    ("cpuct", 0.0, 100.0),
-    ("fpu", 0.0, 100.0),
-    ("temperature", 0.01, 100.0),
+/// The settings that are real numbers.
+const REAL: [(&str, NumberRange<f64>); 3] = [
+    ("cpuct", EXPLORATION),
+    ("fpu", UNVISITED_REDUCTION),
+    ("temperature", TEMPERATURE),
 ];
 
 /// An agent that cannot be built, and why.
@@ -217,7 +221,7 @@ impl AgentSpec {
     /// The same agent with this many simulations or nodes per choice, if it has that setting.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u64) -> AgentSpec {
-        let sims = Some(u32::try_from(nodes).unwrap_or(u32::MAX));
+        let sims = Some(nodes.min(SIMULATIONS.most) as u32);
         match &mut self {
             AgentSpec::Random | AgentSpec::Greedy => {}
             AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) => settings.sims = sims,
@@ -300,8 +304,8 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
                 shorten(pair)
             ));
         };
-        if let Some(expected) = violated_range(key, value) {
-            return Err(format!("setting {}: expected {expected}", shorten(pair)));
+        if let Some(problem) = violated_bounds(key, value) {
+            return Err(format!("setting {}: {problem}", shorten(pair)));
         }
     }
     parse(query).map_err(|error| match pairs().find(|pair| parse(pair).is_err()) {
@@ -313,17 +317,13 @@ fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
     })
 }
 
-/// The expected range of a numeric setting whose value is outside it.
-fn violated_range(key: &str, value: &str) -> Option<String> {
-    if let Some((_, least, most)) = WHOLE.iter().find(|(name, ..)| *name == key) {
-        let fits = |number: u64| (*least..=*most).contains(&number);
-        let fits = value.parse().is_ok_and(fits);
-        return (!fits).then(|| format!("a whole number from {least} to {most}"));
+/// What is wrong with the value of a numeric setting, if anything.
+fn violated_bounds(key: &str, value: &str) -> Option<String> {
+    if let Some((_, bounds)) = WHOLE.iter().find(|(name, _)| *name == key) {
+        return bounds.parse::<u64>(value).err();
     }
-    let (_, least, most) = REAL.iter().find(|(name, ..)| *name == key)?;
-    let fits = |number: f32| (*least..=*most).contains(&number);
-    let fits = value.parse().is_ok_and(fits);
-    (!fits).then(|| format!("a number from {least} to {most}"))
+    let (_, bounds) = REAL.iter().find(|(name, _)| *name == key)?;
+    bounds.parse(value).err()
 }
 
 impl fmt::Display for AgentSpec {

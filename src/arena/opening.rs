@@ -69,6 +69,22 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         })
     }
 
+    /// Refuses a number of plies that few random games last for. With any other number, [`Openings::random`] finds
+    /// openings from every seed.
+    pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), OpeningError> {
+        const GAMES: usize = 200;
+        let mut stream = stream(0, OPENING_STREAM);
+        let lasts =
+            |_: &usize| Opening::random(game, plies, &mut stream).actions.len() == plies as usize;
+        if (0..GAMES).filter(lasts).count() < GAMES / 10 {
+            return Err(OpeningError(format!(
+                "most games of {} are over after {plies} random plies; take fewer",
+                game.id()
+            )));
+        }
+        Ok(())
+    }
+
     /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
     /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
     pub fn from_file<G: Game<Position = P>>(

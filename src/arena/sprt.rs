@@ -10,6 +10,7 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use super::rating::expected_score;
+use crate::numbers::NumberRange;
 
 /// The number of pairs with each result, by half points of the first agent.
 pub type PairCounts = [u32; 5];
@@ -78,11 +79,10 @@ impl FromStr for Sprt {
     fn from_str(text: &str) -> Result<Sprt, String> {
         let wanted = "expected two differences in Elo, the smaller one first, such as 0,20";
         let (elo0, elo1) = text.split_once(',').ok_or(wanted)?;
+        let bounds = NumberRange::new(-1000.0, 1000.0);
         let number = |text: &str| {
-            let number = text.trim().parse::<f64>().map_err(|_| wanted)?;
-            let sane = number.abs() <= 1000.0; // false for NaN, too
-            sane.then_some(number)
-                .ok_or("the differences must lie between -1000 and 1000 Elo")
+            let number = bounds.parse(text.trim());
+            number.map_err(|problem| format!("{wanted}; a difference: {problem}"))
         };
         let (elo0, elo1) = (number(elo0)?, number(elo1)?);
         if elo0 >= elo1 {

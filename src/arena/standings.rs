@@ -8,6 +8,7 @@ use super::rating::{Bout, Cluster, Fit};
 use super::schedule::Pairing;
 use super::sprt::{Decision, PairCounts, Sprt};
 use crate::game::{Outcome, Player, Verdict};
+use crate::numbers::NumberRange;
 
 /// A saved network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,10 +177,9 @@ impl std::str::FromStr for Anchor {
         let wanted = || "expected an agent and its rating, such as random=0";
         // A spec may contain `=`.
         let (agent, elo) = text.rsplit_once('=').ok_or_else(wanted)?;
-        let elo: f64 = elo.trim().parse().map_err(|_| wanted())?;
-        if !elo.is_finite() {
-            return Err(wanted().to_owned());
-        }
+        let bounds = NumberRange::new(-10_000.0, 10_000.0);
+        let elo = bounds.parse(elo.trim());
+        let elo = elo.map_err(|problem| format!("{}; the rating: {problem}", wanted()))?;
         Ok(Anchor {
             agent: agent.trim().to_owned(),
             elo,

@@ -1,7 +1,6 @@
 //! `jarmo accuracy`
 
 use std::io::{Write, stdout};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +14,7 @@ use jarmo::accuracy::{Accuracy, Exam, Tally};
 use jarmo::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
 use jarmo::game::Game;
 use jarmo::games::Jarmo;
+use jarmo::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo::tables::Tables;
 
 /// Measure how often agents keep the best result, according to exact tables
@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[command(flatten)]
     game: SolvedGameArgs,
     /// Number of positions of each kind
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = POSITIONS.parser::<usize>())]
     positions: usize,
     /// Kind of positions: random ones, positions from the agent's games against itself, or both
     #[arg(long, value_enum, default_value = "both")]
@@ -41,22 +41,26 @@ pub(super) struct Args {
         long,
         visible_alias = "sims",
         value_name = "N,N…",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = BUDGET.or_zero().parser::<u64>()
     )]
     nodes: Vec<u64>,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "T")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
     /// Number of the worst mistakes to list
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = POSITIONS.or_zero().parser::<usize>())]
     worst: usize,
     /// Seed of positions and agents
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
     seed: u64,
     /// Print one JSON object per line for every agent, kind of positions and budget
     #[arg(long)]
     json: bool,
 }
+
+/// Positions of an exam.
+const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
 
 fn agents_help() -> String {
     format!("The agents: {AGENTS}")

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write, stderr, stdout};
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -19,6 +18,9 @@ use jarmo::arena::{
     Standings, Team, Tournament, entrants, expand,
 };
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::numbers::{
+    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
+};
 use jarmo::program::cores;
 use jarmo::record::{GameRecord, RecordError, RecordFile};
 
@@ -37,8 +39,8 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// Take only every K-th checkpoint of a run, counted back from the last
-    #[arg(long, value_name = "K")]
-    every: Option<NonZeroUsize>,
+    #[arg(long, value_name = "K", value_parser = EVERY.parser::<usize>())]
+    every: Option<usize>,
     /// Games per match: an even number
     #[arg(long, value_name = "N", default_value = "200", value_parser = even_games)]
     games: u32,
@@ -52,23 +54,23 @@ pub(super) struct Args {
         value_name = "N",
         conflicts_with = "movetime"
     )]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(value_parser = BUDGET.parser::<u64>())]
     nodes: Option<u64>,
     /// Milliseconds per move for every agent; each thread plays one game at a time
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", value_parser = MILLISECONDS.parser::<u64>())]
     movetime: Option<u64>,
     /// Random plies at the start of each game; with --openings, plies to take from the file [default: 2]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = OPENING_PLIES.parser::<u32>())]
     opening_plies: Option<u32>,
     /// Openings, one per line: a game record, or actions separated by spaces
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Seed of openings and agents
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
     /// Threads [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
     /// An agent with a fixed rating, such as random=0 [default: the mean of all ratings is 0]
     #[arg(long, value_name = "AGENT=ELO")]
     anchor: Option<Anchor>,
@@ -101,20 +103,17 @@ fn agents_help() -> String {
     format!("The agents, two for a match, more for a round robin: {AGENTS}")
 }
 
-/// A tournament schedules all games in memory before the first one.
-const MOST_GAMES: u32 = 1_000_000;
+/// Every K-th checkpoint is taken.
+const EVERY: NumberRange<u64> = NumberRange::new(1, 1_000_000);
 
 fn even_games(text: &str) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(0) => Err("no games; ask for at least 2".to_owned()),
-        Ok(games) if games > MOST_GAMES => Err(format!("at most {MOST_GAMES} games")),
+    match MATCH_GAMES.parse::<u32>(text) {
         Ok(games) if games % 2 == 1 => Err(format!(
             "the number must be even, because each opening is played from both sides; take {} or {}",
             games - 1,
-            games.saturating_add(1)
+            games + 1
         )),
-        Ok(games) => Ok(games),
-        Err(error) => Err(error.to_string()),
+        parsed => parsed,
     }
 }
 
@@ -145,7 +144,7 @@ impl Args {
 
     /// The participants of these arguments.
     fn field(&self) -> Result<Field, Failure> {
-        let every = self.every.map_or(1, NonZeroUsize::get);
+        let every = self.every.unwrap_or(1);
         let mut agents: Vec<Expanded> = Vec::new();
         for text in &self.agents {
             agents.extend(expand(text, every).map_err(Failure::usage)?);
@@ -177,7 +176,7 @@ impl Args {
         game: &G,
         specs: &[AgentSpec],
     ) -> Result<Vec<Team<G>>, Failure> {
-        let threads = self.threads.map_or_else(cores, NonZeroUsize::get);
+        let threads = self.threads.unwrap_or_else(cores);
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
         let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
         teams.map_err(Failure::usage)
@@ -191,7 +190,7 @@ impl Args {
                 let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
                 let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
                 openings
-                    .map_err(|error| Failure::new(format!("{error}; take fewer --opening-plies")))
+                    .map_err(|error| Failure::usage(format!("{error}; take fewer --opening-plies")))
             }
         }
     }

@@ -1,19 +1,15 @@
 //! `jarmo bench env`
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
-
-use clap::value_parser;
 
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
 use jarmo::bench::{EnvWork, env};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
+use jarmo::numbers::{NumberRange, SEED, THREADS};
 
 /// The features of this many games take gigabytes.
-const MOST_GAMES: i64 = 1 << 22;
-
-const MOST_THREADS: i64 = 1024;
+const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);
 
 /// Random legal play through the vectorised environment: mask, uniform choice, step, restart
 #[derive(clap::Args)]
@@ -21,19 +17,19 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// Games in parallel
-    #[arg(long, value_name = "N", default_value = "4096", value_parser = value_parser!(u32).range(1..=MOST_GAMES))]
-    games: u32,
+    #[arg(long, value_name = "N", default_value = "4096", value_parser = GAMES.parser::<usize>())]
+    games: usize,
     /// Also write the features and the mask of every position
     #[arg(long)]
     observe: bool,
     /// Threads to spread the games over
-    #[arg(long, value_name = "T", default_value = "1", value_parser = value_parser!(u32).range(1..=MOST_THREADS))]
-    threads: u32,
+    #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
+    threads: usize,
     /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
     /// Seed of the random play
-    #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
     /// Print the result as JSON
     #[arg(long)]
@@ -52,12 +48,12 @@ impl GameTask for EnvTask<'_> {
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
         let work = EnvWork {
-            games: args.games as usize,
+            games: args.games,
             observe: args.observe,
             seed: args.seed,
             run_time: args.seconds,
         };
-        let pool = thread_pool(NonZeroUsize::new(args.threads as usize))?;
+        let pool = thread_pool(Some(args.threads))?;
         report(&pool.install(|| env(game, work)), args.json)
     }
 }

@@ -1,6 +1,5 @@
 //! `jarmo bench net`
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::bench::report;
@@ -9,6 +8,7 @@ use super::{CommandResult, Failure, GameArgs};
 use jarmo::bench::{NetWork, net};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::KernelKind;
+use jarmo::numbers::{BATCH, SEED};
 
 /// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]
@@ -21,13 +21,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     kernel: Option<KernelKind>,
     /// Positions per batch
-    #[arg(long, value_name = "N", default_value = "256")]
-    batch: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "256", value_parser = BATCH.parser::<usize>())]
+    batch: usize,
     /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
     /// Seed of weights and positions
-    #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
     /// Print the result as JSON
     #[arg(long)]
@@ -59,7 +59,7 @@ impl GameTask for NetTask<'_> {
         };
         let work = NetWork {
             net: args.net.config()?,
-            batch: args.batch.get(),
+            batch: args.batch,
             seed: args.seed,
             run_time: args.seconds,
         };

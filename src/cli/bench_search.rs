@@ -1,6 +1,5 @@
 //! `jarmo bench search`
 
-use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -11,6 +10,7 @@ use jarmo::agent::{AGENTS, AgentSpec, build, random_net_agent};
 use jarmo::bench::{SearchWork, search};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::net::NetConfig;
+use jarmo::numbers::{BATCH, BUDGET, SEED};
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]
@@ -24,16 +24,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIZE", conflicts_with = "agent")]
     net: Option<NetSize>,
     /// Games in parallel
-    #[arg(long, value_name = "N", default_value = "1")]
-    games: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = BATCH.parser::<usize>())]
+    games: usize,
     /// Simulations or nodes per choice; overrides the agent's own number
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = BUDGET.parser::<u64>())]
     sims: Option<u64>,
     /// Seconds per run; there are five
     #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
     seconds: Duration,
     /// Seed of all randomness
-    #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
     /// Print the result as JSON
     #[arg(long)]
@@ -80,7 +80,7 @@ impl GameTask for SearchTask<'_> {
             None => build(game.clone(), &args.agent).map_err(Failure::usage)?,
         };
         let work = SearchWork {
-            games: args.games.get(),
+            games: args.games,
             nodes: args.sims,
             seed: args.seed,
             run_time: args.seconds,

@@ -1,6 +1,5 @@
 //! `jarmo bench selfplay`
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use jarmo::bench::{SelfPlayWork, selfplay};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::net::{AgentFile, NetShape, Weights};
+use jarmo::numbers::THREADS;
 use jarmo::random::stream;
 
 /// Self-play as in training: games, positions, simulations and evaluations per second
@@ -25,8 +25,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
     /// Threads to spread the games over
-    #[arg(long, value_name = "T", default_value = "1")]
-    threads: NonZeroUsize,
+    #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
+    threads: usize,
     /// Seconds to play
     #[arg(long, value_name = "S", default_value = "5", value_parser = super::seconds)]
     seconds: Duration,

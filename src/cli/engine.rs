@@ -7,6 +7,7 @@ use super::{CommandResult, Failure, GameArgs};
 use jarmo::agent::{AGENTS, AgentSpec};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::engine;
+use jarmo::numbers::SEED;
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]
@@ -17,7 +18,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SPEC", default_value = "alphabeta", help = agent_help())]
     agent: AgentSpec,
     /// Seed of all randomness
-    #[arg(long, value_name = "SEED", default_value = "1")]
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
 }
 

@@ -16,6 +16,8 @@ mod engine;
 mod inspect;
 mod interrupt;
 mod net_args;
+#[cfg(test)]
+mod numbers;
 mod perft;
 mod rules;
 mod solved;
@@ -25,7 +27,6 @@ mod train;
 
 use std::fmt::Display;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -36,6 +37,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use jarmo::catalog::{GAMES, GameError, GameSettings};
 use jarmo::game::{Game, shorten};
+use jarmo::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
@@ -158,7 +160,7 @@ pub(crate) struct GameArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     pub(crate) quiet_limit: Option<u32>,
 }
 
@@ -188,8 +190,8 @@ fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Fai
 }
 
 /// A pool with the threads of `--threads`, or one per core.
-fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
-    let threads = threads.map_or_else(cores, NonZeroUsize::get);
+fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Failure> {
+    let threads = threads.unwrap_or_else(cores);
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()
@@ -198,9 +200,5 @@ fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, Failure> {
 
 /// Parses a number of seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
-    text.parse()
-        .ok()
-        .filter(|seconds: &f64| (0.001..=3600.0).contains(seconds))
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "expected seconds, from 0.001 to 3600".to_owned())
+    SECONDS.parse(text).map(Duration::from_secs_f64)
 }

@@ -7,10 +7,10 @@ use jarmo::net::NetConfig;
 #[derive(clap::Args)]
 pub(super) struct NetArgs {
     /// Width of a layer, a multiple of 32
-    #[arg(long, value_name = "N", default_value = "512")]
+    #[arg(long, value_name = "N", default_value = "512", value_parser = NetConfig::WIDTH.parser::<usize>())]
     width: usize,
     /// Residual blocks, one layer each
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = NetConfig::BLOCKS.parser::<usize>())]
     blocks: usize,
 }
 

@@ -3,14 +3,13 @@
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
-use clap::value_parser;
-
 use super::{CommandResult, GameArgs, position_of};
 use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::game::{divide, perft};
+use jarmo::numbers::NumberRange;
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
-const MOST_TURNS: i64 = 100;
+const TURNS: NumberRange<u64> = NumberRange::new(0, 100);
 
 /// Count the action sequences that complete exactly N turns
 #[derive(clap::Args)]
@@ -18,7 +17,7 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// Turns to look ahead
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(0..=MOST_TURNS))]
+    #[arg(long, value_name = "N", value_parser = TURNS.parser::<u32>())]
     depth: u32,
     /// The position to start from [default: the start of the game]
     #[arg(long, value_name = "TEXT")]

@@ -8,6 +8,7 @@ use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
 use jarmo::probe::{self, TraceError};
 
 /// Show and trace positions by the rules
@@ -28,7 +29,7 @@ pub(super) struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     quiet_limit: Option<u32>,
 }
 
@@ -43,7 +44,7 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "ACTION", num_args = 1.., value_delimiter = ' ')]
     moves: Vec<String>,
     /// Plies after which the game is cut off; 0 for no limit [default: the game's own limit]
-    #[arg(long, value_name = "PLIES")]
+    #[arg(long, value_name = "PLIES", value_parser = MAX_PLIES.parser::<u32>())]
     max_plies: Option<u32>,
 }
 

@@ -1,26 +1,98 @@
-//! Ranges of settings that their own types do not check.
+//! The bounds of all numbers in the settings, and settings that depend on each other.
 
-use std::fmt::Display;
+use toml::{Table, Value};
 
 use super::{ConfigError, EvaluationConfig, RunConfig};
+use crate::game::shorten;
+use crate::net::NetConfig;
+use crate::numbers::{
+    BATCH, MATCH_GAMES, NumberRange, OPENING_PLIES, PARALLEL_GAMES, RUN_CPU_MINUTES, RUN_GAMES,
+    RUN_MINUTES, STEPS, THREADS,
+};
 use crate::replay::ReplaySettings;
-use crate::train::LearnerConfig;
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 
-pub(super) fn replay(replay: &ReplaySettings) -> Result<(), ConfigError> {
-    from_one("replay.capacity", replay.capacity as f64)
+/// Whole numbers by group and name.
+const WHOLE: [(&str, &str, NumberRange<u64>); 22] = [
+    ("net", "width", NetConfig::WIDTH),
+    ("net", "blocks", NetConfig::BLOCKS),
+    ("selfplay", "games", PARALLEL_GAMES),
+    ("selfplay", "simulations", SIMULATIONS),
+    ("selfplay", "opening_plies", OPENING_PLIES),
+    ("selfplay", "endgame_force", FORCE),
+    ("replay", "capacity", SAMPLES),
+    ("learner", "warm_up", STEPS),
+    ("learner", "decay", STEPS),
+    ("evaluation", "every", STEPS),
+    ("evaluation", "games", MATCH_GAMES),
+    ("evaluation", "simulations", SIMULATIONS),
+    ("evaluation", "opening_plies", OPENING_PLIES),
+    ("evaluation", "past", NumberRange::new(0, 1000)),
+    ("run", "seed", NumberRange::new(0, i64::MAX as u64)), // TOML has no larger numbers
+    ("run", "threads", THREADS.or_zero()),
+    ("run", "batch", BATCH),
+    ("run", "first_samples", SAMPLES),
+    ("run", "checkpoint", NumberRange::new(1, STEPS.most)),
+    ("run", "keep", NumberRange::new(1, 1_000_000)),
+    ("run", "steps", STEPS),
+    ("run", "games", RUN_GAMES),
+];
+
+/// Real numbers by group and name.
+const REAL: [(&str, &str, NumberRange<f64>); 8] = [
+    ("selfplay", "least_range", SHARE),
+    ("selfplay", "endgames", SHARE),
+    ("selfplay", "lambda", SHARE),
+    ("learner", "rate", NumberRange::new(1e-10, 1000.0)),
+    ("learner", "average", SHARE),
+    ("run", "reuse", NumberRange::new(0.001, 1000.0)),
+    ("run", "minutes", RUN_MINUTES),
+    ("run", "cpu_minutes", RUN_CPU_MINUTES),
+];
+
+const SIMULATIONS: NumberRange<u64> = NumberRange::new(1, 1 << 16);
+const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
+const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
+const SHARE: NumberRange<f64> = NumberRange::new(0.0, 1.0);
+
+/// Refuses numbers out of bounds, and other values in their place.
+pub(super) fn bounds(settings: &Table) -> Result<(), ConfigError> {
+    let value = |group: &str, name: &str| settings.get(group)?.get(name);
+    for (group, name, bounds) in WHOLE {
+        let fits = |value: &Value| {
+            let number = value.as_integer();
+            number.is_some_and(|number| u64::try_from(number).is_ok_and(|n| bounds.contains(n)))
+        };
+        if let Some(wrong) = value(group, name).filter(|value| !fits(value)) {
+            return Err(refused(group, name, wrong, &bounds.to_string()));
+        }
+    }
+    for (group, name, bounds) in REAL {
+        let fits = |value: &Value| {
+            let whole = value.as_integer().map(|number| number as f64);
+            let number = value.as_float().or(whole);
+            number.is_some_and(|number| bounds.contains(number))
+        };
+        if let Some(wrong) = value(group, name).filter(|value| !fits(value)) {
+            return Err(refused(group, name, wrong, &bounds.to_string()));
+        }
+    }
+    Ok(())
 }
 
-pub(super) fn learner(learner: &LearnerConfig) -> Result<(), ConfigError> {
-    positive("learner.rate", learner.rate)?;
-    share("learner.average", learner.average)
+fn refused(group: &str, name: &str, value: &Value, expected: &str) -> ConfigError {
+    let value = match value {
+        Value::String(text) => shorten(text),
+        other => shorten(&other.to_string()),
+    };
+    ConfigError::new(format!("{group}.{name} = {value}: it must be {expected}"))
 }
 
 pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigError> {
     let games = evaluation.games;
-    if games == 0 || games % 2 == 1 {
+    if games % 2 == 1 {
         return Err(ConfigError::new(format!(
-            "evaluation.games = {games}: it must be even and at least 2, because each opening is \
-             played from both sides"
+            "evaluation.games = {games}: it must be even, because each opening is played from both sides"
         )));
     }
     if evaluation.every > 0 && evaluation.opponents.is_empty() {
@@ -28,17 +100,7 @@ pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigErro
                        evaluation.every = 0 to play no matches";
         return Err(ConfigError::new(problem.to_owned()));
     }
-    from_one("evaluation.simulations", evaluation.simulations.into())
-}
-
-pub(super) fn run(run: &RunConfig) -> Result<(), ConfigError> {
-    from_one("run.batch", run.batch as f64)?;
-    from_one("run.first_samples", run.first_samples as f64)?;
-    from_one("run.checkpoint", run.checkpoint as f64)?;
-    from_one("run.keep", run.keep as f64)?;
-    positive("run.reuse", run.reuse)?;
-    not_negative("run.minutes", run.minutes)?;
-    not_negative("run.cpu_minutes", run.cpu_minutes)
+    Ok(())
 }
 
 /// With a smaller window, learning would never start.
@@ -50,36 +112,4 @@ pub(super) fn together(replay: &ReplaySettings, run: &RunConfig) -> Result<(), C
         )));
     }
     Ok(())
-}
-
-fn from_one(key: &str, number: f64) -> Result<(), ConfigError> {
-    check(key, number, "must be at least 1", number >= 1.0)
-}
-
-fn positive<N: Into<f64> + Copy + Display>(key: &str, number: N) -> Result<(), ConfigError> {
-    let size = number.into();
-    check(
-        key,
-        number,
-        "must be above 0",
-        size > 0.0 && size.is_finite(),
-    )
-}
-
-fn not_negative<N: Into<f64> + Copy + Display>(key: &str, number: N) -> Result<(), ConfigError> {
-    let size = number.into();
-    let fits = size >= 0.0 && size.is_finite();
-    check(key, number, "must not be below 0", fits)
-}
-
-fn share(key: &str, number: f32) -> Result<(), ConfigError> {
-    let fits = (0.0..=1.0).contains(&number);
-    check(key, number, "must be from 0 to 1", fits)
-}
-
-fn check(key: &str, number: impl Display, rule: &str, fits: bool) -> Result<(), ConfigError> {
-    if fits {
-        return Ok(());
-    }
-    Err(ConfigError::new(format!("{key} = {number}: it {rule}")))
 }

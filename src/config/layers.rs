@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::Config;
+use super::{Config, check};
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::net::NetConfig;
 
@@ -96,6 +96,7 @@ fn add_layer(
 
 /// The settings of a table, checked as a whole.
 fn read(table: Table) -> Result<Config, ConfigError> {
+    check::bounds(&table)?;
     let config: Config = table
         .try_into()
         .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;

@@ -122,14 +122,12 @@ impl RunConfig {
 impl Config {
     /// Refuses settings that are out of range or contradict each other. This does not depend on the game.
     pub fn validate(&self) -> Result<(), ConfigError> {
+        let table = toml::Table::try_from(self);
+        let table = table.map_err(|problem| ConfigError::new(problem.to_string()))?;
+        check::bounds(&table)?;
         let net = self.net.validate();
         net.map_err(|problem| ConfigError::new(problem.to_string()))?;
-        let selfplay = self.selfplay.validate();
-        selfplay.map_err(|problem| ConfigError::new(problem.to_string()))?;
-        check::replay(&self.replay)?;
-        check::learner(&self.learner)?;
         check::evaluation(&self.evaluation)?;
-        check::run(&self.run)?;
         check::together(&self.replay, &self.run)
     }
 }

@@ -6,12 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Encode;
+use crate::numbers::NumberRange;
 
 /// Widths are multiples of this, so that kernels need no partial vectors.
 const WIDTH_STEP: usize = 32;
-
-const MAX_WIDTH: usize = 4096;
-const MAX_BLOCKS: usize = 64;
 
 /// The size of a network. Its first layer adds up one row per set feature; then come `blocks` times
 /// `h = relu(h + W h + b)`, and the heads.
@@ -107,17 +105,25 @@ impl NetShape {
 }
 
 impl NetConfig {
+    /// Widths; they are also multiples of 32.
+    pub const WIDTH: NumberRange<u64> = NumberRange::new(WIDTH_STEP as u64, 4096);
+    /// Numbers of blocks.
+    pub const BLOCKS: NumberRange<u64> = NumberRange::new(0, 64);
+
     /// Refuses sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {
         let NetConfig { width, blocks } = *self;
-        if width == 0 || width > MAX_WIDTH || !width.is_multiple_of(WIDTH_STEP) {
+        let bounds = NetConfig::WIDTH;
+        if !bounds.contains(width as u64) || !width.is_multiple_of(WIDTH_STEP) {
             return Err(NetError(format!(
-                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {WIDTH_STEP} to {MAX_WIDTH}"
+                "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {} to {}",
+                bounds.least, bounds.most
             )));
         }
-        if blocks > MAX_BLOCKS {
+        let bounds = NetConfig::BLOCKS;
+        if !bounds.contains(blocks as u64) {
             return Err(NetError(format!(
-                "net.blocks = {blocks}: it must be from 0 to {MAX_BLOCKS}"
+                "net.blocks = {blocks}: it must be {bounds}"
             )));
         }
         Ok(())

@@ -161,7 +161,7 @@ pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Resu
         opponent(game, text)?;
     }
     let plies = config.opening_plies;
-    let openings = Openings::random(game, plies, 1, 0).map(drop);
+    let openings = Openings::<G::Position>::check_plies(game, plies);
     openings.map_err(|error| RunError(format!("evaluation.opening_plies = {plies}: {error}")))
 }
 

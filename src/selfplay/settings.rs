@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Root;
-use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 use crate::tables::{Endgames, HasEndgames, RandomEndgames};
 
 /// Settings of self-play.
@@ -45,44 +44,7 @@ impl SelfPlayError {
     }
 }
 
-const MOST_GAMES: usize = 1 << 20;
-const MOST_SIMULATIONS: u32 = 1 << 16;
-
 impl SelfPlaySettings {
-    /// Checks the ranges.
-    pub fn validate(&self) -> Result<(), SelfPlayError> {
-        let simulations = MOST_SIMULATIONS as usize;
-        for (name, number, least, most) in [
-            ("games", self.games, 1, MOST_GAMES),
-            ("simulations", self.simulations as usize, 1, simulations),
-            ("opening_plies", self.opening_plies as usize, 0, 1000),
-            (
-                "endgame_force",
-                self.endgame_force as usize,
-                LEAST_FORCE as usize,
-                MOST_FORCE as usize,
-            ),
-        ] {
-            if number < least || number > most {
-                return Err(SelfPlayError(format!(
-                    "selfplay.{name} = {number}: it must be from {least} to {most}"
-                )));
-            }
-        }
-        for (name, number) in [
-            ("endgames", self.endgames),
-            ("lambda", self.lambda),
-            ("least_range", self.least_range),
-        ] {
-            if !(0.0..=1.0).contains(&number) {
-                return Err(SelfPlayError(format!(
-                    "selfplay.{name} = {number}: it must be from 0 to 1"
-                )));
-            }
-        }
-        Ok(())
-    }
-
     /// The generator of random endgames, if they are enabled and the game has them.
     pub fn random_endgames<G: HasEndgames>(&self, game: &G) -> Option<RandomEndgames<G::Position>> {
         (self.endgames > 0.0)

@@ -140,7 +140,7 @@ fn bad_arguments_are_refused_before_anything_is_played() {
             2,
             "the number must be even, because each opening is played from both sides; take 6 or 8",
         ),
-        ("random greedy --games 0", 2, "no games; ask for at least 2"),
+        ("random greedy --games 0", 2, "from 2 to 1000000"),
         ("random oracle", 2, "unknown agent; agents are random"),
         (
             "random runs/oracle",
@@ -157,8 +157,8 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
         (
-            "random greedy --opening-plies 5000",
-            1,
+            "random greedy --opening-plies 500",
+            2,
             "take fewer --opening-plies",
         ),
         (

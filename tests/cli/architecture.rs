@@ -140,6 +140,22 @@ fn the_tensor_library_is_named_in_train_alone() {
     assert!(named > 0);
 }
 
+#[test]
+fn messages_of_protobuf_are_written_and_never_parsed() {
+    let reads = ["parse_from", "merge_from", "CodedInputStream"];
+    let mut named = Vec::new();
+    for (_, path) in sources() {
+        let text = fs::read_to_string(&path).unwrap();
+        if text.contains("protobuf::") || text.contains("tensorboard_proto::") {
+            for word in reads {
+                assert!(!text.contains(word), "{}: {word}", path.display());
+            }
+            named.push(path);
+        }
+    }
+    assert_eq!(named, [Path::new("src/observe/tensorboard.rs")]);
+}
+
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
 const PLAY_BY_HAND: [&str; 12] = [

@@ -242,11 +242,14 @@ fn wrong_options_are_named_with_the_remedy() {
                 "--quiet-limit",
                 "0",
             ],
-            "1 to 60 plies, not 0",
+            "--quiet-limit",
         ),
         (&["perft", "--depth", "101"], "--depth"),
         (&["rules", "trace", "--board", "no/file"], "no/file: "),
-        (&["rules", "trace", "--quiet-limit", "99"], "1 to 60 plies"),
+        (
+            &["rules", "trace", "--quiet-limit", "99"],
+            "a whole number from 1 to 60",
+        ),
         (&["bench", "env", "--games", "0"], "--games"),
         (&["bench", "env", "--seconds", "0"], "--seconds"),
     ];

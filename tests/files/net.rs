@@ -2,6 +2,7 @@
 //! and agent files against everything that can be wrong with one.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use jarmo::encode::Encode;
 use jarmo::game::Mask;
@@ -130,6 +131,24 @@ fn check_against_formula<G: Encode>(game: &G, config: NetConfig) {
 }
 
 #[test]
+fn kernels_that_this_processor_lacks_are_reported_as_not_run() {
+    let config = NetConfig {
+        width: 32,
+        blocks: 1,
+    };
+    let weights = noisy_weights(config, NetShape::of(&Jarmo::standard()), 1);
+    for kind in KernelKind::ALL {
+        let runs = FrozenNet::with_kernel(&weights, kind).is_some();
+        assert_eq!(runs, KernelKind::available().contains(&kind));
+        if !runs {
+            // The test harness hides what `eprintln!` writes in a test that passes.
+            let line = format!("NOT RUN: kernel {kind}, because this processor lacks it\n");
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
+        }
+    }
+}
+
+#[test]
 fn every_kernel_computes_the_formula() {
     for (width, blocks) in [(32, 0), (96, 2), (160, 3)] {
         check_against_formula(&Jarmo::standard(), NetConfig { width, blocks });
@@ -235,7 +254,10 @@ fn sizes_that_no_network_can_have_are_refused_with_the_right_ones() {
         (net(0, 1), "net.width = 0: it must be a multiple of 32"),
         (net(100, 1), "net.width = 100: it must be a multiple of 32"),
         (net(8192, 1), "from 32 to 4096"),
-        (net(64, 65), "net.blocks = 65: it must be from 0 to 64"),
+        (
+            net(64, 65),
+            "net.blocks = 65: it must be a whole number from 0 to 64",
+        ),
     ] {
         let error = config.validate().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");

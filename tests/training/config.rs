@@ -94,6 +94,73 @@ fn exact_tables_for_self_play_are_off_until_a_directory_is_named() {
 }
 
 #[test]
+fn every_number_has_bounds_that_its_error_names() {
+    let mut tried = 0;
+    let defaults: toml::Table = Config::default().to_toml().parse().unwrap();
+    for (group, settings) in &defaults {
+        for (name, value) in settings.as_table().unwrap() {
+            if value.is_integer() || value.is_float() {
+                try_number(&format!("{group}.{name}"), value.is_float());
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 30, "{tried}");
+}
+
+/// Tries a setting at its bounds, which its error names, and beyond.
+fn try_number(key: &str, real: bool) {
+    let refusal = |value: &str| {
+        let setting = format!("{key}={value}");
+        let other = match key {
+            "replay.capacity" => "run.first_samples=1",
+            _ => "replay.capacity=1000000000",
+        };
+        with(&[other, &setting]).err()
+    };
+    let message = refusal("nan").unwrap();
+    let range = message.rsplit_once("number from ").expect(&message).1;
+    let (least, most) = range.split_once(" to ").unwrap();
+    for inside in [least, most] {
+        assert_eq!(refusal(inside), None, "{key}={inside}");
+    }
+    let mut outside = vec!["-1", "inf", "-inf", "18446744073709551615", "1e300", "many"];
+    let (below, above) = match real {
+        true => {
+            let beyond = |bound: &str, by: f64| (bound.parse::<f64>().unwrap() + by).to_string();
+            (beyond(least, -0.001), beyond(most, 0.001))
+        }
+        false => {
+            let beyond = |bound: &str, by: i128| (bound.parse::<i128>().unwrap() + by).to_string();
+            (beyond(least, -1), beyond(most, 1))
+        }
+    };
+    outside.extend([below.as_str(), above.as_str()]);
+    for value in outside {
+        let message = refusal(value).unwrap_or_else(|| panic!("{key} takes {value}"));
+        assert!(message.starts_with(&format!("{key} = ")), "{message}");
+        assert!(message.ends_with(range), "{message}");
+    }
+    if least == "1" {
+        assert!(refusal("0").is_some(), "{key}");
+    }
+}
+
+#[test]
+fn settings_of_a_program_are_checked_as_those_of_a_file_are() {
+    let mut config = Config::default();
+    config.run.reuse = f64::NAN;
+    let error = config.validate().unwrap_err().to_string();
+    assert!(
+        error.contains("run.reuse = nan: it must be a number from 0.001 to 1000"),
+        "{error}"
+    );
+    config = Config::default();
+    config.run.seed = u64::MAX;
+    assert!(config.validate().is_err());
+}
+
+#[test]
 fn errors_name_the_setting_and_the_remedy() {
     for (setting, message) in [
         (
@@ -107,21 +174,33 @@ fn errors_name_the_setting_and_the_remedy() {
         ("net.widht=64", "the nearest is net.width"),
         ("learner=3", "learner is a group of settings"),
         ("selfplay.games", "expected KEY=VALUE"),
-        ("selfplay.games=0", "selfplay.games = 0: it must be from 1"),
+        (
+            "selfplay.games=0",
+            "selfplay.games = 0: it must be a whole number from 1 to 1048576",
+        ),
         (
             "net.width=100",
             "net.width = 100: it must be a multiple of 32",
         ),
-        ("run.batch=0", "run.batch = 0: it must be at least 1"),
-        ("learner.rate=-1.0", "learner.rate = -1: it must be above 0"),
-        ("learner.rate=nan", "learner.rate = NaN: it must be above 0"),
+        (
+            "run.batch=0",
+            "run.batch = 0: it must be a whole number from 1 to",
+        ),
+        (
+            "learner.rate=-1.0",
+            "learner.rate = -1.0: it must be a number from 0.0000000001 to 1000",
+        ),
+        (
+            "learner.rate=nan",
+            "learner.rate = nan: it must be a number from",
+        ),
         (
             "learner.average=2.0",
-            "learner.average = 2: it must be from 0 to 1",
+            "learner.average = 2.0: it must be a number from 0 to 1",
         ),
         (
             "run.minutes=-1.0",
-            "run.minutes = -1: it must not be below 0",
+            "run.minutes = -1.0: it must be a number from 0 to",
         ),
         (
             "replay.capacity=3000",
@@ -129,9 +208,12 @@ fn errors_name_the_setting_and_the_remedy() {
         ),
         (
             "selfplay.opening_plies=4294967295",
-            "selfplay.opening_plies = 4294967295: it must be from 0 to 1000",
+            "selfplay.opening_plies = 4294967295: it must be a whole number from 0 to 1000",
         ),
-        ("selfplay.games=many", "expected usize"),
+        (
+            "selfplay.games=many",
+            "selfplay.games = many: it must be a whole number",
+        ),
         ("net.kind=mlp", "unknown setting net.kind"),
     ] {
         let error = with(&[setting]).unwrap_err();

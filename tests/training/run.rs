@@ -457,7 +457,7 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
         ),
         (
             ["--set", "evaluation.opening_plies=60"],
-            "evaluation.opening_plies = 60: every game of connect_four is over",
+            "evaluation.opening_plies = 60: most games of connect_four are over",
         ),
         (
             ["--set", "evaluation.tables='no/such'"],

@@ -349,51 +349,6 @@ fn a_share_of_the_games_starts_from_random_endgames() {
 }
 
 #[test]
-fn settings_out_of_range_are_refused() {
-    for (settings, message) in [
-        (
-            SelfPlaySettings {
-                games: 0,
-                ..SETTINGS
-            },
-            "selfplay.games = 0: it must be from 1",
-        ),
-        (
-            SelfPlaySettings {
-                simulations: 0,
-                ..SETTINGS
-            },
-            "selfplay.simulations = 0",
-        ),
-        (
-            SelfPlaySettings {
-                endgames: 1.5,
-                ..SETTINGS
-            },
-            "selfplay.endgames = 1.5: it must be from 0 to 1",
-        ),
-        (
-            SelfPlaySettings {
-                endgame_force: 11,
-                ..SETTINGS
-            },
-            "selfplay.endgame_force = 11: it must be from 2 to 10",
-        ),
-        (
-            SelfPlaySettings {
-                least_range: 2.0,
-                ..SETTINGS
-            },
-            "selfplay.least_range = 2: it must be from 0 to 1",
-        ),
-    ] {
-        let error = settings.validate().unwrap_err().to_string();
-        assert!(error.contains(message), "{error}");
-    }
-    assert!(SETTINGS.validate().is_ok());
-}
-
-#[test]
 fn a_network_evaluates_as_its_logits_say() {
     let game = Jarmo::standard();
     let weights = weights(&game, 3);

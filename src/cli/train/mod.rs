@@ -17,6 +17,7 @@ use jarmo::catalog::{CatalogGame, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::files::{SETTINGS_BYTES, read_text};
 use jarmo::net::{AgentFile, KernelKind, NetShape};
+use jarmo::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
 use jarmo::observe::{Facts, RunView};
 use jarmo::program::cores;
 use jarmo::run::{Ended, RunFolder, check, checkpoint, run as run_training};
@@ -41,16 +42,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
     /// Stop after this many learning steps; overrides run.steps
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
     /// Stop after this many games; overrides run.games
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = RUN_GAMES.parser::<u64>())]
     games: Option<u64>,
     /// Stop after this many minutes of the whole run; overrides run.minutes
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = RUN_MINUTES.parser())]
     minutes: Option<f64>,
     /// Stop after this many minutes of processor time, all threads together; overrides run.cpu_minutes
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = RUN_CPU_MINUTES.parser())]
     cpu_minutes: Option<f64>,
 }
 
@@ -74,7 +75,7 @@ pub(super) struct ExportArgs {
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// The step of the checkpoint [default: the newest]
-    #[arg(long, value_name = "STEP")]
+    #[arg(long, value_name = "STEP", value_parser = STEPS.parser::<u64>())]
     checkpoint: Option<u64>,
     /// Replace the results in the header with those of the first agent in this file, an output of `jarmo
     /// arena AGENT … --gauntlet --json`; may be repeated

@@ -1,0 +1,33 @@
+//! The test of all numbers on the command line.
+
+use std::any::TypeId;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use self::walk::try_every_number;
+use super::Cli;
+use jarmo::agent::AgentSpec;
+use jarmo::arena::{Anchor, Sprt};
+use jarmo::net::KernelKind;
+
+#[path = "../../tests/common/numbers.rs"]
+mod walk;
+
+#[test]
+fn every_number_of_every_command_has_bounds_that_its_error_names() {
+    let mut others = vec![
+        TypeId::of::<String>(),
+        TypeId::of::<PathBuf>(),
+        TypeId::of::<AgentSpec>(),
+        TypeId::of::<Anchor>(),
+        TypeId::of::<Sprt>(),
+        TypeId::of::<KernelKind>(),
+    ];
+    #[cfg(feature = "net")]
+    others.push(TypeId::of::<jarmo::train::DeviceKind>());
+    // The options of `tables` have their ranges from clap.
+    let mut command = Cli::command().mut_subcommand("tables", |_| clap::Command::new("tables"));
+    command.build();
+    assert!(try_every_number(&command, &others) > 25);
+}
