@@ -1,4 +1,4 @@
-//! NumberRange of the numbers that users give: options of the programs, settings of agents and of runs.
+//! Bounds of the numbers that users give: options of the programs, settings of agents and of runs.
 //!
 //! Every such number has bounds that its error message names, and is checked before anything starts. The bounds are far
 //! beyond useful values. They keep programs from running out of memory or time because of a slip.

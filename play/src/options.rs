@@ -16,7 +16,7 @@ use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::{Player, shorten};
-use jarmo::numbers::{MAX_PLIES, PORT, QUIET_LIMIT, SEED};
+use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
 use jarmo::tables::EndgameError;
 
@@ -53,7 +53,7 @@ pub struct Options {
     host: Option<IpAddr>,
     /// Games that one address may have open; behind a reverse proxy, all people have one address
     #[arg(long, default_value_t = 50, value_name = "GAMES", requires = "web",
-          value_parser = clap::value_parser!(u16).range(1..=MOST_GAMES))]
+          value_parser = PER_ADDRESS.parser::<u16>())]
     per_address: u16,
     /// Load the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
@@ -90,8 +90,7 @@ pub struct Options {
     seed: u64,
 }
 
-/// The largest value of --per-address.
-const MOST_GAMES: i64 = 500;
+const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \

@@ -13,11 +13,24 @@ use super::{CommandResult, Failure, position_of, seconds};
 use jarmo::bench;
 use jarmo::game::{Game, Proven};
 use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::numbers::{NumberRange, SEED};
 use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo::tables::{
     BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, Tables, build,
     shuttle_effect, verify,
 };
+
+/// Archers and marks of a layer of tables.
+const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
+const SHUTTLE_FORCE: NumberRange<u64> =
+    NumberRange::new(LEAST_FORCE as u64, MOST_SHUTTLE_FORCE as u64);
+const GIBIBYTES: NumberRange<f64> = NumberRange::new(0.5, 1024.0);
+const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
+const LOOKUPS: NumberRange<u64> = NumberRange::new(2, 100_000_000);
+/// Plies of openings: five are 160,000 openings.
+const OPENINGS: NumberRange<u64> = NumberRange::new(1, 5);
+/// Plies of a line of best actions.
+const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 
 /// Exact tables: the results of all positions with few archers and marks
 #[derive(Subcommand)]
@@ -44,15 +57,15 @@ pub(super) struct BuildArgs {
     game: SolvedGameArgs,
     /// The most archers and marks on the board, 2 to 10
     #[arg(long, value_name = "F")]
-    #[arg(value_parser = clap::value_parser!(u32).range(i64::from(LEAST_FORCE)..=i64::from(MOST_FORCE)))]
+    #[arg(value_parser = FORCE.parser::<u32>())]
     force: u32,
     /// The directory to build in; intact layers that are already there are kept
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// The memory to use, in GiB; a layer that is larger lies partly on the disk [default: half of what the
     /// machine has]
-    #[arg(long, value_name = "GIB", value_parser = gibibytes)]
-    memory: Option<u64>,
+    #[arg(long, value_name = "GIB", value_parser = GIBIBYTES.parser())]
+    memory: Option<f64>,
     /// Save the unfinished layer every this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     save_every: Duration,
@@ -66,10 +79,10 @@ pub(super) struct VerifyArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
     /// Random positions to check in every layer
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = SAMPLES.parser::<u64>())]
     samples: u64,
     /// Seed of the random positions
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
     seed: u64,
 }
 
@@ -85,7 +98,7 @@ pub(super) struct ProbeArgs {
     position: Option<String>,
     /// Print a game of best actions from there, of at most this many plies
     #[arg(long, value_name = "PLIES", default_value_t = 0)]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(value_parser = LINE.parser::<u32>())]
     line: u32,
 }
 
@@ -101,7 +114,7 @@ pub(super) struct OpeningsArgs {
     position: Option<String>,
     /// Count openings of one action to this many
     #[arg(long, value_name = "PLIES", default_value_t = 4)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=5))]
+    #[arg(value_parser = OPENINGS.parser::<u32>())]
     plies: u32,
     /// List every opening of the largest length
     #[arg(long)]
@@ -115,7 +128,7 @@ pub(super) struct ShuttleArgs {
     /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
     /// time
     #[arg(long, value_name = "F", default_value_t = 3)]
-    #[arg(value_parser = clap::value_parser!(u32).range(2..=i64::from(MOST_SHUTTLE_FORCE)))]
+    #[arg(value_parser = SHUTTLE_FORCE.parser::<u32>())]
     force: u32,
 }
 
@@ -128,7 +141,7 @@ pub(super) struct BenchArgs {
     game: SolvedGameArgs,
     /// Number of lookups
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(2..=100_000_000))]
+    #[arg(value_parser = LOOKUPS.parser::<u32>())]
     lookups: u32,
 }
 
@@ -156,15 +169,6 @@ pub(super) fn run(command: Command) -> CommandResult {
     }
 }
 
-/// Parses gibibytes into bytes.
-fn gibibytes(text: &str) -> Result<u64, String> {
-    const MOST: f64 = 1024.0;
-    match text.parse::<f64>() {
-        Ok(number) if (0.5..=MOST).contains(&number) => Ok((number * f64::from(1 << 30)) as u64),
-        _ => Err("must be a number of GiB from 0.5 to 1024".to_owned()),
-    }
-}
-
 fn open(game: &SolvedGameArgs, folder: &Path) -> Result<(Jarmo, Tables), Failure> {
     let game = game.jarmo()?;
     let tables = Tables::open(&game, folder).map_err(Failure::new)?;
@@ -175,7 +179,7 @@ fn run_build(args: &BuildArgs) -> CommandResult {
     let game = args.game.jarmo()?;
     let settings = BuildSettings {
         force: args.force,
-        memory: args.memory,
+        memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
         save_every: args.save_every,
     };
     let mut shown = Instant::now();

@@ -16,18 +16,13 @@ use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request,
 use crate::catalog::CatalogGame;
 use crate::game::{Player, shorten};
 use crate::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
+use crate::numbers::{LINES, SIMULATIONS};
 use crate::program::this_program;
 use crate::random::stream;
 use command::{Command, Query, Spend};
 
 /// What is answered where there is no move to answer with.
 const NO_MOVE: &str = "0000";
-
-/// The largest value of the option `Simulations`.
-const MAX_SIMULATIONS: u64 = u32::MAX as u64;
-
-/// The largest value of the option `MultiPV`.
-const MAX_LINES: u64 = 64;
 
 /// Answers the lines of `input` on `out` until `quit` or the end of the input.
 ///
@@ -176,9 +171,15 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 &format!("id name {}", this_program()),
                 "id author the jarmo authors",
                 &format!("option name Agent type string default {}", self.spec),
-                &format!("option name Simulations type spin default 0 min 0 max {MAX_SIMULATIONS}"),
+                &format!(
+                    "option name Simulations type spin default 0 min 0 max {}",
+                    SIMULATIONS.most
+                ),
                 &format!("option name Seed type spin default {} min 0", self.seed),
-                &format!("option name MultiPV type spin default 1 min 1 max {MAX_LINES}"),
+                &format!(
+                    "option name MultiPV type spin default 1 min 1 max {}",
+                    LINES.most
+                ),
                 "ugiok",
             ],
         )
@@ -236,7 +237,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 self.replace_agent(spec)
             }
             "simulations" => {
-                let number = number(0, MAX_SIMULATIONS)?;
+                let number = number(0, SIMULATIONS.most)?;
                 self.nodes = (number > 0).then_some(number);
                 Ok(())
             }
@@ -246,7 +247,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
                 Ok(())
             }
             "multipv" => {
-                self.lines = number(1, MAX_LINES)? as usize;
+                self.lines = number(LINES.least, LINES.most)? as usize;
                 self.replace_agent(self.spec.clone())
             }
             _ => Err(format!(

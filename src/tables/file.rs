@@ -32,7 +32,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::index::Layer;
 use super::map::map;
-use crate::files::rename;
+use crate::files::{self, rename};
 use crate::game::Game;
 use crate::games::Jarmo;
 use crate::games::board::Board;
@@ -159,7 +159,7 @@ pub fn open_finished(folder: &Path, owner: Owner, layer: &Layer) -> Result<Mmap,
 
 fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
     let fail = |problem| TableFileError::new(path, problem);
-    let file = File::open(path).map_err(|error| {
+    let (file, _) = files::open(path).map_err(|error| {
         fail(if error.kind() == io::ErrorKind::NotFound {
             Problem::Missing
         } else {

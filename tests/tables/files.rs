@@ -136,6 +136,22 @@ fn tables_of_another_board_are_refused() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_pipe_in_the_place_of_a_table_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    build_in(folder.path(), 2);
+    let path = layer(folder.path(), 2);
+    fs::remove_file(&path).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let error = open_error(folder.path());
+    assert!(
+        error.contains("force-02.table: a pipe or a device"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_missing_or_empty_folder_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     assert!(open_error(folder.path()).contains("force-02.table: is missing"));

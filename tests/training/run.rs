@@ -463,7 +463,7 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
             ["--set", "evaluation.tables='no/such'"],
             "evaluation.tables = no/such: there are exact tables for jarmo only",
         ),
-        (["--minutes", "nan"], "run.minutes = NaN"),
+        (["--minutes", "nan"], "a number from 0 to 10000000"),
     ] {
         program(&["train", "--run", run.to_str().unwrap()])
             .args(QUICK)

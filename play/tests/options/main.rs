@@ -22,5 +22,5 @@ fn every_number_has_bounds_that_its_error_names() {
     ];
     let mut command = Options::command();
     command.build();
-    assert_eq!(numbers::try_every_number(&command, &others), 4);
+    assert_eq!(numbers::try_every_number(&command, &others), 5);
 }

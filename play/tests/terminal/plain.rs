@@ -208,7 +208,7 @@ fn a_closed_output_is_no_error() {
 
 /// A game against an agent that thinks for ever about its answer to the first move.
 fn thinking() -> (std::process::Child, std::process::ChildStdin) {
-    let mut child = program(&["--plain", "--opponent", "alphabeta:1000000000000000"])
+    let mut child = program(&["--plain", "--opponent", "alphabeta:1000000000000"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
