@@ -219,12 +219,12 @@ fn messages_repeat_little_of_what_was_sent() {
         assert!(repeated <= 245 && told.len() < 700, "{shown}");
     }
     let mut engine = Engine::start("random");
-    engine.send("setoption name MultiPV value 65\nsetoption name Simulations value 4294967296\n");
+    engine.send("setoption name MultiPV value 65\nsetoption name Simulations value 1000000001\n");
     assert!(engine.expect("info string").contains("from 1 to 64"));
     assert!(
         engine
             .expect("info string")
-            .contains("from 0 to 4294967295")
+            .contains("from 0 to 1000000000")
     );
 }
 
