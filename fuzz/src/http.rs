@@ -33,7 +33,7 @@ impl Page {
     /// Opens a session.
     fn begin(&mut self) {
         let answer = self.request("/api/sessions", b"{}");
-        let (_, rest) = answer.split_once("\"session\":\"").expect("a session");
+        let (_, rest) = answer.split_once("\"id\":\"").expect("a session");
         self.session = rest.split('"').next().expect("a name").to_owned();
     }
 

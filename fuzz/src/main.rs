@@ -23,7 +23,7 @@ struct Options {
     /// Targets; all of them if none is named
     #[arg(value_name = "TARGET")]
     targets: Vec<String>,
-    /// Damaged inputs, divided among all targets
+    /// Damaged inputs, divided among the targets
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = NODES.or_zero().parser::<u64>())]
     inputs: u64,
     /// Seed of the damage
@@ -47,9 +47,16 @@ fn main() -> ExitCode {
         }
     }
     let mut tools = Tools::new();
-    for target in &TARGETS {
-        let chosen = options.targets.iter().any(|name| name == target.name);
-        if (chosen || options.targets.is_empty()) && !try_target(target, &options, &mut tools) {
+    let named = |target: &&Target| options.targets.iter().any(|name| name == target.name);
+    let chosen = |target: &&Target| options.targets.is_empty() || named(target);
+    let shares: u64 = TARGETS
+        .iter()
+        .filter(chosen)
+        .map(|target| target.share)
+        .sum();
+    for target in TARGETS.iter().filter(chosen) {
+        let count = options.inputs * target.share / shares;
+        if !try_target(target, count, options.seed, &mut tools) {
             return ExitCode::FAILURE;
         }
     }
@@ -57,9 +64,8 @@ fn main() -> ExitCode {
 }
 
 /// Whether all inputs were read as they should.
-fn try_target(target: &Target, options: &Options, tools: &mut Tools) -> bool {
+fn try_target(target: &Target, count: u64, seed: u64, tools: &mut Tools) -> bool {
     let corpus = corpus(target);
-    let count = options.inputs * target.share / 100;
     let start = Instant::now();
     for (index, input) in corpus.iter().enumerate() {
         if !try_input(target, tools, input, index as u64) {
@@ -67,7 +73,7 @@ fn try_target(target: &Target, options: &Options, tools: &mut Tools) -> bool {
         }
     }
     for index in 0..count {
-        let mut stream = stream(options.seed, index);
+        let mut stream = stream(seed, index);
         let input = mutate(
             &corpus[draw(&mut stream, corpus.len())],
             &corpus,

@@ -16,7 +16,7 @@ use jarmo::replay::{Sample, Samples};
 
 use crate::http::Page;
 
-/// A target: its name, which is that of its corpus, and its share of the inputs in percent.
+/// A target: its name, which is that of its corpus, and its share of the inputs.
 pub struct Target {
     pub name: &'static str,
     pub share: u64,
@@ -96,11 +96,13 @@ fn positions(_: &mut Tools, bytes: &[u8]) {
     with_first_byte(bytes, Read(&text));
 }
 
-/// A position that was read has a text that reads back, and actions exactly when it is not over.
+/// A position has a text that reads back, and actions exactly when it is not over. The text of tammi omits the moves of
+/// kings that the rule on repetition needs, so texts are compared.
 fn check_position<G: CatalogGame>(game: &G, position: &G::Position) {
     let text = game.position_text(position);
     let again = game.parse_position(&text);
-    assert!(again.is_ok_and(|again| again == *position), "{text}");
+    let again = again.map(|again| game.position_text(&again));
+    assert_eq!(again.as_deref(), Ok(text.as_str()));
     let legal = probe::legal_texts(game, position);
     assert_eq!(legal.is_empty(), game.outcome(position).is_some(), "{text}");
     for action in legal {
