@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kill import SETTINGS, finish, run_of
+from kill import SETTINGS, finish, is_begun, run_of
 
 KIB = 1024
 
@@ -51,12 +51,12 @@ def train(program, scratch):
     disk.mkdir()
 
     def again():
-        if (disk / "run" / "resume" / "current.json").exists():
+        if is_begun(disk / "run"):
             return [program, "train", "--resume", str(disk / "run")]
         shutil.rmtree(disk / "run", ignore_errors=True)
         return None
 
-    failures = grow_until_done(disk, [*command, str(disk / "run")], again, 40 * KIB, 60 * KIB)
+    failures = grow_until_done(disk, [*command, str(disk / "run")], again, 40 * KIB, 120 * KIB)
     return failures, run_of(whole) == run_of(disk / "run")
 
 

@@ -3,7 +3,7 @@
     python3 tools/kill.py target/release/jarmo [--times 40] [--seed 1]
 
 A run of training with one thread is made once without a disturbance. Then the same run is killed (SIGKILL) after a
-random time and resumed, until it has been killed `--times` times, and then ends. Its agents must have the same bytes
+random time and resumed, until it has been killed `--times` times, and then ends. Its agents must have the same weights
 and its metrics the same numbers, but for the time. The same is done with tables up to force 6, of which half lie in
 memory. Exits with 1 if anything differs, or if a resume refuses. Needs Python alone.
 """
@@ -12,6 +12,7 @@ import argparse
 import json
 import random
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from pathlib import Path
 
 SETTINGS = [
     "net.width=32", "selfplay.games=96", "selfplay.simulations=4", "replay.capacity=9000", "run.threads=1",
-    "run.reuse=1.25", "run.checkpoint=5", "evaluation.every=0", "run.steps=60",
+    "run.reuse=1.25", "run.checkpoint=5", "evaluation.every=0", "run.steps=400",
 ]
 
 
@@ -56,14 +57,23 @@ def kill_often(first, again, times, longest, chance):
     return ended
 
 
+def is_begun(folder):
+    return (folder / "config.toml").exists() and (folder / "resume" / "current.json").exists()
+
+
 def run_of(folder):
     """The agents and the metrics of a run, without what depends on the time."""
     lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     for line in lines:
         line.pop("timing", None)
         line.pop("check", None)
-    agents = {path.name: path.read_bytes() for path in (folder / "checkpoints").iterdir()}
-    return lines, agents
+    return lines, {path.name: weights(path) for path in (folder / "checkpoints").iterdir()}
+
+
+def weights(agent):
+    """The bytes of an agent file behind its header, which names the run."""
+    content = agent.read_bytes()
+    return content[8 + struct.unpack("<Q", content[:8])[0]:]
 
 
 def train(program, folder, times, chance):
@@ -73,10 +83,10 @@ def train(program, folder, times, chance):
     seconds = finish([*command, str(whole)])
     resume = [program, "train", "--resume", str(killed)]
     # A run that was killed before its folder was complete starts again.
-    while not (killed / "resume" / "current.json").exists():
+    while not is_begun(killed):
         shutil.rmtree(killed, ignore_errors=True)
-        kill_often([*command, str(killed)], None, 1, seconds / 4, chance)
-    ended = kill_often(resume, resume, times, seconds / 4, chance)
+        kill_often([*command, str(killed)], None, 1, seconds / 10, chance)
+    ended = kill_often(resume, resume, times, seconds / 10, chance)
     finish(resume)
     same = run_of(whole) == run_of(killed)
     return times, ended, same
@@ -84,11 +94,11 @@ def train(program, folder, times, chance):
 
 def tables(program, folder, times, chance):
     def command(out):
-        build = [program, "tables", "build", "--force", "6", "--memory", "0.52", "--save-every", "0.1"]
+        build = [program, "tables", "build", "--force", "6", "--memory", "0.52", "--save-every", "0.05"]
         return [*build, "--out", str(folder / out)]
 
     seconds = finish(command("whole"))
-    ended = kill_often(command("killed"), command("killed"), times, seconds / 4, chance)
+    ended = kill_often(command("killed"), command("killed"), times, seconds / 10, chance)
     finish(command("killed"))
     names = [f"force-{force:02}.table" for force in range(2, 7)]
     same = all((folder / "whole" / name).read_bytes() == (folder / "killed" / name).read_bytes() for name in names)

@@ -4,6 +4,7 @@ use std::io::{Cursor, sink};
 
 use jarmo::agent::AgentSpec;
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::checksum;
 use jarmo::config::Config;
 use jarmo::engine;
 use jarmo::game::Game;
@@ -192,8 +193,15 @@ fn engine_lines(tools: &mut Tools, bytes: &[u8]) {
     assert!(ran.is_ok_and(|written| written.is_ok()));
 }
 
+/// The checksum of a damaged file is made to fit, so that its damage is read.
+fn sealed(bytes: &[u8]) -> Vec<u8> {
+    let mut file = bytes.to_vec();
+    checksum::seal(&mut file);
+    file
+}
+
 fn agents(_: &mut Tools, bytes: &[u8]) {
-    let Ok(file) = AgentFile::from_bytes(bytes) else {
+    let Ok(file) = AgentFile::from_bytes(&sealed(bytes)) else {
         return;
     };
     let game = ConnectFour::new(0);
@@ -213,7 +221,7 @@ fn agent_file() -> AgentFile {
 }
 
 fn replay(_: &mut Tools, bytes: &[u8]) {
-    if let Ok(samples) = Samples::from_bytes(bytes, &origin()) {
+    if let Ok(samples) = Samples::from_bytes(&sealed(bytes), &origin()) {
         for sample in samples.iter() {
             assert_eq!(sample.actions.len(), sample.policy.len());
         }
