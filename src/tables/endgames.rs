@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use rand::Rng;
 
 use super::file::TableFileError;
-use super::index::{LEAST_FORCE, Layer, MOST_FORCE};
+use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
 use crate::game::{Action, Game, Outcome, Player, Proven, Verdict};
@@ -32,7 +32,7 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// known, or if rules that the tables ignore could change a win. The position must not be over.
     fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
 
-    /// The force of a position: what is left on the board, at most [`MOST_FORCE`].
+    /// The force of a position: what is left on the board, at most [`MOST_FORCE`](super::index::MOST_FORCE).
     fn force(&self, position: &G::Position) -> u32;
 
     /// Whether won and lost positions have their plies. Packed results have none.

@@ -17,7 +17,7 @@ use crate::games::{Jarmo, JarmoPosition};
 use crate::random::{Stream, below};
 
 /// Positions with the winner to move that one search may look at.
-const POSITIONS: u32 = 4000;
+const POSITIONS: u32 = 10_000;
 
 /// The longest way that a search looks for, in plies.
 const LONGEST: u32 = 41;
@@ -48,17 +48,20 @@ impl Tables {
         for plies in (1..=LONGEST).step_by(2) {
             let found = winning.iter().find(|&&action| {
                 let next = after(game, position, action);
-                search.arrives(&next) || plies > 1 && search.holds(&next, plies - 1)
+                search.arrives(&next)
+                    || plies > 1 && search.is_fresh(&next) && search.holds(&next, plies - 1)
             });
-            if search.positions_left == 0 {
-                break;
-            }
             if let Some(&action) = found {
                 return action;
             }
+            if search.positions_left == 0 {
+                break;
+            }
         }
-        let bits = stream.next_u64();
-        if bits & 1 == 0 {
+        let fresh = |action: &&Action| search.is_fresh(&after(game, position, **action));
+        let fresh: Vec<Action> = winning.iter().filter(fresh).copied().collect();
+        let winning = if fresh.is_empty() { winning } else { &fresh };
+        if stream.next_u64() & 1 == 0 {
             let far = |action: &&Action| search.steps_home(&after(game, position, **action));
             *winning
                 .iter()
@@ -102,7 +105,9 @@ impl Search<'_> {
         let nexts = nexts.iter().map(|action| after(game, position, action));
         let mut nexts: Vec<(JarmoPosition, bool)> =
             nexts.map(|next| (next, self.arrives(&next))).collect();
-        nexts.retain(|(next, arrives)| (*arrives || plies > 1) && self.keeps(next));
+        nexts.retain(|(next, arrives)| {
+            (*arrives || plies > 1 && self.is_fresh(next)) && self.keeps(next)
+        });
         let found = nexts.iter().any(|(_, arrives)| *arrives)
             || nexts.iter().any(|(next, _)| self.holds(next, plies - 1));
         if !found && self.positions_left > 0 {
@@ -123,6 +128,13 @@ impl Search<'_> {
             }
         }
         true
+    }
+
+    /// Whether the winner's last move did not undo the one before. The tables ignore the shuttle rule, so a
+    /// win could be lost where the rule forbids a move.
+    fn is_fresh(&self, position: &JarmoPosition) -> bool {
+        let last = position.shuttle(self.winner).last_move();
+        last.is_none_or(|(_, streak)| streak <= 1)
     }
 
     /// Whether a position with the loser to move is lost.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::coder::BLOCK_GROUPS;
 
 /// Blocks kept by each thread.
-const KEPT: usize = 64;
+const KEPT: usize = 128;
 
 /// A block: the number of its file in this process, and its number in the file.
 pub type Key = (u64, u64);

@@ -37,10 +37,10 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{GROUP, MODEL_BYTES, Model, result};
-use super::{BLOCK, DRAWN, LOST, WON, cache};
+use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
 use crate::game::{Player, Verdict};
 use crate::tables::file::{Owner, Problem, TableFileError};
-use crate::tables::index::{Layer, Material, Placement};
+use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
 use crate::tables::stats::{LayerStats, SideStats};
 
@@ -135,8 +135,10 @@ fn directory_bytes(layer: &Layer) -> usize {
 /// The numbers of results in the matrices of a layer.
 fn matrix_sizes(layer: &Layer) -> Vec<usize> {
     let blocks = layer.blocks().iter();
-    let white = blocks.filter(|block| block.material.mover == Player::White);
-    white.map(|block| block.size()).collect()
+    let turned = blocks.filter(|block| block.material.mover == Player::Black);
+    turned
+        .map(|block| block.rows * row_length(block.columns))
+        .collect()
 }
 
 /// The packed results of a layer.
@@ -206,7 +208,9 @@ impl PackedLayer {
         let block = layer.block_of(&Material::of(&turned))?;
         // White to move comes before Black to move.
         let matrix = &self.matrices[block / 2];
-        let at = index - layer.blocks()[block].start;
+        let Block { start, columns, .. } = layer.blocks()[block];
+        let (row, column) = ((index - start) / columns, (index - start) % columns);
+        let at = row * row_length(columns) + column;
         let number = matrix.first + at / BLOCK;
         let key = (self.number, number as u64);
         let group = cache::group(key, at % BLOCK / GROUP, |groups| {

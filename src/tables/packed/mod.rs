@@ -17,7 +17,12 @@ pub(super) use file::{PackedLayer, packed_path};
 pub use write::{PackError, PackProgress, pack};
 
 /// Results in a block.
-const BLOCK: usize = 8192;
+const BLOCK: usize = 4096;
+
+/// The results in a row: the columns, filled up to whole groups.
+fn row_length(columns: usize) -> usize {
+    columns.next_multiple_of(coder::GROUP)
+}
 
 /// The results as numbers: lost, drawn, won for White, who is to move.
 const LOST: u8 = 0;

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{Counts, Model};
 use super::file::{Head, Matrix, PackedLayer, head_bytes, head_size, number, packed_path};
-use super::{BLOCK, DRAWN};
+use super::{BLOCK, DRAWN, row_length};
 use crate::files::{lock_folder, rename, write_whole_by};
 use crate::game::Player;
 use crate::games::Jarmo;
@@ -214,30 +214,33 @@ struct Results<'a> {
     block: &'a Block,
     values: &'a [u8], // as in the table
     rows: usize,
-    columns: usize,
+    columns: usize, // of the matrix
+    length: usize,  // of a row in the file
 }
 
 impl Results<'_> {
     fn of<'a>(block: &'a Block, values: &'a [u8]) -> Results<'a> {
         let (white, black) = (block.material.own, block.material.enemy);
+        let columns = black.placements(CIRCLES - usize::from(white.archers));
         Results {
             block,
             values,
             rows: white.placements(CIRCLES),
-            columns: black.placements(CIRCLES - usize::from(white.archers)),
+            columns,
+            length: row_length(columns),
         }
     }
 
     /// Rows that one task reads: neighbours, because their values lie close together in the table.
     fn rows_at_once(&self) -> usize {
         const RESULTS: usize = 1 << 24;
-        (RESULTS / self.columns).max(1)
+        (RESULTS / self.length).max(1)
     }
 
     /// A model of evenly spaced rows.
     fn model(&self) -> Model {
         const SAMPLE: usize = 1 << 21;
-        let step = (self.rows * self.columns / SAMPLE).max(1);
+        let step = (self.rows * self.length / SAMPLE).max(1);
         let mut counts = Counts::new();
         let mut row = Vec::new();
         for placement in (0..self.rows).step_by(step) {
@@ -252,12 +255,12 @@ impl Results<'_> {
     fn read(&self, rows: Range<usize>, out: &mut Vec<u8>) {
         const TASK: usize = 64;
         let from = out.len();
-        out.resize(from + rows.len() * self.columns, DRAWN);
+        out.resize(from + rows.len() * self.length, DRAWN);
         out[from..]
-            .par_chunks_mut(TASK * self.columns)
+            .par_chunks_mut(TASK * self.length)
             .enumerate()
             .for_each(|(task, out)| {
-                for (row, out) in out.chunks_exact_mut(self.columns).enumerate() {
+                for (row, out) in out.chunks_exact_mut(self.length).enumerate() {
                     self.read_row(rows.start + task * TASK + row, out);
                 }
             });
@@ -273,6 +276,7 @@ impl Results<'_> {
         let white_over = archers & !goal(Player::White) == 0;
         let mut set = (1_u32 << black.archers) - 1;
         let mut last = DRAWN;
+        let (out, filling) = out.split_at_mut(self.columns);
         for cells in out.chunks_exact_mut(black.patterns()) {
             let enemy = expand(set, &places);
             let over = white_over || enemy & !goal(Player::Black) == 0;
@@ -290,5 +294,6 @@ impl Results<'_> {
             }
             set = next(set);
         }
+        filling.fill(last);
     }
 }
