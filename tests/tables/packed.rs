@@ -1,17 +1,15 @@
 //! Packed results: equal to the tables they are made from, damaged, and enough to win.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jarmo::agent::{Agent, EndgameAgent, Limit, RandomAgent, Request};
-use jarmo::game::{Game, Proven, Verdict};
+use jarmo::game::{Game, Mask, Proven, Verdict};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::random::{Stream, stream};
 use jarmo::tables::{
-    BuildSettings, Endgames, HasEndgames, PackProgress, Tables, build, pack, random_position,
-    verify,
+    BuildSettings, Endgames, PackProgress, Tables, build, pack, random_position, verify,
 };
 
 /// Tables up to a force, and the same packed, in two folders; whole tables up to `distances`.
@@ -161,10 +159,8 @@ fn near_the_limit_on_the_length_only_draws_are_known() {
     let both = Both::new(4, 0);
     let game = Jarmo::standard();
     let at = |text: &str, ply: u32| {
-        let mut position = game.parse_position(&text.replace(" 0", "")).ok();
-        let _ = &mut position;
-        game.parse_position(&format!("{} {ply}", text.trim_end_matches(" 0")))
-            .unwrap()
+        let start = text.strip_suffix(" 0").unwrap();
+        game.parse_position(&format!("{start} {ply}")).unwrap()
     };
     let won = "5/b4/4b/5/2w1w w - - 0"; // in 23 plies
     let known = |ply| Endgames::known(&both.packed, &game, &at(won, ply));
@@ -181,7 +177,7 @@ fn near_the_limit_on_the_length_only_draws_are_known() {
     );
     for ply in [0, 200 - 24] {
         let position = at(won, ply);
-        for action in jarmo::game::Mask::iter(game.legal(&position)) {
+        for action in game.legal(&position).iter() {
             let exact = both.exact.after(&game, &position, action);
             let packed = both.packed.after(&game, &position, action);
             assert_eq!(packed.verdict, exact.verdict);
@@ -259,21 +255,4 @@ fn choose(
         memory: None,
     }];
     agent.choose(&mut requests).remove(0).action
-}
-
-#[test]
-fn self_play_refuses_results_without_distances() {
-    let both = Both::new(3, 0);
-    let folder = both.folder.path().join("packed");
-    let settings = jarmo::selfplay::SelfPlaySettings {
-        tables: folder.clone(),
-        ..Default::default()
-    };
-    let error = settings
-        .open_tables(&Jarmo::standard())
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(error.contains("have no distances"), "{error}");
-    assert!(Jarmo::standard().open_endgames(Path::new(&folder)).is_ok());
 }
