@@ -17,7 +17,6 @@ use play::lang::Language;
 use play::session::{Session, Share};
 use play::specs::Store;
 use play::tui::App;
-use play::words;
 use predicates::prelude::*;
 use predicates::str::contains;
 use ratatui::Terminal;
@@ -137,9 +136,6 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
     assert_eq!(one.certain, session.known(0));
     assert_eq!(one.thrown, Some(true));
     assert_eq!(analysis::thrown_away(&session.assessments()), Some([1, 0]));
-    let notes = words::notes(Language::En.texts(), &session);
-    let thrown = "Results thrown away, by the tables: 1 by White, 0 by Black";
-    assert!(notes.iter().any(|note| note == thrown), "{notes:?}");
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
     assert_eq!(
         annotated["analysis"]["thrown"],
