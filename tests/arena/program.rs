@@ -104,7 +104,15 @@ fn tables_count_the_results_that_agents_throw_away() {
     let mut build = Command::cargo_bin("jarmo").unwrap();
     build.args(["tables", "build", "--force", "4", "--out", tables]);
     build.assert().success();
-    let games = format!("random tables:{tables} --games 20 --nodes 4 --tables {tables}");
+    // White wins in 23 plies, and in 1.
+    let positions = ["5/b4/4b/5/2w1w w - - 0", "5/2w2/5/2b2/5 w - - 0"];
+    let line =
+        |position| format!("{{\"game\":\"jarmo\",\"position\":\"{position}\",\"moves\":[]}}\n");
+    let openings = folder.path().join("openings.jsonl");
+    fs::write(&openings, positions.map(line).concat()).unwrap();
+    let openings = openings.to_str().unwrap();
+    let games =
+        format!("random tables:{tables} --games 20 --openings {openings} --tables {tables}");
     let report = json(arena(&games));
     assert_eq!(report["judged"], true);
     let count = |list: &Value, what: &str| -> u64 {
