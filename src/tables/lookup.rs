@@ -218,7 +218,7 @@ impl Tables {
                         return Some(Place::Known(Proven::over(verdict)));
                     }
                     Player::White => packed.verdict(layer, &placement)?,
-                    Player::Black => self.from_successors(&placement)?,
+                    Player::Black => self.result_of_successors(&placement)?,
                 };
                 Some(Place::Known(Proven {
                     verdict,
@@ -229,7 +229,7 @@ impl Tables {
     }
 
     /// The result for the player to move, from the results of the successors.
-    fn from_successors(&self, placement: &Placement) -> Option<Verdict> {
+    fn result_of_successors(&self, placement: &Placement) -> Option<Verdict> {
         let position = placement.position();
         let mut best = Verdict::Loss;
         for action in self.game.legal(&position).iter() {

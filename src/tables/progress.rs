@@ -161,7 +161,7 @@ impl Search<'_> {
             if (near & !reached).is_empty() {
                 break; // not every circle of this board leads to the goal row
             }
-            reached = reached | near;
+            reached |= near;
             outside = outside & !reached;
         }
         sum

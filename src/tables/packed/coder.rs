@@ -117,7 +117,7 @@ impl Model {
                     words.push(*state as u16);
                     *state >>= 16;
                 }
-                *state = (*state / frequency << BITS) + *state % frequency + start;
+                *state = ((*state / frequency) << BITS) + *state % frequency + start;
             }
         }
         let states = states.iter().flat_map(|state| state.to_le_bytes());
