@@ -35,6 +35,8 @@ pub struct Assessment {
     pub lost: Option<f32>,
     /// `?!`, `?`, `??`, or empty.
     pub mark: &'static str,
+    /// Whether the move made the result with best play worse; `None` without exact tables of the position.
+    pub thrown: Option<bool>,
 }
 
 /// Assesses every move of a session's game; values are missing where no position was evaluated yet.
@@ -60,9 +62,34 @@ pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
             best,
             lost,
             mark: lost.map_or("", mark),
+            thrown: thrown(session, place, played.player),
         }
     });
     assessments.collect()
+}
+
+/// Whether the exact result after the move at a place is worse for its player than before.
+fn thrown(session: &Session, place: usize, player: Player) -> Option<bool> {
+    let before = session.known(place)?.verdict;
+    let outcome = session.table().outcome(place + 1);
+    let after = match outcome {
+        Some(outcome) => outcome.verdict(Player::White),
+        None => session.known(place + 1)?.verdict,
+    };
+    Some(match player {
+        Player::White => after < before,
+        Player::Black => after > before,
+    })
+}
+
+/// The results that White and Black threw away, according to exact tables; `None` if the tables hold no
+/// position of the game.
+pub fn thrown_away(assessments: &[Assessment]) -> Option<[usize; 2]> {
+    assessments.iter().find_map(|one| one.thrown)?;
+    Some(Player::BOTH.map(|player| {
+        let thrown = |one: &&Assessment| one.player == player && one.thrown == Some(true);
+        assessments.iter().filter(thrown).count()
+    }))
 }
 
 fn mark(lost: f32) -> &'static str {
@@ -93,9 +120,12 @@ pub fn annotated(session: &Session) -> String {
     };
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
+    let moves = session.assessments();
+    let thrown = thrown_away(&moves).map(|[white, black]| json!({"white": white, "black": black}));
     record["analysis"] = json!({
         "agent": agent.to_string(),
-        "moves": session.assessments(),
+        "moves": moves,
+        "thrown": thrown,
     });
     record.to_string()
 }

@@ -1,6 +1,7 @@
 //! Sentences about a session, shared by the front ends.
 
 use crate::agents::Level;
+use crate::analysis::thrown_away;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
 use crate::thought::{Idea, winner};
@@ -108,6 +109,10 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         });
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
+    if let Some(thrown) = thrown_away(&assessments) {
+        let [white, black] = thrown.map(|count| count.to_string());
+        notes.push(texts.fill("thrown", &[("white", &white), ("black", &black)]));
+    }
     let place = session.table().cursor().checked_sub(1);
     let assessment = place.and_then(|place| assessments.get(place));
     if let Some(one) = assessment.filter(|one| !one.mark.is_empty()) {

@@ -102,7 +102,7 @@ impl Exam {
     /// Draws random positions that are not over: equally many of each force in the tables, with uniform
     /// placements.
     pub fn random(game: &Jarmo, tables: &Tables, positions: usize, seed: u64) -> Exam {
-        let layers: Vec<_> = tables.layers().map(|(layer, _)| layer).collect();
+        let layers: Vec<_> = tables.layers().collect();
         let mut stream = stream(seed, 0);
         let mut exam = Exam::default();
         // Draws of finished games do not count.

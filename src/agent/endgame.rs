@@ -6,12 +6,12 @@ use rand::Rng;
 
 use super::{Agent, Candidate, Choice, Request};
 use crate::eval::Value;
-use crate::game::{Action, Game, Mask, Proven};
+use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
 use crate::tables::Endgames;
 
 /// Plays positions inside exact tables perfectly: quick wins, slow losses, and equally good actions at
-/// random. Another agent plays all other positions.
+/// random. Without distances it wins by [`Endgames::way_forward`]. Another agent plays all other positions.
 pub struct EndgameAgent<G: Game> {
     game: G,
     name: String,
@@ -47,8 +47,23 @@ impl<G: Game> EndgameAgent<G> {
         let rank = |candidate: &Candidate| candidate.proven.map(Proven::preference);
         candidates.sort_by_key(|candidate| std::cmp::Reverse(rank(candidate)));
         let best = rank(&candidates[0]);
-        let ties = candidates.iter().take_while(|one| rank(one) == best);
-        let chosen = below(stream.next_u64(), ties.count() as u32) as usize;
+        let ties = candidates
+            .iter()
+            .take_while(|one| rank(one) == best)
+            .count();
+        let won = candidates[0]
+            .proven
+            .filter(|proven| proven.verdict == Verdict::Win);
+        let chosen = if won.is_some_and(|proven| proven.plies.is_none()) {
+            let winning: Vec<Action> = candidates[..ties].iter().map(|one| one.action).collect();
+            let action = self
+                .tables
+                .way_forward(&self.game, position, &winning, stream);
+            let found = winning.iter().position(|&one| one == action);
+            found.expect("the way forward keeps the win")
+        } else {
+            below(stream.next_u64(), ties as u32) as usize
+        };
         candidates.swap(0, chosen);
         candidates[0].policy = 1.0;
         Some(Choice {

@@ -6,6 +6,7 @@
 
 mod checkpoints;
 mod ladder;
+mod mistakes;
 mod opening;
 mod plan;
 mod rating;
@@ -22,6 +23,7 @@ mod tournament;
 
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
+pub use mistakes::{AtForce, Decisions, MistakeRow, Mistakes, PlyRange};
 pub use opening::{OpeningError, Openings};
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
 pub use read::read_results;

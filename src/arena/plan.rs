@@ -1,5 +1,7 @@
 //! Sets up the games of a tournament, writes their records, and matches records with games.
 
+use std::sync::Arc;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
@@ -10,6 +12,7 @@ use crate::env::positions;
 use crate::game::{Game, Player, shorten};
 use crate::random::stream;
 use crate::record::{ArenaMark, FORMAT, GameRecord};
+use crate::tables::Endgames;
 
 /// The data from which games are set up and recorded.
 pub(super) struct GamePlan<'a, G: Game> {
@@ -18,6 +21,7 @@ pub(super) struct GamePlan<'a, G: Game> {
     pub settings: Settings,
     pub bouts: Vec<(usize, usize)>, // the two agents of each, as indices into `names`
     pub names: Vec<String>,
+    pub judge: Option<Arc<dyn Endgames<G>>>,
 }
 
 impl<G: Game> GamePlan<'_, G> {

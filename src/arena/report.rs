@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use super::mistakes::{MistakeRow, Mistakes};
 use super::rating::{Estimate, Fit};
 use super::sprt::PairCounts;
 use super::standings::{Anchor, BoutTally, Checkpoint, Conditions, Results, SprtState, Standings};
@@ -61,6 +62,8 @@ pub struct AgentRow {
     pub as_black: Results,
     /// The mean score difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
+    /// The results it threw away; `None` unless exact tables judge.
+    pub mistakes: Option<MistakeRow>,
 }
 
 /// The results of two agents against each other, for the first of them.
@@ -135,7 +138,7 @@ impl Report {
     pub fn to_csv(&self) -> String {
         let mut csv = "agent,run,step,elo,elo_low,elo_high,games,wins,draws,losses,score,\
             white_wins,white_draws,white_losses,black_wins,black_draws,black_losses,\
-            mean_difference\n"
+            mean_difference,mistakes_per_game\n"
             .to_owned();
         for row in &self.agents {
             let (low, high) = row.rating.interval();
@@ -149,9 +152,13 @@ impl Report {
             let difference = row
                 .mean_difference
                 .map_or(String::new(), |mean| format!("{mean:.3}"));
+            let mistakes = row.mistakes.as_ref();
+            let mistakes = mistakes.map_or(String::new(), |mistakes| {
+                format!("{:.3}", mistakes.per_game)
+            });
             writeln!(
                 csv,
-                "{},{run},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference}",
+                "{},{run},{step},{:.1},{low:.1},{high:.1},{},{},{},{},{:.4},{},{},{},{},{},{},{difference},{mistakes}",
                 quoted(&row.name),
                 row.rating.elo,
                 all.games(),
@@ -179,15 +186,18 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
     let rating = fit.rating(agent, fixed);
     let mut by_side = [Results::default(); 2];
     let (mut difference, mut scored_games) = (0, 0);
+    let mut mistakes = Mistakes::default();
     for tally in &standings.tallies {
         if tally.first == agent {
             by_side[0].merge(tally.by_side[0]);
             by_side[1].merge(tally.by_side[1]);
             difference += tally.score_difference;
+            mistakes.merge(&tally.mistakes[0]);
         } else if tally.second == agent {
             by_side[0].merge(tally.by_side[1].flip());
             by_side[1].merge(tally.by_side[0].flip());
             difference -= tally.score_difference;
+            mistakes.merge(&tally.mistakes[1]);
         } else {
             continue;
         }
@@ -206,6 +216,10 @@ fn agent_row(standings: &Standings, fit: &Fit, agent: usize) -> AgentRow {
         as_white: by_side[0],
         as_black: by_side[1],
         mean_difference: mean(difference, scored_games),
+        mistakes: standings
+            .conditions
+            .judged
+            .then(|| MistakeRow::new(&mistakes, results.games())),
     }
 }
 

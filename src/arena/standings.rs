@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use super::mistakes::Mistakes;
 use super::rating::{Bout, Cluster, Fit};
 use super::schedule::Pairing;
 use super::sprt::{Decision, PairCounts, Sprt};
@@ -38,6 +39,8 @@ pub struct PairResult {
     pub outcomes: [Outcome; 2],
     /// A hash of all moves, to recognise repeated pairs.
     pub fingerprint: u64,
+    /// The results that the first and the second agent threw away, where exact tables judge.
+    pub mistakes: [Mistakes; 2],
 }
 
 /// Wins, draws and losses.
@@ -101,6 +104,7 @@ pub(super) struct BoutTally {
     pub score_difference: i64, // sum over games, where games have points
     pub scored_games: u32,
     pub truncated: u32,
+    pub mistakes: [Mistakes; 2], // of the first and the second agent
     clusters: Vec<Cluster>,
     cluster_of: HashMap<u64, usize>, // by fingerprint
 }
@@ -116,6 +120,9 @@ impl BoutTally {
             self.score_difference += i64::from(outcome.score_difference(side));
             self.scored_games += u32::from(outcome.score.is_some());
             self.truncated += u32::from(outcome.truncated);
+        }
+        for (all, more) in self.mistakes.iter_mut().zip(&pair.mistakes) {
+            all.merge(more);
         }
         let fresh = self.clusters.len();
         let cluster = *self.cluster_of.entry(pair.fingerprint).or_insert(fresh);
@@ -222,6 +229,8 @@ pub struct Conditions {
     pub nodes: Option<u64>,
     /// Milliseconds per move, if the same for all agents.
     pub movetime_ms: Option<u64>,
+    /// Whether exact tables judge the decisions.
+    pub judged: bool,
 }
 
 /// The results of a tournament so far. Only whole pairs count.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::mistakes::{AtForce, Decisions, PlyRange};
 use super::report::{AgentRow, MatchRow, Report};
 use super::sprt::Decision;
 use super::standings::Results;
@@ -11,6 +12,9 @@ const NARROWEST_NAME: usize = 12;
 
 /// The width of the agents' table without the name.
 const AGENT_COLUMNS: usize = 64;
+
+/// The width of the table of mistakes without the name.
+const MISTAKE_COLUMNS: usize = 31;
 
 /// The width of the matches' table without the two names.
 const MATCH_COLUMNS: usize = 48;
@@ -54,8 +58,56 @@ impl Report {
         text.push('\n');
         text.push_str(&self.matches_table(width));
         text.push('\n');
+        text.push_str(&self.mistakes_table(width));
         for note in self.notes() {
             text.push_str(&note);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The results that every agent threw away, by ply and by force; empty unless exact tables judge.
+    fn mistakes_table(&self, width: usize) -> String {
+        let names = self.agents.iter().map(|row| row.name.chars().count());
+        let room = name_room(names, width.saturating_sub(MISTAKE_COLUMNS));
+        let mut text = String::new();
+        for row in &self.agents {
+            let Some(mistakes) = &row.mistakes else {
+                continue;
+            };
+            if text.is_empty() {
+                let header = ("results thrown away", "per game", "mistakes", "decisions");
+                let (what, per_game, count, known) = header;
+                let room = room.max(what.len());
+                let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
+            }
+            let room = room.max("results thrown away".len());
+            let mut line = |what: &str, per_game: f64, decisions: Decisions| {
+                let Decisions { known, mistakes } = decisions;
+                let _ = writeln!(
+                    text,
+                    "   {what:<room$} {per_game:>8.3} {mistakes:>8} {known:>9}"
+                );
+            };
+            line(&shortened(&row.name, room), mistakes.per_game, mistakes.all);
+            let games = f64::from(row.games.max(1));
+            let mut part = |what: String, decisions: Decisions| {
+                line(&what, f64::from(decisions.mistakes) / games, decisions);
+            };
+            for PlyRange {
+                from,
+                to,
+                decisions,
+            } in &mistakes.by_ply
+            {
+                let to = to.map_or_else(|| "on".to_owned(), |to| format!("to {to}"));
+                part(format!("  from ply {from} {to}"), *decisions);
+            }
+            for AtForce { force, decisions } in &mistakes.by_force {
+                part(format!("  at force {force}"), *decisions);
+            }
+        }
+        if !text.is_empty() {
             text.push('\n');
         }
         text
@@ -115,6 +167,12 @@ impl Report {
                 "Repeated move for move and counted once in ±: {}.",
                 counted(self.repeated_pairs, "pair")
             ));
+        }
+        if self.conditions.judged {
+            notes.push(
+                "Thrown away: a win that became a draw or loss, a draw that became a loss, by the tables."
+                    .into(),
+            );
         }
         if let Some(state) = &self.sprt {
             let test = state.test;

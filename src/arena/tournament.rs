@@ -2,10 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::mistakes::{self, Mistakes};
 use super::opening::Openings;
 use super::plan::GamePlan;
 use super::runner::{self, ArenaGame, Budget, Team};
@@ -14,6 +16,7 @@ use super::sprt::{Decision, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
 use crate::game::{Game, Player, shorten};
 use crate::record::{GameRecord, RecordError};
+use crate::tables::Endgames;
 
 /// How a tournament is played.
 #[derive(Clone, Debug)]
@@ -88,10 +91,16 @@ pub struct Tournament<'a, G: Game> {
     played: PlayedGames,
 }
 
+/// A finished game, and the mistakes of White and Black.
+struct Judged {
+    game: ArenaGame,
+    mistakes: [Mistakes; 2],
+}
+
 /// The games played so far.
 struct PlayedGames {
     standings: Standings,
-    halves: HashMap<(usize, u32), ArenaGame>, // first games of their pairs to end
+    halves: HashMap<(usize, u32), Judged>, // first games of their pairs to end
     done: HashSet<GameId>,
 }
 
@@ -137,6 +146,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             openings: openings.source().to_owned(),
             nodes: settings.budget.nodes,
             movetime_ms: settings.budget.movetime_ms(),
+            judged: false,
         };
         let (anchor, sprt) = (settings.anchor.clone(), settings.sprt);
         Ok(Tournament {
@@ -149,6 +159,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                     .map(|entrant| entrant.name.clone())
                     .collect(),
                 settings,
+                judge: None,
             },
             played: PlayedGames {
                 standings: Standings::new(entrants, conditions, anchor, sprt),
@@ -156,6 +167,14 @@ impl<'a, G: Game> Tournament<'a, G> {
                 done: HashSet::new(),
             },
         })
+    }
+
+    /// Counts the results that every agent throws away, according to exact tables.
+    #[must_use]
+    pub fn judged_by(mut self, tables: Arc<dyn Endgames<G>>) -> Self {
+        self.plan.judge = Some(tables);
+        self.played.standings.conditions.judged = true;
+        self
     }
 
     /// The results so far.
@@ -174,7 +193,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                 ))
             })?;
             if let Some(finished) = finished {
-                self.played.add(finished);
+                self.played.add(self.plan.judge(finished));
             }
         }
         Ok(())
@@ -212,7 +231,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                 && failure.is_none()
             {
                 failure = observer.game(&plan.record(&finished)).err();
-                played.add(finished);
+                played.add(plan.judge(finished));
             }
             observer.standings(&played.standings);
             if failure.is_some() || played.decided() {
@@ -234,6 +253,17 @@ impl<'a, G: Game> Tournament<'a, G> {
     }
 }
 
+impl<G: Game> GamePlan<'_, G> {
+    fn judge(&self, game: ArenaGame) -> Judged {
+        let opening = self.openings.of_pair(game.id.pair);
+        let mistakes = match &self.judge {
+            Some(tables) => mistakes::of_game(self.game, tables, opening, &game),
+            None => Default::default(),
+        };
+        Judged { game, mistakes }
+    }
+}
+
 impl PlayedGames {
     fn decided(&self) -> bool {
         self.standings
@@ -242,8 +272,8 @@ impl PlayedGames {
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
-    fn add(&mut self, finished: ArenaGame) {
-        let id = finished.id;
+    fn add(&mut self, finished: Judged) {
+        let id = finished.game.id;
         if !self.done.insert(id) {
             return;
         }
@@ -256,9 +286,15 @@ impl PlayedGames {
                     Player::White => (finished, partner),
                     Player::Black => (partner, finished),
                 };
+                // The first agent is White in the first of the two games and Black in the second.
+                let mut mistakes = white.mistakes;
+                mistakes[0].merge(&black.mistakes[1]);
+                mistakes[1].merge(&black.mistakes[0]);
+                let (white, black) = (&white.game, &black.game);
                 let result = PairResult {
                     outcomes: [white.outcome, black.outcome],
-                    fingerprint: fingerprint(&[&white, &black]),
+                    fingerprint: fingerprint(&[white, black]),
+                    mistakes,
                 };
                 self.standings.add(id.bout, id.pair, result);
             }

@@ -25,7 +25,7 @@ pub struct LookupSpeed {
 pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
     tables
         .layers()
-        .map(|(layer, _)| {
+        .map(|layer| {
             let mut stream = stream(seed, layer.force().into());
             let positions: Vec<_> = (0..lookups)
                 .map(|_| random_position(layer, &mut stream))

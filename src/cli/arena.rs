@@ -78,6 +78,9 @@ pub(super) struct Args {
     /// by ELO1, with an error probability of about 5 % each
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
+    /// Exact tables or packed results: count the results that each agent throws away, by ply and force
+    #[arg(long, value_name = "DIR")]
+    tables: Option<PathBuf>,
     /// Write the result to standard output as JSON
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -231,6 +234,11 @@ impl GameTask for ArenaTask<'_> {
         let openings = args.openings(&game)?;
         let mut tournament =
             Tournament::new(&game, entrants, &openings, args.settings()).map_err(Failure::usage)?;
+        if let Some(folder) = &args.tables {
+            let tables = game.open_endgames(folder);
+            let wrong = |error| Failure::new(format!("--tables: {error}"));
+            tournament = tournament.judged_by(tables.map_err(wrong)?);
+        }
         let teams = args.teams(&game, &specs)?;
         let (file, records) = args.records()?;
         tournament.restore(&records).map_err(Failure::new)?;

@@ -16,8 +16,8 @@ use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::numbers::{NumberRange, SEED};
 use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo::tables::{
-    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, Tables, build,
-    shuttle_effect, verify,
+    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, Tables,
+    build, pack, shuttle_effect, verify,
 };
 
 /// Archers and marks of a layer of tables.
@@ -37,6 +37,8 @@ const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
+    /// Compress tables to the results without distances, in a twentieth of the space
+    Pack(PackArgs),
     /// Check tables: every byte, random positions against their successors, and games played out
     Verify(VerifyArgs),
     /// Print the exact results of a position and of its actions
@@ -69,6 +71,22 @@ pub(super) struct BuildArgs {
     /// Save the unfinished layer every this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = seconds)]
     save_every: Duration,
+}
+
+#[derive(clap::Args)]
+pub(super) struct PackArgs {
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: SolvedGameArgs,
+    /// The directory of the packed results; sound ones that are already there are kept
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Copy whole tables up to this force, so that wins need no search there; 0 for none
+    #[arg(long, value_name = "F", default_value_t = 7)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_FORCE)))]
+    distances: u32,
 }
 
 #[derive(clap::Args)]
@@ -160,6 +178,7 @@ pub(super) struct StatsArgs {
 pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Build(args) => run_build(&args),
+        Command::Pack(args) => run_pack(&args),
         Command::Verify(args) => run_verify(&args),
         Command::Probe(args) => run_probe(&args),
         Command::Openings(args) => run_openings(&args),
@@ -211,6 +230,33 @@ fn run_build(args: &BuildArgs) -> CommandResult {
         }
     };
     build(&game, &args.out, settings, &mut tell).map_err(Failure::new)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_pack(args: &PackArgs) -> CommandResult {
+    let game = args.game.jarmo()?;
+    let mut shown = Instant::now();
+    let mut tell = |progress| match progress {
+        PackProgress::Kept { force } => eprintln!("force {force}: already there"),
+        PackProgress::Copied { force } => eprintln!("force {force}: copied, with distances"),
+        PackProgress::Working { force, done } => {
+            if shown.elapsed() >= Duration::from_secs(1) {
+                shown = Instant::now();
+                eprintln!("force {force}: {:.0} %", 100.0 * done);
+            }
+        }
+        PackProgress::Packed {
+            force,
+            positions,
+            bytes,
+            took,
+        } => eprintln!(
+            "force {force}: {positions} positions in {bytes} bytes, {:.3} bits each, {:.1} s",
+            8.0 * bytes as f64 / positions as f64,
+            took.as_secs_f64()
+        ),
+    };
+    pack(&game, &args.tables, &args.out, args.distances, &mut tell).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }
 

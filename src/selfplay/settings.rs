@@ -1,5 +1,6 @@
 //! Settings of self-play.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,9 +62,18 @@ impl SelfPlaySettings {
             return Ok(None);
         }
         let opened = game.open_endgames(&self.tables);
-        let folder = self.tables.display();
-        opened
-            .map(Some)
-            .map_err(|error| SelfPlayError(format!("selfplay.tables = {folder}: {error}")))
+        let wrong = |problem: &dyn Display| {
+            SelfPlayError(format!(
+                "selfplay.tables = {}: {problem}",
+                self.tables.display()
+            ))
+        };
+        let tables = opened.map_err(|error| wrong(&error))?;
+        if !tables.has_distances() {
+            return Err(wrong(
+                &"packed results have no distances, which self-play needs to end a game; give it tables",
+            ));
+        }
+        Ok(Some(tables))
     }
 }

@@ -157,7 +157,7 @@ pub fn build(
         };
         done.push(bytes);
     }
-    Ok(Tables::from_layers(owner, done))
+    Ok(Tables::from_layers(game, done))
 }
 
 /// Accepts a missing or damaged file, which is built again; any other problem ends the build.

@@ -10,13 +10,13 @@ use super::file::TableFileError;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::verify::random_position;
-use crate::game::{Action, Game, Outcome, Player, Proven};
+use crate::game::{Action, Game, Outcome, Player, Proven, Verdict};
 use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use crate::random::{Stream, below};
 
 /// Exact results of some positions of a game.
 ///
-/// If a position is known, so are all positions that can follow it, except finished ones.
+/// If a position is known, [`Endgames::after`] knows all its actions.
 pub trait Endgames<G: Game>: Send + Sync {
     /// The result under best play for the player to move in a position that is not over, with the plies
     /// until a win or loss; `None` if it is not known.
@@ -31,6 +31,26 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// The end of the game under best play: quickest wins, slowest losses. `None` if the position is not
     /// known, or if rules that the tables ignore could change a win. The position must not be over.
     fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
+
+    /// The force of a position: what is left on the board, at most [`MOST_FORCE`](super::index::MOST_FORCE).
+    fn force(&self, position: &G::Position) -> u32;
+
+    /// Whether won and lost positions have their plies. Packed results have none.
+    fn has_distances(&self) -> bool {
+        true
+    }
+
+    /// Which of the actions that keep a win to take if their plies are not known, so that the win comes
+    /// closer.
+    fn way_forward(
+        &self,
+        _game: &G,
+        _position: &G::Position,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action {
+        winning[below(stream.next_u64(), winning.len() as u32) as usize]
+    }
 
     /// A random position that is known or over. All forces are equally likely, and all placements of
     /// a force.
@@ -91,7 +111,39 @@ pub enum EndgameError {
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
         let proven = self.proven(position)?;
-        Some(within_limit(game, position, proven))
+        self.within_limit(game, position, proven)
+    }
+
+    fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
+        let mover = position.to_move();
+        let mut next = *position;
+        game.play(&mut next, action);
+        if let Some(outcome) = game.outcome(&next) {
+            return Proven::over(outcome.verdict(mover)).before();
+        }
+        let proven = self.proven(&next);
+        let proven = proven.expect("successors of known positions are known");
+        // Without plies: `known` left enough of them.
+        cut_off(game, &next, proven).flip().before()
+    }
+
+    fn force(&self, position: &JarmoPosition) -> u32 {
+        position.force()
+    }
+
+    fn has_distances(&self) -> bool {
+        self.layers()
+            .all(|layer| self.packed(layer.force()).is_none())
+    }
+
+    fn way_forward(
+        &self,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action {
+        Tables::way_forward(self, game, position, winning, stream)
     }
 
     fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
@@ -100,16 +152,18 @@ impl Endgames<Jarmo> for Tables {
         for positions in positions.chunks(AT_ONCE) {
             let found = &mut found[..positions.len()];
             self.proven_all(positions, found);
-            out.extend(positions.iter().zip(found).map(|(position, proven)| {
-                let proven = (*proven)?;
-                Some(within_limit(game, position, proven))
-            }));
+            out.extend(
+                positions
+                    .iter()
+                    .zip(found)
+                    .map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
+            );
         }
     }
 
     fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
         let Proven { verdict, plies } = self.known(game, position)?;
-        if shuttles(position) {
+        if shuttles(position) || plies.is_none() && verdict != Verdict::Draw {
             return None;
         }
         let Some(plies) = plies else {
@@ -139,7 +193,7 @@ impl Endgames<Jarmo> for Tables {
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
         let layers = self.force() - LEAST_FORCE + 1;
         let number = below(stream.next_u64(), layers) as usize;
-        let (layer, _) = self
+        let layer = self
             .layers()
             .nth(number)
             .expect("the number is below `layers`");
@@ -147,8 +201,25 @@ impl Endgames<Jarmo> for Tables {
     }
 }
 
-/// The result under the limit on the length of the game.
-fn within_limit(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
+impl Tables {
+    /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
+    /// is so close that it could matter, here or after one action.
+    fn within_limit(
+        &self,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        proven: Proven,
+    ) -> Option<Proven> {
+        let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
+        match game.plies_left(position) {
+            Some(left) if decided && left <= self.longest(position.force()) => None,
+            _ => Some(cut_off(game, position, proven)),
+        }
+    }
+}
+
+/// The result under the limit on the length of the game, if the plies are known.
+fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
     match (game.plies_left(position), proven.plies) {
         // The loser reaches the limit, and the game is drawn.
         (Some(left), Some(plies)) if plies > left => Proven::DRAW,

@@ -62,6 +62,24 @@ impl Owner {
         out
     }
 
+    /// Refuses a file that was made for other rules or another board.
+    pub(super) fn check(self, rules: u32, board: u64) -> Result<(), Problem> {
+        if rules != self.rules {
+            return Err(Problem::Other(format!(
+                "was built for version {rules} of the rules, this build has version {}; use another directory",
+                self.rules
+            )));
+        }
+        if board != self.board {
+            return Err(Problem::Other(format!(
+                "was built for another board (digest {board:016x}, expected {:016x}); pass that board's file \
+                 with --board, or use another directory",
+                self.board
+            )));
+        }
+        Ok(())
+    }
+
     /// The owner of this game's tables.
     pub fn of(game: &Jarmo) -> Owner {
         Owner {
@@ -103,6 +121,9 @@ pub enum Problem {
     /// Its contents were damaged after it was written.
     #[error("{0}; rebuild it with `jarmo tables build`")]
     Damaged(String),
+    /// A file of packed results is missing or damaged, or has another format version.
+    #[error("{0}; pack it again with `jarmo tables pack`")]
+    Repack(String),
 }
 
 impl TableFileError {
@@ -196,21 +217,7 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(), Problem> {
     if long(64) != xxh3_64(&header[..64]) {
         return damaged("has a damaged header");
     }
-    if short(12) != owner.rules {
-        return Err(Problem::Other(format!(
-            "was built for version {} of the rules, this build has version {}; use another directory",
-            short(12),
-            owner.rules
-        )));
-    }
-    if long(16) != owner.board {
-        return Err(Problem::Other(format!(
-            "was built for another board (digest {:016x}, expected {:016x}); pass that board's file \
-             with --board, or use another directory",
-            long(16),
-            owner.board
-        )));
-    }
+    owner.check(short(12), long(16))?;
     if short(28) != FINISHED {
         return damaged("holds an unfinished layer");
     }
@@ -262,6 +269,11 @@ pub fn seal_finished(
     file.write_all(&header).map_err(failed)?;
     file.sync_all().map_err(failed)?;
     rename(&unfinished, &finished_path(folder, layer.force())).map_err(failed)
+}
+
+/// The checksum that the header of a mapped table has for its positions' bytes.
+pub fn checksum_of(table: &[u8]) -> u64 {
+    u64::from_le_bytes(table[48..56].try_into().expect("eight bytes"))
 }
 
 fn checksum(bytes: &[u8]) -> u64 {

@@ -5,19 +5,52 @@ use std::path::Path;
 use super::code;
 use super::file::{Bytes, Owner, Problem, TableFileError, finished_path, open_finished};
 use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
-use super::lines::{Blockable, Lines};
+use super::lines::{Blockable, Lines, is_over, score_difference};
+use super::packed::{PackedLayer, packed_path};
 use super::solve::{Layers, Pages, Solver};
-use crate::game::{Action, Game, Mask, Proven};
+use crate::game::{Action, Game, Mask, Player, Proven, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
 
 /// The exact values of all positions up to a force, for one board.
 ///
 /// The values are those of jarmo *without the shuttle rule and without a limit on the length of a game*;
 /// a position's shuttles and ply are ignored.
+///
+/// A force has a table with distances, or packed results without.
 #[derive(Debug)]
 pub struct Tables {
-    owner: Owner,
-    layers: Vec<(Layer, Bytes)>,
+    game: Jarmo, // without a limit on the length
+    layers: Vec<Solved>,
+}
+
+/// The solved positions of one force.
+#[derive(Debug)]
+struct Solved {
+    layer: Layer,
+    values: Values,
+}
+
+#[derive(Debug)]
+enum Values {
+    Exact(Bytes),
+    Packed(PackedLayer),
+}
+
+/// Where a value was found.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    Byte(&'a u8), // not read yet
+    Known(Proven),
+}
+
+impl Place<'_> {
+    #[inline]
+    fn read(self) -> Proven {
+        match self {
+            Place::Byte(&byte) => code::proven(byte),
+            Place::Known(proven) => proven,
+        }
+    }
 }
 
 /// An action and its exact value.
@@ -33,24 +66,33 @@ pub struct ActionValue {
 pub(super) const AT_ONCE: usize = 64;
 
 impl Tables {
-    /// Opens a directory of tables and verifies all checksums.
+    /// Opens a directory of tables or packed results and verifies all checksums. Of a force that has both,
+    /// the table is taken.
     pub fn open(game: &Jarmo, folder: &Path) -> Result<Tables, TableFileError> {
         let owner = Owner::of(game);
-        let highest = (LEAST_FORCE..=MOST_FORCE)
-            .rev()
-            .find(|&force| finished_path(folder, force).exists())
-            .unwrap_or(LEAST_FORCE);
+        let has = |force| {
+            let packed = !finished_path(folder, force).exists();
+            (!packed || packed_path(folder, force).exists()).then_some(packed)
+        };
         if !folder.is_dir() {
             return Err(TableFileError::new(folder, Problem::Missing));
         }
+        let highest = (LEAST_FORCE..=MOST_FORCE)
+            .rev()
+            .find(|&force| has(force).is_some())
+            .unwrap_or(LEAST_FORCE);
         let layers = (LEAST_FORCE..=highest)
             .map(|force| {
                 let layer = Layer::new(force);
-                let map = open_finished(folder, owner, &layer)?;
-                Ok((layer, Bytes::Mapped(map)))
+                let values = match has(force) {
+                    Some(true) => Values::Packed(PackedLayer::open(folder, owner, &layer)?),
+                    _ => Values::Exact(Bytes::Mapped(open_finished(folder, owner, &layer)?)),
+                };
+                Ok(Solved { layer, values })
             })
             .collect::<Result<_, TableFileError>>()?;
-        Ok(Tables { owner, layers })
+        let game = game.clone().with_max_plies(0);
+        Ok(Tables { game, layers })
     }
 
     /// Solves all layers up to a force in memory.
@@ -69,22 +111,26 @@ impl Tables {
             solved.unwrap_or_else(|error| panic!("{error}"));
             done.push(Bytes::Owned(pages.into_bytes()));
         }
-        Ok(Tables::from_layers(Owner::of(game), done))
+        Ok(Tables::from_layers(game, done))
     }
 
     /// Tables of finished layers, lowest force first.
-    pub(super) fn from_layers(owner: Owner, layers: Vec<Bytes>) -> Tables {
+    pub(super) fn from_layers(game: &Jarmo, layers: Vec<Bytes>) -> Tables {
         let layers = layers
             .into_iter()
             .zip(LEAST_FORCE..)
-            .map(|(bytes, force)| (Layer::new(force), bytes))
+            .map(|(bytes, force)| Solved {
+                layer: Layer::new(force),
+                values: Values::Exact(bytes),
+            })
             .collect();
-        Tables { owner, layers }
+        let game = game.clone().with_max_plies(0);
+        Tables { game, layers }
     }
 
     /// Whether the tables belong to this game's board and rules.
     pub fn belong_to(&self, game: &Jarmo) -> bool {
-        self.owner == Owner::of(game)
+        Owner::of(&self.game) == Owner::of(game)
     }
 
     /// The highest force in these tables.
@@ -92,17 +138,43 @@ impl Tables {
         LEAST_FORCE + self.layers.len() as u32 - 1
     }
 
-    /// The layers, lowest force first: each layer's index and its bytes, one per position.
-    pub fn layers(&self) -> impl Iterator<Item = (&Layer, &[u8])> {
-        self.layers
-            .iter()
-            .map(|(layer, bytes)| (layer, bytes.get()))
+    /// The layers, lowest force first.
+    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+        self.layers.iter().map(|solved| &solved.layer)
     }
 
-    /// The value for the player to move. `None` outside the tables and where a player has no archer.
+    /// The bytes of a layer, one per position; `None` if the force has packed results or is not solved.
+    pub fn bytes(&self, force: u32) -> Option<&[u8]> {
+        match &self.solved(force)?.values {
+            Values::Exact(bytes) => Some(bytes.get()),
+            Values::Packed(_) => None,
+        }
+    }
+
+    /// The packed results of a force, if it has no table.
+    pub(super) fn packed(&self, force: u32) -> Option<&PackedLayer> {
+        match &self.solved(force)?.values {
+            Values::Exact(_) => None,
+            Values::Packed(packed) => Some(packed),
+        }
+    }
+
+    /// The plies of the longest win or loss among the packed results up to a force.
+    pub(super) fn longest(&self, force: u32) -> u32 {
+        let packed = (LEAST_FORCE..=force).filter_map(|force| self.packed(force));
+        packed.map(PackedLayer::longest).max().unwrap_or(0)
+    }
+
+    #[inline]
+    fn solved(&self, force: u32) -> Option<&Solved> {
+        self.layers.get(force.checked_sub(LEAST_FORCE)? as usize)
+    }
+
+    /// The value for the player to move. `None` outside the tables and where a player has no archer. Packed
+    /// results have no plies, unless the game is over.
     #[inline]
     pub fn proven(&self, position: &JarmoPosition) -> Option<Proven> {
-        self.place(position).map(|&byte| code::proven(byte))
+        self.place(position).map(Place::read)
     }
 
     /// [`Tables::proven`] of many positions. If the tables are larger than the processor's caches this is
@@ -119,19 +191,57 @@ impl Tables {
             }
             // The reads are independent of each other, so the processor overlaps them.
             for (proven, place) in out.iter_mut().zip(&places) {
-                *proven = place.map(|&byte| code::proven(byte));
+                *proven = place.map(Place::read);
             }
         }
     }
 
-    /// The position's byte, if it is in the tables.
+    /// The position's byte or its packed result, if it is in the tables.
     #[inline]
-    fn place(&self, position: &JarmoPosition) -> Option<&u8> {
+    fn place(&self, position: &JarmoPosition) -> Option<Place<'_>> {
         let placement = Placement::of(position);
-        let number = Material::of(&placement).force().checked_sub(LEAST_FORCE)?;
-        let (layer, bytes) = self.layers.get(number as usize)?;
-        let index = layer.index(&placement)?;
-        Some(&bytes.get()[index])
+        let Solved { layer, values } = self.solved(Material::of(&placement).force())?;
+        match values {
+            Values::Exact(bytes) => {
+                let index = layer.index(&placement)?;
+                Some(Place::Byte(&bytes.get()[index]))
+            }
+            Values::Packed(packed) => {
+                layer.block_of(&Material::of(&placement))?;
+                let verdict = match placement.mover {
+                    _ if is_over(&placement) => {
+                        let verdict = match score_difference(&placement) {
+                            1.. => Verdict::Win,
+                            0 => Verdict::Draw,
+                            _ => Verdict::Loss,
+                        };
+                        return Some(Place::Known(Proven::over(verdict)));
+                    }
+                    Player::White => packed.verdict(layer, &placement)?,
+                    Player::Black => self.result_of_successors(&placement)?,
+                };
+                Some(Place::Known(Proven {
+                    verdict,
+                    plies: None,
+                }))
+            }
+        }
+    }
+
+    /// The result for the player to move, from the results of the successors.
+    fn result_of_successors(&self, placement: &Placement) -> Option<Verdict> {
+        let position = placement.position();
+        let mut best = Verdict::Loss;
+        for action in self.game.legal(&position).iter() {
+            let mut next = position;
+            self.game.play(&mut next, action);
+            let proven = self.proven(&next).or_else(|| without_archers(&next))?;
+            best = best.max(proven.verdict.flip());
+            if best == Verdict::Win {
+                break;
+            }
+        }
+        Some(best)
     }
 
     /// The values of all legal actions for the player to move, best first; ties in the order of the

@@ -42,12 +42,16 @@ impl Tables {
     /// Counts every layer.
     pub fn stats(&self) -> Vec<LayerStats> {
         self.layers()
-            .map(|(layer, bytes)| layer_stats(layer, bytes))
+            .map(|layer| match self.packed(layer.force()) {
+                Some(packed) => packed.stats().clone(),
+                None => layer_stats(layer, self.bytes(layer.force()).expect("solved")),
+            })
             .collect()
     }
 }
 
-fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
+/// Counts the results of a layer, one byte per position.
+pub(super) fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
     let mut sides = Player::BOTH.map(|to_move| SideStats {
         to_move,
         won: 0,

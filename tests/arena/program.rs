@@ -92,9 +92,58 @@ fn json_has_the_whole_report_and_csv_the_ratings() {
         .clone();
     let csv = String::from_utf8(csv).unwrap();
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
-    assert_eq!(columns, [18; 4]);
+    assert_eq!(columns, [19; 4]);
     let best = csv.lines().nth(1).unwrap();
     assert!(best.starts_with(report["agents"][0]["name"].as_str().unwrap()));
+}
+
+#[test]
+fn tables_count_the_results_that_agents_throw_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = folder.path().to_str().unwrap();
+    let mut build = Command::cargo_bin("jarmo").unwrap();
+    build.args(["tables", "build", "--force", "4", "--out", tables]);
+    build.assert().success();
+    // White wins in 23 plies, and in 1.
+    let positions = ["5/b4/4b/5/2w1w w - - 0", "5/2w2/5/2b2/5 w - - 0"];
+    let line =
+        |position| format!("{{\"game\":\"jarmo\",\"position\":\"{position}\",\"moves\":[]}}\n");
+    let openings = folder.path().join("openings.jsonl");
+    fs::write(&openings, positions.map(line).concat()).unwrap();
+    let openings = openings.to_str().unwrap();
+    let games =
+        format!("random tables:{tables} --games 20 --openings {openings} --tables {tables}");
+    let report = json(arena(&games));
+    assert_eq!(report["judged"], true);
+    let count = |list: &Value, what: &str| -> u64 {
+        let parts = list.as_array().unwrap().iter();
+        parts.map(|part| part[what].as_u64().unwrap()).sum()
+    };
+    for agent in report["agents"].as_array().unwrap() {
+        let all = &agent["mistakes"];
+        let (known, mistakes) = (all["known"].as_u64(), all["mistakes"].as_u64());
+        assert!(known > Some(10), "{agent}");
+        assert_eq!(mistakes > Some(0), agent["name"] == "random", "{agent}");
+        assert_eq!(all["per_game"], mistakes.unwrap() as f64 / 20.0);
+        for parts in [&all["by_ply"], &all["by_force"]] {
+            assert_eq!(Some(count(parts, "known")), known);
+            assert_eq!(Some(count(parts, "mistakes")), mistakes);
+        }
+        let forces = all["by_force"].as_array().unwrap().iter();
+        assert!(forces.clone().all(|part| part["force"].as_u64() <= Some(4)));
+    }
+    let text = arena(&games).assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("results thrown away") && text.contains("at force 4"),
+        "{text}"
+    );
+    let unjudged = json(arena("random greedy --games 2"));
+    assert!(unjudged["agents"][0]["mistakes"].is_null());
+    arena("random greedy --game tammi --games 2 --tables .")
+        .assert()
+        .code(1)
+        .stderr(contains("--tables: there are exact tables for jarmo only"));
 }
 
 #[test]

@@ -41,8 +41,9 @@ fn built_tables_open_with_the_same_values() {
     let opened = Tables::open(&Jarmo::standard(), folder.path()).unwrap();
     assert_eq!((built.force(), opened.force()), (4, 4));
     let solved = Tables::solve(&Jarmo::standard(), 4).unwrap();
-    for ((_, opened), (_, solved)) in opened.layers().zip(solved.layers()) {
-        assert!(opened == solved);
+    for force in 2..=4 {
+        assert!(opened.bytes(force).is_some());
+        assert!(opened.bytes(force) == solved.bytes(force));
     }
     let positions: u64 = (2..=4)
         .map(|force| fs::metadata(layer(folder.path(), force)).unwrap().len() - 72)

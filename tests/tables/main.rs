@@ -2,6 +2,7 @@
 
 mod at_work;
 mod files;
+mod packed;
 #[cfg(feature = "cli")]
 mod program;
 mod selfplay;

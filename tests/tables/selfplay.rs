@@ -37,6 +37,18 @@ fn self_play(tables: &Path, shards: usize) -> SelfPlay<Jarmo, Uniform> {
     SelfPlay::new(&Jarmo::standard(), &settings(tables), evaluators, 5).unwrap()
 }
 
+#[test]
+fn results_without_distances_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (exact, packed) = (folder.path().join("exact"), folder.path().join("packed"));
+    build_in(&exact, 3);
+    let game = Jarmo::standard();
+    jarmo::tables::pack(&game, &exact, &packed, 0, &mut |_| {}).unwrap();
+    let error = SelfPlay::new(&game, &settings(&packed), vec![Uniform], 5).err();
+    let error = error.unwrap().to_string();
+    assert!(error.contains("have no distances"), "{error}");
+}
+
 /// An unfinished game: its actions, and the number of its searched positions.
 struct Unfinished {
     actions: Vec<Action>,

@@ -97,6 +97,26 @@ fn the_best_level_wins_within_the_plies_of_the_tables() {
 }
 
 #[test]
+fn the_best_level_wins_with_packed_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = Jarmo::standard();
+    jarmo::tables::pack(&game, &TABLES, folder.path(), 0, &mut |_| {}).unwrap();
+    let store = Store {
+        tables: Some(folder.path().to_owned()),
+        ..Store::default()
+    };
+    let seats = ["best", "random"];
+    let settings = Default::default();
+    let mut session = Session::with_store(store, "jarmo", settings, Some(WON), seats, 1).unwrap();
+    let known = session.known(0).unwrap();
+    assert_eq!((known.verdict, known.plies), (Verdict::Win, None));
+    think(&mut session);
+    let end = session.table().moves().len();
+    let outcome = session.table().outcome(end).expect("the game is over");
+    assert_eq!(outcome.verdict(Player::White), Verdict::Win);
+}
+
+#[test]
 fn analysis_marks_a_missed_table_win_as_a_blunder() {
     let mut session = session(WON, ["human", "human"]);
     let worst = session.table().scene().legal.into_iter().find(|legal| {
@@ -114,7 +134,13 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
     assert_eq!(one.before, Some(1.0));
     assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
     assert_eq!(one.certain, session.known(0));
+    assert_eq!(one.thrown, Some(true));
+    assert_eq!(analysis::thrown_away(&session.assessments()), Some([1, 0]));
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
+    assert_eq!(
+        annotated["analysis"]["thrown"],
+        json!({ "white": 1, "black": 0 })
+    );
     let proven = &annotated["analysis"]["moves"][0]["certain"];
     assert_eq!(*proven, json!({ "winner": "white", "plies": 23 }));
 }

@@ -167,6 +167,11 @@ function notes() {
       const bad = (player) => view.assessments.filter((one) => one.player === player && one.mark).length;
       lines.push(text("analysed", { white: bad("white"), black: bad("black") }));
     }
+    const judged = view.assessments.filter((one) => one.thrown !== null);
+    if (judged.length) {
+      const thrown = (player) => judged.filter((one) => one.player === player && one.thrown).length;
+      lines.push(text("thrown", { white: thrown("white"), black: thrown("black") }));
+    }
     const before = view.assessments[view.cursor - 1];
     if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);
   }

@@ -1,0 +1,37 @@
+//! The blocks that a thread decoded last.
+
+use std::cell::RefCell;
+
+use super::coder::BLOCK_GROUPS;
+
+/// Blocks kept by each thread.
+const KEPT: usize = 128;
+
+/// A block: the number of its file in this process, and its number in the file.
+pub type Key = (u64, u64);
+
+struct Cache {
+    keys: [Option<Key>; KEPT],
+    groups: Box<[[u8; BLOCK_GROUPS]; KEPT]>,
+}
+
+thread_local! {
+    static CACHE: RefCell<Cache> = RefCell::new(Cache {
+        keys: [None; KEPT],
+        groups: vec![[0; BLOCK_GROUPS]; KEPT].try_into().expect("the length is right"),
+    });
+}
+
+/// One group of a block; `decode` writes all of them if this thread does not have the block.
+pub fn group(key: Key, at: usize, decode: impl FnOnce(&mut [u8; BLOCK_GROUPS])) -> u8 {
+    CACHE.with_borrow_mut(|cache| {
+        let slot = (key.1.wrapping_add(key.0.wrapping_mul(11)) % KEPT as u64) as usize;
+        let groups = &mut cache.groups[slot];
+        if cache.keys[slot] != Some(key) {
+            cache.keys[slot] = None;
+            decode(groups);
+            cache.keys[slot] = Some(key);
+        }
+        groups[at]
+    })
+}
