@@ -85,7 +85,7 @@ pub(super) struct PackArgs {
     out: PathBuf,
     /// Copy whole tables up to this force, so that wins need no search there; 0 for none
     #[arg(long, value_name = "F", default_value_t = 7)]
-    #[arg(value_parser = clap::value_parser!(u32).range(0..=i64::from(MOST_FORCE)))]
+    #[arg(value_parser = FORCE.or_zero().parser::<u32>())]
     distances: u32,
 }
 
