@@ -241,13 +241,13 @@ fn by_tables<'a>(
                 let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
                 let random = |stream: &mut _| random_of_tables(tables, stream);
                 let exam = Exam::new(game, "", draw.random(args.positions, random));
-                results.push(("random positions", exam.take(agents, nodes, args.seed)));
+                results.push(("random", exam.take(agents, nodes, args.seed)));
             }
             if args.from != Source::Random {
                 let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
                 let questions = draw.self_play(args.positions, ALL, agents, nodes);
                 let exam = Exam::new(game, "", questions);
-                results.push(("self-play positions", exam.take(agents, nodes, args.seed)));
+                results.push(("self-play", exam.take(agents, nodes, args.seed)));
             }
             results
         })
@@ -340,7 +340,7 @@ fn report<G: Game>(
         ExamBudget::OfSpec => String::new(),
         ExamBudget::Nodes(nodes) => format!(", {nodes} nodes"),
     };
-    writeln!(out, "{agent}{budget}, {kind}")?;
+    writeln!(out, "{agent}{budget}, {kind} positions")?;
     writeln!(
         out,
         "  phase    to move  decisions    right  critical    right"
