@@ -213,7 +213,6 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
     let folder = tempfile::tempdir().unwrap();
     let (weights, file) = untrained(folder.path());
     let game = Jarmo::standard();
-    let tables = tables(4);
     let spec = format!("{file}?sims=0");
     let mut evaluator = NetEvaluator::new(game.clone(), &weights);
     let mut logits = vec![0.0; game.actions()];

@@ -321,12 +321,11 @@ fn best(game: &ConnectFour, position: &ConnectFourPosition) -> Proven {
     if let Some(outcome) = game.outcome(position) {
         return Proven::over(outcome.verdict(position.to_move()));
     }
-    let results = game.legal(position).iter().map(|action| {
+    let legal = game.legal(position);
+    let results = legal.iter().map(|action| {
         let mut next = *position;
         game.play(&mut next, action);
         best(game, &next).flip().before()
     });
-    let results: Vec<Proven> = results.collect();
-    let best = results.into_iter().max_by_key(|result| result.preference());
-    best.unwrap()
+    results.max_by_key(|result| result.preference()).unwrap()
 }
