@@ -193,9 +193,13 @@ impl<'a, G: HasExam> Draw<'a, G> {
     /// Takes those of these positions that are new, not over, solved and wanted.
     fn offer(&mut self, draft: &mut Draft<G::Position>, positions: &[G::Position]) {
         let game = self.game;
-        let plain = positions.iter().map(|position| game.without_history(position));
+        let plain = positions
+            .iter()
+            .map(|position| game.without_history(position));
         let open = plain.filter(|position| game.outcome(position).is_none());
-        let new: Vec<_> = open.filter(|position| self.seen.insert(*position)).collect();
+        let new: Vec<_> = open
+            .filter(|position| self.seen.insert(*position))
+            .collect();
         draft.idle += 1;
         for (position, results) in new.iter().zip((self.solve)(&new)) {
             if let Some(results) = results {
@@ -234,9 +238,7 @@ impl<P> Draft<P> {
         let (room, taken) = match (self.mix, critical) {
             (Mix::AsDrawn, _) => (self.wanted, self.questions.len()),
             (Mix::HalfCritical, true) => (self.wanted.div_ceil(2), self.critical),
-            (Mix::HalfCritical, false) => {
-                (self.wanted / 2, self.questions.len() - self.critical)
-            }
+            (Mix::HalfCritical, false) => (self.wanted / 2, self.questions.len() - self.critical),
         };
         if taken < room {
             self.critical += usize::from(critical);

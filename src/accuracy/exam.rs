@@ -195,12 +195,15 @@ pub(super) fn choose<G: Game>(
         nodes,
         ..Limit::default()
     };
-    let requests = positions.iter().zip(streams).map(|(&position, stream)| Request {
-        position,
-        stream,
-        limit,
-        memory: None,
-    });
+    let requests = positions
+        .iter()
+        .zip(streams)
+        .map(|(&position, stream)| Request {
+            position,
+            stream,
+            limit,
+            memory: None,
+        });
     let mut requests: Vec<Request<'_, G>> = requests.collect();
     let choices = agent.choose(&mut requests);
     choices.into_iter().map(|choice| choice.action).collect()

@@ -3,14 +3,13 @@
 //! `docs/formats.md` describes the format.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::exam::{Exam, Question};
 use super::tally::Phase;
-use crate::files::write_whole;
+use crate::files;
 use crate::game::{Game, Mask, Proven, Verdict, shorten};
 
 /// The first line of a file. The number goes up when an older program would misread the file.
@@ -21,6 +20,9 @@ const CHECKSUM: &str = "checksum: ";
 
 /// The digits of a checksum.
 const DIGITS: usize = 16;
+
+/// The most bytes of a file. A million questions of jarmo take a third of it.
+const MOST_BYTES: u64 = 1 << 28;
 
 /// The exams that are part of the program.
 const BUILT_IN: [(&str, &[u8]); 2] = [
@@ -106,9 +108,8 @@ impl<G: Game> Exam<G> {
 
     /// Writes the file as a whole or not at all.
     pub fn save(&self, path: &Path) -> Result<(), ExamError> {
-        write_whole(path, self.to_text().as_bytes()).map_err(|error| {
-            ExamError(format!("{error}; nothing was written")).in_file(path)
-        })
+        files::write_whole(path, self.to_text().as_bytes())
+            .map_err(|error| ExamError(format!("{error}; nothing was written")).in_file(path))
     }
 
     /// Reads the content of a file, which must be for this game.
@@ -155,7 +156,7 @@ impl<G: Game> Exam<G> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ExamError> {
-    fs::read(path).map_err(|error| ExamError(error.to_string()).in_file(path))
+    files::read(path, MOST_BYTES).map_err(|error| ExamError(error.to_string()).in_file(path))
 }
 
 /// The checksum of what stands before and after it.
@@ -169,7 +170,10 @@ fn digits(before: &[u8], after: &[u8]) -> String {
 /// The header and the lines of the questions of an undamaged file.
 fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
     let problem = |problem: &str| ExamError(problem.to_owned());
-    let title = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let title = bytes
+        .split(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default();
     if title != TITLE.as_bytes() {
         return Err(match title.starts_with(b"jarmo exam ") {
             true => ExamError(format!(
@@ -186,8 +190,8 @@ fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
     }
     let damaged = || problem("it is damaged: its checksum does not fit its bytes");
     let sum = digits(&bytes[..before], &bytes[after..]);
-    let is_sound = bytes[..before].ends_with(CHECKSUM.as_bytes())
-        && bytes[before..after] == *sum.as_bytes();
+    let is_sound =
+        bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
     let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);
     match parsed {
         // A file that was cut off is the likeliest damage, so it gets a message of its own.
@@ -224,9 +228,14 @@ fn parse_header(text: &str) -> Option<(ExamHeader, Vec<&str>)> {
 fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>, String> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [position, phase, results] = parts[..] else {
-        return Err(format!("expected 3 parts between tabs, found {}", parts.len()));
+        return Err(format!(
+            "expected 3 parts between tabs, found {}",
+            parts.len()
+        ));
     };
-    let position = game.parse_position(position).map_err(|error| error.to_string())?;
+    let position = game
+        .parse_position(position)
+        .map_err(|error| error.to_string())?;
     let phase = Phase::ALL.into_iter().find(|known| known.name() == phase);
     let phase = phase.ok_or("expected the phase `opening`, `middle` or `end`")?;
     let results: Option<Vec<Proven>> = results.split(' ').map(parse_result).collect();
@@ -250,7 +259,9 @@ fn result_text(result: Proven) -> String {
         Verdict::Draw => 'd',
         Verdict::Loss => 'l',
     };
-    let plies = result.plies.map_or(String::new(), |plies| plies.to_string());
+    let plies = result
+        .plies
+        .map_or(String::new(), |plies| plies.to_string());
     format!("{letter}{plies}")
 }
 

@@ -27,7 +27,10 @@ impl HasExam for Jarmo {
     fn phase(&self, position: &JarmoPosition) -> Phase {
         const MOST_CAPTURED: u32 = 1;
         const MOST_FORCE: u32 = 7;
-        let captured: u32 = Player::BOTH.map(|player| position.captured(player)).iter().sum();
+        let captured: u32 = Player::BOTH
+            .map(|player| position.captured(player))
+            .iter()
+            .sum();
         if captured <= MOST_CAPTURED {
             Phase::Opening
         } else if position.force() <= MOST_FORCE {

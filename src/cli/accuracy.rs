@@ -260,7 +260,10 @@ fn measure<G: CatalogGame>(
     pool: &ThreadPool,
     game: &G,
     candidates: Vec<Examinee<G>>,
-    examine: impl Fn(&mut [Box<dyn Agent<G>>], Option<u64>) -> Vec<(&'static str, Accuracy<G::Position>)>
+    examine: impl Fn(
+        &mut [Box<dyn Agent<G>>],
+        Option<u64>,
+    ) -> Vec<(&'static str, Accuracy<G::Position>)>
     + Sync,
 ) -> Result<(), Failure> {
     for Examinee {
@@ -407,11 +410,7 @@ struct MistakeText {
     missed: String,
 }
 
-fn worst<G: Game>(
-    args: &Args,
-    game: &G,
-    accuracy: &Accuracy<G::Position>,
-) -> Vec<MistakeText> {
+fn worst<G: Game>(args: &Args, game: &G, accuracy: &Accuracy<G::Position>) -> Vec<MistakeText> {
     let listed = accuracy.mistakes.iter().take(args.worst);
     listed
         .map(|mistake| {

@@ -8,9 +8,7 @@ use clap::Subcommand;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
-use jarmo::accuracy::{
-    Draw, Exam, ExamHeader, Mix, Phase, random_of_tables, solve_by_tables,
-};
+use jarmo::accuracy::{Draw, Exam, ExamHeader, Mix, Phase, random_of_tables, solve_by_tables};
 use jarmo::agent::{AGENTS, AgentSpec, build};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Player};

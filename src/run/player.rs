@@ -98,7 +98,8 @@ impl<G: CatalogGame> SelfPlayer<G> {
             Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
         };
         let mut agents: Vec<_> = evaluators.into_iter().map(agent).collect();
-        self.pool.install(|| exam.take(&mut agents, None, SEED).score())
+        self.pool
+            .install(|| exam.take(&mut agents, None, SEED).score())
     }
 }
 

@@ -29,10 +29,10 @@ pub(super) struct Counters {
     pub(super) next_file: u64,  // number of the next one
     pub(super) lines: u64,      // of metrics
     pub(super) seconds: f64,
-    pub(super) cpu_seconds: f64,           // of all threads
-    pub(super) window: Window,             // since the last line of metrics
+    pub(super) cpu_seconds: f64,            // of all threads
+    pub(super) window: Window,              // since the last line of metrics
     pub(super) accuracy: Option<ExamScore>, // in no line of metrics yet
-    pub(super) strength: Option<Strength>, // in no line of metrics yet
+    pub(super) strength: Option<Strength>,  // in no line of metrics yet
     pub(super) matches: Matches,
 }
 

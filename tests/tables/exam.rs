@@ -39,11 +39,14 @@ fn a_drawn_exam_has_no_position_twice_and_half_of_it_is_critical() {
     let tables = Tables::solve(&game, 5).unwrap();
     let exam = drawn_exam(&game, &tables, 1);
     // Openings lie outside these tables, so there are none.
-    let made = "40 random placements, 40 positions from games of random against itself, 0 positions after";
+    let made =
+        "40 random placements, 40 positions from games of random against itself, 0 positions after";
     assert!(exam.made().contains(made), "{}", exam.made());
     assert_eq!(exam.len(), 80);
     let critical = |part: &[Question<JarmoPosition>]| {
-        part.iter().filter(|question| question.is_critical()).count()
+        part.iter()
+            .filter(|question| question.is_critical())
+            .count()
     };
     assert_eq!(critical(&exam.questions()[..40]), 20);
     assert_eq!(critical(&exam.questions()[40..]), 20);
@@ -62,7 +65,12 @@ fn check_against_tables(game: &Jarmo, tables: &Tables, question: &Question<Jarmo
     assert_eq!(values.len(), question.results.len());
     for (action, result) in legal.iter().zip(&question.results) {
         let value = values.iter().find(|value| value.action == action).unwrap();
-        assert_eq!(value.proven, *result, "{}", game.position_text(&question.position));
+        assert_eq!(
+            value.proven,
+            *result,
+            "{}",
+            game.position_text(&question.position)
+        );
     }
 }
 
@@ -138,7 +146,10 @@ questions: 2
     assert_eq!(read.questions(), exam.questions());
     assert_eq!(read.to_text(), text);
     let header = ExamHeader::load(&path).unwrap();
-    assert_eq!((header.game.as_str(), header.questions), ("connect_four", 2));
+    assert_eq!(
+        (header.game.as_str(), header.questions),
+        ("connect_four", 2)
+    );
 }
 
 /// The same text with a checksum that fits.
@@ -166,16 +177,25 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     bytes[last] ^= 1;
     assert!(refusal(&bytes).contains("it is damaged: its checksum does not fit"));
     let second = text.rfind("7/7/7/7/7/3w3").unwrap();
-    assert_eq!(refusal(text[..second].as_bytes()), "it is cut off after 1 of 2 questions");
+    assert_eq!(
+        refusal(text[..second].as_bytes()),
+        "it is cut off after 1 of 2 questions"
+    );
     assert_eq!(refusal(b"PK\x03\x04"), "not an exam");
     let newer = text.replace("jarmo exam 1", "jarmo exam 2");
     assert!(refusal(newer.as_bytes()).contains("another format, `jarmo exam 2`"));
 
     let changed = |from: &str, to: &str| refusal(sealed(&text.replace(from, to)).as_bytes());
     let rules = changed("rules: 1", "rules: 7");
-    assert!(rules.contains("rules version 7 of connect_four, this program has version 1"), "{rules}");
+    assert!(
+        rules.contains("rules version 7 of connect_four, this program has version 1"),
+        "{rules}"
+    );
     assert!(changed("questions: 2", "questions: 1").contains("number of questions is wrong"));
-    assert!(changed("game: connect_four", "game: jarmo").contains("for jarmo, and connect_four is wanted"));
+    assert!(
+        changed("game: connect_four", "game: jarmo")
+            .contains("for jarmo, and connect_four is wanted")
+    );
     assert!(changed("d l12 l", "d l12").contains("question 1: 6 results for 7 legal actions"));
     assert!(changed("d l12 l", "d l12 x").contains("question 1: expected results"));
     assert!(changed("\tend\t", "\tlate\t").contains("question 2: expected the phase"));
@@ -184,8 +204,13 @@ fn damaged_and_foreign_exams_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.exam");
     small_exam().save(&path).unwrap();
-    let message = Exam::load(&Jarmo::standard(), &path).unwrap_err().to_string();
-    assert!(message.contains("a.exam: an exam for connect_four, and jarmo is wanted"), "{message}");
+    let message = Exam::load(&Jarmo::standard(), &path)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("a.exam: an exam for connect_four, and jarmo is wanted"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -195,13 +220,14 @@ fn an_agent_that_plays_best_scores_all_and_its_opposite_nothing_in_critical_posi
     let exam = random_exam(&game, &tables, 300);
     let marks = |sign: i8| {
         let (tables, rules) = (Tables::solve(&game, 4).unwrap(), game.clone());
-        let evaluator = ScriptedEvaluator::new(&game, 7, move |position: &JarmoPosition, logits| {
-            logits.fill(1000.0); // of illegal actions
-            for one in tables.actions(&rules, position).unwrap() {
-                logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
-            }
-            Evaluation::of(Value::EVEN)
-        });
+        let evaluator =
+            ScriptedEvaluator::new(&game, 7, move |position: &JarmoPosition, logits| {
+                logits.fill(1000.0); // of illegal actions
+                for one in tables.actions(&rules, position).unwrap() {
+                    logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
+                }
+                Evaluation::of(Value::EVEN)
+            });
         let agent = PolicyAgent::new(game.clone(), "scripted".to_owned(), evaluator);
         exam.take(&mut [Box::new(agent)], None, 1)
     };
@@ -225,7 +251,11 @@ fn an_agent_that_plays_best_scores_all_and_its_opposite_nothing_in_critical_posi
     let decisions: u64 = groups.iter().flatten().map(|group| group.decisions).sum();
     assert_eq!(decisions, 300);
     assert_eq!(worst.score().end.decisions, 300);
-    assert!(Player::BOTH.iter().all(|&player| worst.group(Phase::End, player).decisions > 50));
+    assert!(
+        Player::BOTH
+            .iter()
+            .all(|&player| worst.group(Phase::End, player).decisions > 50)
+    );
 }
 
 #[test]
@@ -236,7 +266,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let measure = |spec: &str, threads: usize| -> Accuracy<JarmoPosition> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let mut agents: Vec<_> = (0..threads).map(|_| agent(spec)).collect();
-        pool.build().unwrap().install(|| exam.take(&mut agents, Some(2), 5))
+        pool.build()
+            .unwrap()
+            .install(|| exam.take(&mut agents, Some(2), 5))
     };
     for spec in ["random", "rollout:2"] {
         let one = measure(spec, 1);
@@ -312,7 +344,10 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>) {
             }
         }
     }
-    assert!(ends > 1000 && successors > ends + 1000, "{ends} of {successors}");
+    assert!(
+        ends > 1000 && successors > ends + 1000,
+        "{ends} of {successors}"
+    );
     assert!(phases.iter().all(|&count| count > 1000), "{phases:?}");
 }
 

@@ -260,13 +260,22 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
 fn make_exam(tables: &Path, out: &Path) {
     let (tables, out) = (tables.to_str().unwrap(), out.to_str().unwrap());
     let arguments = [
-        "exam", "make", "--game", "jarmo", "--tables", tables, "--out", out, "--agent", "random",
-        "--positions", "60",
+        "exam",
+        "make",
+        "--game",
+        "jarmo",
+        "--tables",
+        tables,
+        "--out",
+        out,
+        "--agent",
+        "random",
+        "--positions",
+        "60",
     ];
-    jarmo(&arguments)
-        .assert()
-        .success()
-        .stdout(contains("40 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 20 "));
+    jarmo(&arguments).assert().success().stdout(contains(
+        "40 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 20 ",
+    ));
 }
 
 #[test]
@@ -292,15 +301,36 @@ fn exams_are_made_shown_and_refused() {
     let cut = cut.to_str().unwrap();
     let cases: [(&[&str], i32, &str); 6] = [
         (&["exam", "show", cut], 1, "cut.exam: it is cut off after 3"),
-        (&["accuracy", "random", "--exam", cut], 1, "cut.exam: it is cut off"),
-        (&["accuracy", "random", "--exam", "checkpoints/README.md"], 1, "README.md: not an exam"),
         (
-            &["accuracy", "checkpoints/connect_four.safetensors", "--exam", path],
+            &["accuracy", "random", "--exam", cut],
+            1,
+            "cut.exam: it is cut off",
+        ),
+        (
+            &["accuracy", "random", "--exam", "checkpoints/README.md"],
+            1,
+            "README.md: not an exam",
+        ),
+        (
+            &[
+                "accuracy",
+                "checkpoints/connect_four.safetensors",
+                "--exam",
+                path,
+            ],
             1,
             "own.exam: an exam for jarmo, and connect_four is wanted",
         ),
-        (&["accuracy", "random", "--game", "guard"], 2, "no exam for guard"),
-        (&["exam", "make", "--tables", "nowhere", "--out", "x"], 1, "nowhere: is missing"),
+        (
+            &["accuracy", "random", "--game", "guard"],
+            2,
+            "no exam for guard",
+        ),
+        (
+            &["exam", "make", "--tables", "nowhere", "--out", "x"],
+            1,
+            "nowhere: is missing",
+        ),
     ];
     for (arguments, status, message) in cases {
         jarmo(arguments)
@@ -322,18 +352,34 @@ fn accuracy_needs_no_tables_and_takes_the_game_from_agent_files() {
     let games: Vec<&Value> = lines.iter().map(|line| &line["game"]).collect();
     assert_eq!(games, ["jarmo", "connect_four"]);
     for line in &lines {
-        assert_eq!((&line["positions"], &line["nodes"]), (&"exam".into(), &0.into()));
+        assert_eq!(
+            (&line["positions"], &line["nodes"]),
+            (&"exam".into(), &0.into())
+        );
         let count = |key: &str| line["all"][key].as_u64().unwrap();
         assert_eq!((count("decisions"), count("critical")), (20_000, 10_000));
         let share = count("critical_right") as f64 / 10_000.0;
         assert!((0.6..0.999).contains(&share), "{share}");
-        let phases: Vec<&Value> = line["groups"].as_array().unwrap().iter().map(|one| &one["phase"]).collect();
-        assert_eq!(phases, ["opening", "opening", "middle", "middle", "end", "end"]);
+        let phases: Vec<&Value> = line["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| &one["phase"])
+            .collect();
+        assert_eq!(
+            phases,
+            ["opening", "opening", "middle", "middle", "end", "end"]
+        );
     }
-    jarmo(&["accuracy", "checkpoints/jarmo.safetensors", "--game", "connect_four"])
-        .assert()
-        .code(2)
-        .stderr(contains("it plays jarmo, and connect_four is wanted"));
+    jarmo(&[
+        "accuracy",
+        "checkpoints/jarmo.safetensors",
+        "--game",
+        "connect_four",
+    ])
+    .assert()
+    .code(2)
+    .stderr(contains("it plays jarmo, and connect_four is wanted"));
 }
 
 #[test]

@@ -156,8 +156,14 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     for (tag, share) in shares {
         let told: Vec<f32> = exams.iter().map(|score| share(score) as f32).collect();
         let shown: Vec<f32> = scalars[tag].iter().map(|&(_, share)| share).collect();
-        assert!(told.iter().all(|share| shown.contains(share)), "{tag}: {shown:?}, {told:?}");
-        assert!(told.iter().all(|share| (0.1..1.0).contains(share)), "{tag}: {told:?}");
+        assert!(
+            told.iter().all(|share| shown.contains(share)),
+            "{tag}: {shown:?}, {told:?}"
+        );
+        assert!(
+            told.iter().all(|share| (0.1..1.0).contains(share)),
+            "{tag}: {told:?}"
+        );
     }
     let score = exams[0];
     let phases: u64 = score.phases().map(|(_, tally)| tally.decisions).sum();
