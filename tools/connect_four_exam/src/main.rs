@@ -1,7 +1,10 @@
 //! Makes an exam of connect four: positions with the exact result of every action, solved by the crate
 //! connect-four-ai.
 //!
-//!     cargo run --release -- OUT [AGENT [POSITIONS [SEED]]]
+//!     cargo run --release -- OUT [AGENT [POSITIONS [SEED [ONE_IN]]]]
+//!
+//! The solver's opening book ends at 8 stones, and with up to 15 its search can take seconds. Of positions with 8 to
+//! 15 stones only one in `ONE_IN` is solved.
 
 use std::env::args;
 use std::error::Error;
@@ -23,19 +26,18 @@ use rayon::prelude::*;
 /// The circles of the board.
 const CIRCLES: u32 = (COLUMNS * ROWS) as u32;
 
-/// The solver's opening book ends before these numbers of stones, and its search still takes seconds. Of such
-/// positions only one in `SLOW_KEPT` is solved.
+/// The numbers of stones with which a position takes long.
 const SLOW: std::ops::RangeInclusive<u32> = 8..=15;
-const SLOW_KEPT: u32 = 40;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = args().skip(1).collect();
     let argument = |number: usize| arguments.get(number).map(String::as_str);
-    let out = argument(0).ok_or("usage: connect_four_exam OUT [AGENT [POSITIONS [SEED]]]")?;
+    let out = argument(0).ok_or("usage: connect_four_exam OUT [AGENT [POSITIONS [SEED [ONE_IN]]]]")?;
     let agent = argument(1).unwrap_or("checkpoints/connect_four.safetensors?sims=64");
     let agent: AgentSpec = agent.parse()?;
     let positions: usize = argument(2).unwrap_or("20000").parse()?;
     let seed: u64 = argument(3).unwrap_or("1").parse()?;
+    let one_in: u32 = argument(4).unwrap_or("40").parse()?;
 
     let game = ConnectFour::new(0);
     let threads = rayon::current_num_threads();
@@ -49,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .map(|position| {
                 let thread = rayon::current_thread_index().unwrap_or(0);
                 let mut solver = solvers[thread].lock().expect("no solver panics");
-                is_kept(position, seed).then(|| results_of(&mut solver, &game, position))
+                is_kept(position, seed, one_in).then(|| results_of(&mut solver, &game, position))
             })
             .collect();
         solved += results.iter().flatten().count();
@@ -64,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let name = "positions after 1 to 41 random plies";
     let solver = format!(
         "solved by connect-four-ai 1.0.0; of positions with {} to {} stones, which take seconds each, one in \
-         {SLOW_KEPT} was solved",
+         {one_in} was solved",
         SLOW.start(),
         SLOW.end()
     );
@@ -75,11 +77,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Whether a position is solved: always if that is quick.
-fn is_kept(position: &ConnectFourPosition, seed: u64) -> bool {
+fn is_kept(position: &ConnectFourPosition, seed: u64, one_in: u32) -> bool {
     let stones = Player::BOTH.map(|player| position.stones(player));
     let count = (stones[0] | stones[1]).count_ones();
     let lot = Draws::new(seed, stones[0]).bits(stones[1]);
-    !SLOW.contains(&count) || below(lot, SLOW_KEPT) == 0
+    !SLOW.contains(&count) || below(lot, one_in) == 0
 }
 
 /// The result of each legal action for the player to move.
