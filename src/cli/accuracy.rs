@@ -5,34 +5,52 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
+use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::json;
 
-use super::solved::SolvedGameArgs;
+use super::solved::jarmo_on;
 use super::{CommandResult, Failure, thread_pool};
-use jarmo::accuracy::{Accuracy, Exam, Tally};
+use jarmo::accuracy::{
+    Accuracy, Draw, Exam, ExamHeader, Mix, Phase, Tally, random_of_tables, solve_by_tables,
+};
 use jarmo::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
-use jarmo::game::Game;
-use jarmo::games::Jarmo;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::game::{Game, Player};
+use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::net::AgentFile;
 use jarmo::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo::tables::Tables;
 
-/// Measure how often agents keep the best result, according to exact tables
+/// Measure how often agents keep the best result
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The agents
     #[arg(value_name = "AGENT", required = true, help = agents_help())]
     agents: Vec<AgentSpec>,
-    /// The directory of tables
+    /// The exam, as `jarmo exam make` writes it [default: the one that is part of this program]
+    #[arg(long, value_name = "FILE", conflicts_with = "tables")]
+    exam: Option<PathBuf>,
+    /// Draw new positions from this directory of exact tables instead (jarmo)
     #[arg(long, value_name = "DIR")]
-    tables: PathBuf,
-    #[command(flatten)]
-    game: SolvedGameArgs,
-    /// Number of positions of each kind
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = POSITIONS.parser::<usize>())]
+    tables: Option<PathBuf>,
+    /// The game
+    #[arg(long, value_name = "NAME", help = game_help())]
+    game: Option<String>,
+    /// A board file with other lines than the standard board (jarmo and guard)
+    #[arg(long, value_name = "FILE")]
+    board: Option<PathBuf>,
+    /// With --tables: number of positions of each kind
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2000,
+        requires = "tables",
+        value_parser = POSITIONS.parser::<usize>()
+    )]
     positions: usize,
-    /// Kind of positions: random ones, positions from the agent's games against itself, or both
-    #[arg(long, value_enum, default_value = "both")]
+    /// With --tables: random positions, positions from the agent's games against itself, or both
+    #[arg(long, value_enum, default_value = "both", requires = "tables")]
     from: Source,
     /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file
     /// without search and skips other agents
@@ -59,11 +77,19 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// The game of agents that play all games.
+const DEFAULT_GAME: &str = GAMES[0];
+
 /// Positions of an exam.
 const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
 
 fn agents_help() -> String {
     format!("The agents: {AGENTS}")
+}
+
+fn game_help() -> String {
+    let games = GAMES.join(", ");
+    format!("The game: {games} [default: that of the agent file or the exam, otherwise jarmo]")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,8 +100,8 @@ enum Source {
 }
 
 /// An agent per thread, and the budgets to measure one after another.
-struct Examinee {
-    agents: Vec<Box<dyn Agent<Jarmo>>>,
+struct Examinee<G> {
+    agents: Vec<Box<dyn Agent<G>>>,
     budgets: Vec<ExamBudget>,
 }
 
@@ -99,49 +125,170 @@ impl ExamBudget {
     }
 }
 
+/// The measurement of an agent, ready to begin.
+type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
+
 pub(super) fn run(args: Args) -> CommandResult {
-    let game = args.game.jarmo()?;
-    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
-    let pool = thread_pool(args.threads)?;
-    let threads = pool.current_num_threads();
-    let mut candidates = Vec::new();
-    for spec in &args.agents {
-        candidates.extend(candidates_of(&args, &game, spec, threads)?);
-    }
-    if candidates.is_empty() {
+    let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::File(..));
+    if !args.nodes.is_empty()
+        && args.nodes.iter().all(|&nodes| nodes == 0)
+        && !args.agents.iter().any(has_network)
+    {
         return Err(Failure::usage(
             "--nodes 0 needs an agent with a network; give another number of nodes",
         ));
     }
-    let random = Exam::random(&game, &tables, args.positions, args.seed);
-    for Examinee { agents, budgets } in &mut candidates {
-        for budget in budgets {
-            let (nodes, count, seed) = (budget.nodes(), args.positions, args.seed);
-            if args.from != Source::Selfplay {
-                let accuracy = pool.install(|| random.take(agents, nodes, seed));
-                report(&args, &game, agents[0].name(), *budget, "random", &accuracy)?;
-            }
-            if args.from != Source::Random {
-                let accuracy = pool.install(|| {
-                    let exam = Exam::self_play(&game, &tables, agents, nodes, count, seed);
-                    exam.take(agents, nodes, seed)
-                });
-                let name = agents[0].name();
-                report(&args, &game, name, *budget, "self-play", &accuracy)?;
-            }
+    let pool = thread_pool(args.threads)?;
+    let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
+    let exam = exam.map_err(Failure::new)?;
+    let tables = match &args.tables {
+        None => None,
+        Some(folder) => {
+            let game = args.game.as_deref().unwrap_or(DEFAULT_GAME);
+            let game = jarmo_on(game, args.board.clone())?;
+            let tables = Tables::open(&game, folder).map_err(Failure::new)?;
+            Some((game, tables))
         }
+    };
+    // All agents are built before the first one is measured.
+    let mut measurements = Vec::new();
+    for spec in &args.agents {
+        measurements.push(match &tables {
+            Some((game, tables)) => by_tables(&args, &pool, game, tables, spec)?,
+            None => {
+                let game = game_of(&args, exam.as_ref(), spec);
+                let settings = GameSettings {
+                    board: args.board.clone(),
+                    ..GameSettings::default()
+                };
+                let task = ExamTask {
+                    args: &args,
+                    pool: &pool,
+                    spec,
+                };
+                with_game(&game, &settings, task)??
+            }
+        });
+    }
+    for measurement in measurements {
+        measurement()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The game that an agent is examined in. What is wrong with an agent file is reported when the agent is
+/// built.
+fn game_of(args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
+    let of_file = || match spec {
+        AgentSpec::File(path, _) => {
+            let file = AgentFile::load(path).ok()?;
+            Some(file.header().version.game.clone())
+        }
+        _ => None,
+    };
+    let of_exam = || Some(exam?.game.clone());
+    let game = args.game.clone().or_else(of_file).or_else(of_exam);
+    game.unwrap_or_else(|| DEFAULT_GAME.to_owned())
+}
+
+/// Prepares the measurement of an agent by an exam.
+struct ExamTask<'a> {
+    args: &'a Args,
+    pool: &'a ThreadPool,
+    spec: &'a AgentSpec,
+}
+
+impl<'a> GameTask for ExamTask<'a> {
+    type Output = Result<Measurement<'a>, Failure>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
+        let ExamTask { args, pool, spec } = self;
+        let exam = match &args.exam {
+            Some(path) => Exam::load(&game, path).map_err(Failure::new)?,
+            None => Exam::built_in(&game).ok_or_else(|| no_exam(&game))?,
+        };
+        let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;
+        Ok(Box::new(move || {
+            measure(args, pool, &game, candidates, |agents, nodes| {
+                vec![("exam", exam.take(agents, nodes, args.seed))]
+            })
+        }))
+    }
+}
+
+fn no_exam<G: Game>(game: &G) -> Failure {
+    let name = game.id();
+    Failure::usage(format!(
+        "this program has no exam for {name} on this board; give one with --exam FILE"
+    ))
+}
+
+/// Prepares the measurement of an agent by positions that are drawn from tables.
+fn by_tables<'a>(
+    args: &'a Args,
+    pool: &'a ThreadPool,
+    game: &'a Jarmo,
+    tables: &'a Tables,
+    spec: &AgentSpec,
+) -> Result<Measurement<'a>, Failure> {
+    let candidates = candidates_of(args, game, spec, pool.current_num_threads())?;
+    Ok(Box::new(move || {
+        measure(args, pool, game, candidates, |agents, nodes| {
+            const ALL: f64 = 1.0;
+            let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
+            let mut results = Vec::new();
+            if args.from != Source::Selfplay {
+                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+                let random = |stream: &mut _| random_of_tables(tables, stream);
+                let exam = Exam::new(game, "", draw.random(args.positions, random));
+                results.push(("random", exam.take(agents, nodes, args.seed)));
+            }
+            if args.from != Source::Random {
+                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+                let questions = draw.self_play(args.positions, ALL, agents, nodes);
+                let exam = Exam::new(game, "", questions);
+                results.push(("self-play", exam.take(agents, nodes, args.seed)));
+            }
+            results
+        })
+    }))
+}
+
+/// Measures an agent with each of its budgets. `examine` gives the results by kind of positions.
+fn measure<G: CatalogGame>(
+    args: &Args,
+    pool: &ThreadPool,
+    game: &G,
+    candidates: Vec<Examinee<G>>,
+    examine: impl Fn(
+        &mut [Box<dyn Agent<G>>],
+        Option<u64>,
+    ) -> Vec<(&'static str, Accuracy<G::Position>)>
+    + Sync,
+) -> Result<(), Failure> {
+    for Examinee {
+        mut agents,
+        budgets,
+    } in candidates
+    {
+        for budget in budgets {
+            let results = pool.install(|| examine(&mut agents, budget.nodes()));
+            for (kind, accuracy) in results {
+                report(args, game, agents[0].name(), budget, kind, &accuracy)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The candidates of a spec: its network without search, if there is one and `--nodes` asks for it, and
 /// the agent itself, if it is to search.
-fn candidates_of(
+fn candidates_of<G: CatalogGame>(
     args: &Args,
-    game: &Jarmo,
+    game: &G,
     spec: &AgentSpec,
     threads: usize,
-) -> Result<Vec<Examinee>, Failure> {
+) -> Result<Vec<Examinee<G>>, Failure> {
     let mut candidates = Vec::new();
     if args.nodes.is_empty() || args.nodes.contains(&0) {
         let network = || build_without_search(game.clone(), spec).transpose();
@@ -172,19 +319,21 @@ fn candidates_of(
     Ok(candidates)
 }
 
-fn report(
+fn report<G: Game>(
     args: &Args,
-    game: &Jarmo,
+    game: &G,
     agent: &str,
     budget: ExamBudget,
-    source: &str,
-    accuracy: &Accuracy,
+    kind: &str,
+    accuracy: &Accuracy<G::Position>,
 ) -> Result<(), Failure> {
     let mut out = stdout().lock();
+    let all = accuracy.score().all;
     if args.json {
+        let groups = groups_of(accuracy);
         let line = json!({
-            "agent": agent, "nodes": budget.nodes(), "positions": source,
-            "all": accuracy.all, "groups": accuracy.groups, "worst": worst(args, game, accuracy),
+            "agent": agent, "game": game.id(), "nodes": budget.nodes(), "positions": kind,
+            "all": all, "groups": groups, "worst": worst(args, game, accuracy),
         });
         writeln!(out, "{line}")?;
         return Ok(());
@@ -194,27 +343,27 @@ fn report(
         ExamBudget::OfSpec => String::new(),
         ExamBudget::Nodes(nodes) => format!(", {nodes} nodes"),
     };
-    writeln!(out, "{agent}{budget}, {source} positions")?;
+    writeln!(out, "{agent}{budget}, {kind} positions")?;
     writeln!(
         out,
-        "  force  to move  decisions    right  critical    right"
+        "  phase    to move  decisions    right  critical    right"
     )?;
-    let mut row = |force: &str, side: &str, tally: &Tally| {
+    let mut row = |phase: &str, side: &str, tally: &Tally| {
         writeln!(
             out,
-            "  {force:>5}  {side:7}  {:9}  {:6.2}%  {:8}  {:6.2}%",
+            "  {phase:7}  {side:7}  {:9}  {:6.2}%  {:8}  {:6.2}%",
             tally.decisions,
             100.0 * tally.share(),
             tally.critical,
             100.0 * tally.critical_share()
         )
     };
-    for group in &accuracy.groups {
-        row(&group.force.to_string(), group.to_move.name(), &group.tally)?;
+    for group in &groups_of(accuracy) {
+        row(group.phase.name(), group.to_move.name(), &group.tally)?;
     }
-    row("all", "both", &accuracy.all)?;
+    row("all", "both", &all)?;
     for mistake in worst(args, game, accuracy) {
-        let Mistake {
+        let MistakeText {
             position,
             chosen,
             got,
@@ -230,9 +379,30 @@ fn report(
     Ok(())
 }
 
+/// The decisions in one phase with one player to move.
+#[derive(Serialize)]
+struct Group {
+    phase: Phase,
+    to_move: Player,
+    #[serde(flatten)]
+    tally: Tally,
+}
+
+/// All groups with decisions, in the order of phases and players.
+fn groups_of<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
+    let group = |phase, to_move| Group {
+        phase,
+        to_move,
+        tally: *accuracy.group(phase, to_move),
+    };
+    let phases = Phase::ALL.into_iter();
+    let groups = phases.flat_map(|phase| Player::BOTH.map(|player| group(phase, player)));
+    groups.filter(|group| group.tally.decisions > 0).collect()
+}
+
 /// A wrong decision, as text.
 #[derive(Serialize)]
-struct Mistake {
+struct MistakeText {
     position: String,
     chosen: String,
     got: String,
@@ -240,17 +410,17 @@ struct Mistake {
     missed: String,
 }
 
-fn worst(args: &Args, game: &Jarmo, accuracy: &Accuracy) -> Vec<Mistake> {
-    let listed = accuracy.blunders.iter().take(args.worst);
+fn worst<G: Game>(args: &Args, game: &G, accuracy: &Accuracy<G::Position>) -> Vec<MistakeText> {
+    let listed = accuracy.mistakes.iter().take(args.worst);
     listed
-        .map(|blunder| {
-            let action = |action| game.action_text(&blunder.position, action);
-            Mistake {
-                position: game.position_text(&blunder.position),
-                chosen: action(blunder.chosen),
-                got: blunder.got.to_string(),
-                better: action(blunder.better),
-                missed: blunder.missed.to_string(),
+        .map(|mistake| {
+            let action = |action| game.action_text(&mistake.position, action);
+            MistakeText {
+                position: game.position_text(&mistake.position),
+                chosen: action(mistake.chosen),
+                got: mistake.got.to_string(),
+                better: action(mistake.better),
+                missed: mistake.missed.to_string(),
             }
         })
         .collect()

@@ -13,6 +13,7 @@ mod block;
 #[cfg(feature = "net")]
 mod config;
 mod engine;
+mod exam;
 mod inspect;
 mod interrupt;
 mod net_args;
@@ -55,6 +56,8 @@ enum Command {
     #[command(subcommand)]
     Bench(bench::Command),
     Engine(engine::Args),
+    #[command(subcommand)]
+    Exam(exam::Command),
     #[cfg(feature = "net")]
     Config(config::Args),
     #[cfg(feature = "net")]
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
         Command::Arena(args) => arena::run(args),
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),
+        Command::Exam(command) => exam::run(command),
         #[cfg(feature = "net")]
         Command::Config(args) => config::run(args),
         #[cfg(feature = "net")]

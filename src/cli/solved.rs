@@ -21,12 +21,17 @@ pub(super) struct SolvedGameArgs {
 impl SolvedGameArgs {
     /// Jarmo on the given board. Other games are refused.
     pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
-        let settings = GameSettings {
-            board: self.board.clone(),
-            ..GameSettings::default()
-        };
-        with_game(&self.game, &settings, IsJarmo)?.map_err(Failure::usage)
+        jarmo_on(&self.game, self.board.clone())
     }
+}
+
+/// The named game on the given board, if it is jarmo. Other games are refused.
+pub(super) fn jarmo_on(game: &str, board: Option<PathBuf>) -> Result<Jarmo, Failure> {
+    let settings = GameSettings {
+        board,
+        ..GameSettings::default()
+    };
+    with_game(game, &settings, IsJarmo)?.map_err(Failure::usage)
 }
 
 struct IsJarmo;

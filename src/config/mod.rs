@@ -61,7 +61,7 @@ impl GameConfig {
     }
 }
 
-/// Matches during a run, against fixed agents and earlier checkpoints, and the exam on exact tables.
+/// Matches during a run, against fixed agents and earlier checkpoints, and the exam at every checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationConfig {
@@ -77,8 +77,40 @@ pub struct EvaluationConfig {
     pub opponents: Vec<String>,
     /// How many earlier checkpoints are among the opponents: the best one, then the newest.
     pub past: usize,
-    /// The directory of exact tables to examine the network with at each checkpoint; empty for none.
-    pub tables: PathBuf,
+    /// The exam that the network takes at each checkpoint.
+    pub exam: ExamChoice,
+}
+
+/// Which exam a run takes: `built-in`, `none`, or the path of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum ExamChoice {
+    /// The one that is part of the program, if it has one for the game.
+    BuiltIn,
+    /// None.
+    None,
+    /// That of a file.
+    File(PathBuf),
+}
+
+impl From<String> for ExamChoice {
+    fn from(text: String) -> ExamChoice {
+        match text.as_str() {
+            "built-in" => ExamChoice::BuiltIn,
+            "none" => ExamChoice::None,
+            _ => ExamChoice::File(text.into()),
+        }
+    }
+}
+
+impl From<ExamChoice> for String {
+    fn from(choice: ExamChoice) -> String {
+        match choice {
+            ExamChoice::BuiltIn => "built-in".to_owned(),
+            ExamChoice::None => "none".to_owned(),
+            ExamChoice::File(path) => path.display().to_string(),
+        }
+    }
 }
 
 /// How self-play and learning alternate, and when the run stops.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::accuracy::Tally;
+use crate::accuracy::ExamScore;
 use crate::selfplay::PerGame;
 use crate::train::Bin;
 
@@ -55,9 +55,9 @@ pub struct Metrics {
     pub events: BTreeMap<String, f64>,
     /// The mean fill of the evaluator's batches, 0 to 1.
     pub batch_fill: f64,
-    /// The result of the exam on exact tables, if there was one since the last line.
+    /// The result of the exam, if there was one since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub accuracy: Option<Tally>,
+    pub accuracy: Option<ExamScore>,
     /// The result of matches, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,

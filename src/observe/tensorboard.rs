@@ -17,7 +17,7 @@ use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary::{histogram_raw, scalar};
 
 use super::metrics::{Metrics, Strength};
-use crate::accuracy::Tally;
+use crate::accuracy::ExamScore;
 use crate::net::Weights;
 
 /// Bars of a histogram.
@@ -76,15 +76,16 @@ impl EventFile {
         self.scalars(&tags(metrics), metrics.step)
     }
 
-    /// Adds the result of an exam on exact tables.
-    pub fn accuracy(&mut self, tally: &Tally, step: u64) -> io::Result<()> {
-        let tags = [
-            ("exact/right".to_owned(), tally.share()),
-            (
-                "exact/right_where_it_matters".to_owned(),
-                tally.critical_share(),
-            ),
+    /// Adds the result of an exam: the shares of right decisions, and for each phase the share in its critical
+    /// positions.
+    pub fn accuracy(&mut self, score: &ExamScore, step: u64) -> io::Result<()> {
+        let mut tags = vec![
+            ("exact/right".to_owned(), score.all.share()),
+            ("exact/critical".to_owned(), score.all.critical_share()),
         ];
+        for (phase, tally) in score.phases() {
+            tags.push((format!("exact/{}", phase.name()), tally.critical_share()));
+        }
         self.scalars(&tags, step)
     }
 

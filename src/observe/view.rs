@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use super::{Activity, Event, Metrics, Strength};
-use crate::accuracy::Tally;
+use crate::accuracy::{ExamScore, Phase, Tally};
 use crate::config::Config;
 
 /// Numbers in a small chart.
@@ -34,7 +34,7 @@ pub struct RunView {
     losses: VecDeque<f64>, // of the latest lines
     strength: Option<Strength>,
     ratings: VecDeque<f64>,
-    accuracy: Option<Tally>,
+    accuracy: Option<ExamScore>,
     checkpoint: Option<(u64, f64)>, // the step, and the run's seconds at that time
     matches: Option<u64>,           // the step whose matches are being played
 }
@@ -219,11 +219,17 @@ impl RunView {
         if let Some(strength) = &self.strength {
             lines.push(("matches", matches_text(strength)));
         }
-        if let Some(tally) = &self.accuracy {
+        if let Some(score) = &self.accuracy {
+            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+            let phase = |(phase, tally): (Phase, &Tally)| {
+                format!("{} {}", phase.name(), percent(tally.critical_share()))
+            };
+            let phases: Vec<String> = score.phases().map(phase).collect();
             let exact = format!(
-                "the network keeps the best result in {:.2} % of positions, in {:.2} % of critical ones",
-                100.0 * tally.share(),
-                100.0 * tally.critical_share()
+                "the network keeps the best result in {} of positions, in {} of critical ones ({})",
+                percent(score.all.share()),
+                percent(score.all.critical_share()),
+                phases.join(", ")
             );
             lines.push(("exact", exact));
         }

@@ -26,7 +26,7 @@ use std::time::Instant;
 pub use error::RunError;
 pub use folder::{RunFolder, checkpoint};
 
-use crate::accuracy::PolicyExam;
+use crate::accuracy::Exam;
 use crate::catalog::CatalogGame;
 use crate::config::Config;
 use crate::net::{AgentFile, GameVersion, Provenance};
@@ -60,7 +60,7 @@ pub enum Ended {
 pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
     let tables = config.selfplay.open_tables(game);
     tables.map_err(RunError::new)?;
-    exam::open_tables(game, &config.evaluation)?;
+    exam::open(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
 }
 
@@ -112,7 +112,7 @@ struct Run<'a, G: CatalogGame, F> {
     stop: &'a AtomicBool,
     player: SelfPlayer<G>,
     trainer: Trainer<'a>,
-    exam: Option<PolicyExam<G>>,
+    exam: Option<Exam<G>>,
     watchers: Watchers<F>,
     counters: Counters,
     clock: Clock,
@@ -234,13 +234,13 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         Ok(())
     }
 
-    /// Compares the averaged weights with exact tables, if the settings name any.
+    /// Examines the averaged weights, if there is an exam.
     fn take_exam(&mut self) {
         if let Some(exam) = &self.exam {
-            let tally = self.player.take_exam(exam, self.trainer.average());
+            let score = self.player.take_exam(exam, self.trainer.average());
             let step = self.trainer.steps();
-            self.watchers.write(|file| file.accuracy(&tally, step));
-            self.counters.accuracy = Some(tally);
+            self.watchers.write(|file| file.accuracy(&score, step));
+            self.counters.accuracy = Some(score);
         }
     }
 

@@ -3,7 +3,8 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{FILE_SAMPLES, RunError};
-use crate::accuracy::{PolicyExam, Tally};
+use crate::accuracy::{Exam, ExamScore};
+use crate::agent::{Agent, PolicyAgent};
 use crate::catalog::CatalogGame;
 use crate::config::Config;
 use crate::eval::Evaluator;
@@ -88,10 +89,17 @@ impl<G: CatalogGame> SelfPlayer<G> {
         self.play.replace_evaluators(evaluators);
     }
 
-    /// Compares these weights with exact tables, on the player's threads.
-    pub(super) fn take_exam(&self, exam: &PolicyExam<G>, weights: &Weights) -> Tally {
-        let mut evaluators = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads());
-        self.pool.install(|| exam.take(&mut evaluators))
+    /// Examines these weights without search, on the player's threads.
+    pub(super) fn take_exam(&self, exam: &Exam<G>, weights: &Weights) -> ExamScore {
+        const SEED: u64 = 0; // a network uses no random numbers
+        let evaluators = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads());
+        let agent = |evaluator| -> Box<dyn Agent<G>> {
+            let name = "network without search".to_owned();
+            Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
+        };
+        let mut agents: Vec<_> = evaluators.into_iter().map(agent).collect();
+        self.pool
+            .install(|| exam.take(&mut agents, None, SEED).score())
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use super::matches::Matches;
 use super::window::Window;
-use crate::accuracy::Tally;
+use crate::accuracy::ExamScore;
 use crate::observe::{Metrics, Strength, Timing};
 use crate::replay::Samples;
 use crate::selfplay::GamesState;
@@ -29,10 +29,10 @@ pub(super) struct Counters {
     pub(super) next_file: u64,  // number of the next one
     pub(super) lines: u64,      // of metrics
     pub(super) seconds: f64,
-    pub(super) cpu_seconds: f64,           // of all threads
-    pub(super) window: Window,             // since the last line of metrics
-    pub(super) accuracy: Option<Tally>,    // in no line of metrics yet
-    pub(super) strength: Option<Strength>, // in no line of metrics yet
+    pub(super) cpu_seconds: f64,            // of all threads
+    pub(super) window: Window,              // since the last line of metrics
+    pub(super) accuracy: Option<ExamScore>, // in no line of metrics yet
+    pub(super) strength: Option<Strength>,  // in no line of metrics yet
     pub(super) matches: Matches,
 }
 

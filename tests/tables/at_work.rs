@@ -4,11 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarmo::accuracy::{Accuracy, Exam, PolicyExam};
-use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build, build_without_search};
-use jarmo::eval::{
-    Evaluation, Evaluator, ScriptedEvaluator, Uniform, Value, WithEndgames, favourite,
-};
+use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build};
+use jarmo::eval::{Evaluation, Evaluator, Uniform, Value, WithEndgames, favourite};
 use jarmo::game::{Game, Proven, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Provenance, Weights};
@@ -170,66 +167,6 @@ fn open_tables_are_shared() {
 }
 
 #[test]
-fn perfect_play_has_full_accuracy_and_random_play_does_not() {
-    let folder = tempfile::tempdir().unwrap();
-    build_in(folder.path(), 5);
-    let game = Jarmo::standard();
-    let tables = Tables::open(&game, folder.path()).unwrap();
-    let exam = Exam::random(&game, &tables, 300, 3);
-    assert_eq!(exam.len(), 300);
-
-    let perfect = format!("tables:{}", folder.path().display());
-    let best = exam.take(&mut [agent(&perfect)], None, 1);
-    assert_eq!((best.all.decisions, best.all.share()), (300, 1.0));
-    assert!(best.blunders.is_empty());
-
-    let poor = exam.take(&mut [agent("random")], None, 1);
-    assert!(poor.all.share() < 0.95 && poor.all.critical_share() < 0.8);
-    assert_eq!(poor.all.critical, best.all.critical);
-    assert_eq!(
-        poor.blunders.len() as u64,
-        poor.all.decisions - poor.all.right
-    );
-    let groups: u64 = poor.groups.iter().map(|group| group.tally.decisions).sum();
-    assert_eq!(groups, 300);
-    for blunder in &poor.blunders {
-        assert!(blunder.got.verdict < blunder.missed.verdict);
-    }
-    let lost = |at: usize| {
-        let blunder = &poor.blunders[at];
-        blunder.missed.verdict.sign() - blunder.got.verdict.sign()
-    };
-    assert!(
-        lost(0) >= lost(poor.blunders.len() - 1),
-        "the worst come first"
-    );
-
-    let played = Exam::self_play(&game, &tables, &mut [agent("random")], None, 50, 9);
-    assert!(!played.is_empty() && played.len() <= 50);
-}
-
-#[test]
-fn accuracy_does_not_depend_on_the_number_of_threads() {
-    let game = Jarmo::standard();
-    let tables = tables(4);
-    let measure = |spec: &str, threads: usize| -> [Accuracy; 2] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        let mut agents: Vec<_> = (0..threads).map(|_| agent(spec)).collect();
-        pool.build().unwrap().install(|| {
-            let random = Exam::random(&game, &tables, 200, 3);
-            let played = Exam::self_play(&game, &tables, &mut agents, Some(2), 200, 4);
-            assert!(!played.is_empty());
-            [random, played].map(|exam| exam.take(&mut agents, Some(2), 5))
-        })
-    };
-    for spec in ["random", "rollout:2"] {
-        let one = measure(spec, 1);
-        assert_eq!(measure(spec, 3), one);
-        assert!(one[0].all.right < one[0].all.decisions);
-    }
-}
-
-#[test]
 fn batched_lookups_agree_with_single_ones() {
     let tables = tables(4);
     let game = Jarmo::standard();
@@ -276,7 +213,6 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
     let folder = tempfile::tempdir().unwrap();
     let (weights, file) = untrained(folder.path());
     let game = Jarmo::standard();
-    let tables = tables(4);
     let spec = format!("{file}?sims=0");
     let mut evaluator = NetEvaluator::new(game.clone(), &weights);
     let mut logits = vec![0.0; game.actions()];
@@ -296,53 +232,9 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
         let shares: f32 = choice.candidates.iter().map(|one| one.policy).sum();
         assert!((shares - 1.0).abs() < 1e-4);
     }
-    // The same network in the exam that a training run uses.
-    let exam = Exam::random(&game, &tables, 500, 3);
-    let of_agent = exam.take(&mut [agent(&spec)], None, 1).all;
-    let searching: AgentSpec = format!("{file}?sims=50").parse().unwrap();
-    let network = build_without_search(game.clone(), &searching).unwrap();
-    let alone = exam.take(&mut [network.unwrap()], None, 1);
-    assert_eq!(alone.all, of_agent);
-    let policy_exam = PolicyExam::random(&game, &tables, 2000, 3);
-    assert_eq!(policy_exam.len(), 2000);
-    let one = policy_exam.take(&mut [evaluator.clone()]);
-    let three = policy_exam.take(&mut vec![evaluator.clone(); 3]);
-    assert_eq!((one, one.decisions), (three, 2000));
-    assert!(one.critical > 500 && one.critical_right > 0 && one.critical_right < one.critical);
-    assert!((one.share() - of_agent.share()).abs() < 0.1);
     let wrong: AgentSpec = format!("{file}?sims=0&cpuct=1").parse().unwrap();
     let error = build(game, &wrong).err().unwrap().to_string();
     assert!(error.contains("`cpuct` configures the search"), "{error}");
-}
-
-#[test]
-fn a_policy_from_the_tables_passes_the_exam_and_its_opposite_fails_it() {
-    let game = Jarmo::standard();
-    let tables = tables(4);
-    let exam = PolicyExam::random(&game, &tables, 300, 5);
-    let marks = |sign: i8| {
-        let evaluator = ScriptedEvaluator::new(&game, 7, |position: &JarmoPosition, logits| {
-            logits.fill(1000.0); // of illegal actions
-            for one in tables.actions(&game, position).unwrap() {
-                logits[one.action.index()] = (sign * one.proven.verdict.sign()).into();
-            }
-            Evaluation::of(Value::EVEN)
-        });
-        exam.take(&mut [evaluator])
-    };
-    let [best, worst] = [1, -1].map(marks);
-    assert_eq!((best.right, best.critical_right), (300, best.critical));
-    assert_eq!(
-        (worst.right, worst.critical_right),
-        (300 - worst.critical, 0)
-    );
-    assert!(worst.critical > 100);
-    // Positions outside the tables are left out.
-    let positions = [
-        game.start(),
-        random_position(&Layer::new(5), &mut stream(1, 1)),
-    ];
-    assert!(PolicyExam::new(&game, &tables, positions).is_empty());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Exact tables: solved, stored, used.
 
 mod at_work;
+mod exam;
 mod files;
 mod packed;
 #[cfg(feature = "cli")]

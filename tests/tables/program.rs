@@ -230,12 +230,156 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
         "run.threads=1",
         "run.batch=64",
         "run.first_samples=4096",
+        "run.checkpoint=10",
     ];
-    train("jarmo", folder.path(), &small).success();
-    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let first_line = || -> Value {
+        let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+        fs::remove_dir_all(&run).unwrap();
+        serde_json::from_str(metrics.lines().next().unwrap()).unwrap()
+    };
+    let without = [&small[..], &["evaluation.exam=none"]].concat();
+    train("jarmo", folder.path(), &without).success();
+    let line = first_line();
     let exact = line["exact"].as_f64().unwrap();
     assert!(exact > 0.0 && exact < 1.0, "{exact}");
+    assert!(line["accuracy"].is_null());
+
+    // An exam of one's own.
+    let exam = folder.path().join("own.exam");
+    make_exam(folder.path(), &exam);
+    let own = format!("evaluation.exam={}", exam.display());
+    let with = [&small[..], &[&own]].concat();
+    train("jarmo", folder.path(), &with).success();
+    let score = &first_line()["accuracy"];
+    assert_eq!(score["decisions"], 40);
+    assert_eq!(score["end"]["decisions"], 40);
+    assert_eq!(score["opening"]["decisions"], 0);
+}
+
+/// Makes an exam of 60 questions; the third that are openings are outside small tables.
+fn make_exam(tables: &Path, out: &Path) {
+    let (tables, out) = (tables.to_str().unwrap(), out.to_str().unwrap());
+    let arguments = [
+        "exam",
+        "make",
+        "--game",
+        "jarmo",
+        "--tables",
+        tables,
+        "--out",
+        out,
+        "--agent",
+        "random",
+        "--positions",
+        "60",
+    ];
+    jarmo(&arguments).assert().success().stdout(contains(
+        "40 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 20 ",
+    ));
+}
+
+#[test]
+fn exams_are_made_shown_and_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "5");
+    let exam = folder.path().join("own.exam");
+    make_exam(folder.path(), &exam);
+    let path = exam.to_str().unwrap();
+    jarmo(&["exam", "show", path])
+        .assert()
+        .success()
+        .stdout(contains("40 questions of jarmo").and(contains("  end      white  ")));
+    let lines = accuracies(&["random", "--exam", path]);
+    assert_eq!(lines[0]["positions"], "exam");
+    assert_eq!(lines[0]["all"]["decisions"], 40);
+    assert_eq!(lines[0]["all"]["critical"], 20);
+
+    let mut bytes = fs::read(&exam).unwrap();
+    bytes.truncate(bytes.len() - 100);
+    let cut = folder.path().join("cut.exam");
+    fs::write(&cut, bytes).unwrap();
+    let cut = cut.to_str().unwrap();
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["exam", "show", cut], 1, "cut.exam: it is cut off after 3"),
+        (
+            &["accuracy", "random", "--exam", cut],
+            1,
+            "cut.exam: it is cut off",
+        ),
+        (
+            &["accuracy", "random", "--exam", "checkpoints/README.md"],
+            1,
+            "README.md: not an exam",
+        ),
+        (
+            &[
+                "accuracy",
+                "checkpoints/connect_four.safetensors",
+                "--exam",
+                path,
+            ],
+            1,
+            "own.exam: an exam for jarmo, and connect_four is wanted",
+        ),
+        (
+            &["accuracy", "random", "--game", "guard"],
+            2,
+            "no exam for guard",
+        ),
+        (
+            &["exam", "make", "--tables", "nowhere", "--out", "x"],
+            1,
+            "nowhere: is missing",
+        ),
+    ];
+    for (arguments, status, message) in cases {
+        jarmo(arguments)
+            .assert()
+            .code(status)
+            .stdout(is_empty())
+            .stderr(contains(message));
+    }
+}
+
+#[test]
+fn accuracy_needs_no_tables_and_takes_the_game_from_agent_files() {
+    let lines = accuracies(&[
+        "checkpoints/jarmo.safetensors",
+        "checkpoints/connect_four.safetensors",
+        "--sims",
+        "0",
+    ]);
+    let games: Vec<&Value> = lines.iter().map(|line| &line["game"]).collect();
+    assert_eq!(games, ["jarmo", "connect_four"]);
+    for line in &lines {
+        assert_eq!(
+            (&line["positions"], &line["nodes"]),
+            (&"exam".into(), &0.into())
+        );
+        let count = |key: &str| line["all"][key].as_u64().unwrap();
+        assert_eq!((count("decisions"), count("critical")), (20_000, 10_000));
+        let share = count("critical_right") as f64 / 10_000.0;
+        assert!((0.6..0.999).contains(&share), "{share}");
+        let phases: Vec<&Value> = line["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| &one["phase"])
+            .collect();
+        assert_eq!(
+            phases,
+            ["opening", "opening", "middle", "middle", "end", "end"]
+        );
+    }
+    jarmo(&[
+        "accuracy",
+        "checkpoints/jarmo.safetensors",
+        "--game",
+        "connect_four",
+    ])
+    .assert()
+    .code(2)
+    .stderr(contains("it plays jarmo, and connect_four is wanted"));
 }
 
 #[test]

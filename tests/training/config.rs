@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use jarmo::config::Config;
+use jarmo::config::{Config, ExamChoice};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -78,6 +78,19 @@ fn single_settings_take_numbers_and_unquoted_strings() {
     let config = with(&["net.width=64", "game.name=connect_four"]).unwrap();
     assert_eq!(config.net.to_string(), "mlp 64x2");
     assert_eq!(config.game.name, "connect_four");
+}
+
+#[test]
+fn a_run_takes_the_exam_of_the_program_unless_it_names_another_or_none() {
+    let choice = |settings: &[&str]| {
+        let config = with(settings).unwrap();
+        assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
+        config.evaluation.exam
+    };
+    assert_eq!(choice(&[]), ExamChoice::BuiltIn);
+    assert_eq!(choice(&["evaluation.exam=none"]), ExamChoice::None);
+    let file = ExamChoice::File("my.exam".into());
+    assert_eq!(choice(&["evaluation.exam=my.exam"]), file);
 }
 
 #[test]

@@ -6,15 +6,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
+use jarmo::accuracy::ExamScore;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
 use jarmo::observe::{
     Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing,
 };
 use jarmo::run::{RunFolder, run};
-use jarmo::tables::BuildSettings;
 use jarmo::train::OpenDevice;
 use protobuf::Message;
 use tensorboard_proto::event::Event;
@@ -90,15 +89,7 @@ fn tensorboard_gets_all_metrics_of_a_run() {
         "evaluation.simulations=2",
         "evaluation.opponents=['random']",
     ];
-    let mut settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-    let tables = home.path().join("tables");
-    let build = BuildSettings {
-        force: 3,
-        memory: None,
-        save_every: Duration::from_secs(1000),
-    };
-    jarmo::tables::build(&Jarmo::standard(), &tables, build, &mut |_| {}).unwrap();
-    settings.push(format!("evaluation.tables={}", tables.display()));
+    let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
     let config = Config::layered(&[], &settings).unwrap();
     let folder = RunFolder::create(home.path(), &config, None).unwrap();
     let stop = AtomicBool::new(false);
@@ -151,21 +142,32 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     assert!(!scalars["strength/elo"].is_empty());
     assert!(scalars.contains_key("strength/score_against_random"));
 
-    let told: Vec<f64> = lines
-        .iter()
-        .filter_map(|line| Some(line.accuracy?.share()))
-        .collect();
-    let shown: Vec<f64> = scalars["exact/right"]
-        .iter()
-        .map(|&(_, share)| share.into())
-        .collect();
-    assert!(
-        !told.is_empty() && told.iter().all(|share| (0.3..1.0).contains(share)),
-        "{told:?}"
-    );
-    for (told, shown) in told.iter().zip(&shown) {
-        assert!((told - shown).abs() < 1e-6);
+    // The exam that is part of the program.
+    let exams: Vec<ExamScore> = lines.iter().filter_map(|line| line.accuracy).collect();
+    assert!(exams.len() >= 2);
+    type Share = fn(&ExamScore) -> f64;
+    let shares: [(&str, Share); 5] = [
+        ("exact/right", |score| score.all.share()),
+        ("exact/critical", |score| score.all.critical_share()),
+        ("exact/opening", |score| score.opening.critical_share()),
+        ("exact/middle", |score| score.middle.critical_share()),
+        ("exact/end", |score| score.end.critical_share()),
+    ];
+    for (tag, share) in shares {
+        let told: Vec<f32> = exams.iter().map(|score| share(score) as f32).collect();
+        let shown: Vec<f32> = scalars[tag].iter().map(|&(_, share)| share).collect();
+        assert!(
+            told.iter().all(|share| shown.contains(share)),
+            "{tag}: {shown:?}, {told:?}"
+        );
+        assert!(
+            told.iter().all(|share| (0.1..1.0).contains(share)),
+            "{tag}: {told:?}"
+        );
     }
+    let score = exams[0];
+    let phases: u64 = score.phases().map(|(_, tally)| tally.decisions).sum();
+    assert_eq!((score.all.decisions, phases), (20_000, 20_000));
 
     let histograms: Vec<_> = events
         .iter()

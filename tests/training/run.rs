@@ -460,8 +460,12 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
             "evaluation.opening_plies = 60: most games of connect_four are over",
         ),
         (
-            ["--set", "evaluation.tables='no/such'"],
-            "evaluation.tables = no/such: there are exact tables for jarmo only",
+            ["--set", "evaluation.exam='no/such'"],
+            "evaluation.exam = no/such: No such file",
+        ),
+        (
+            ["--set", "evaluation.exam='checkpoints/jarmo.exam'"],
+            "jarmo.exam: an exam for jarmo, and connect_four is wanted",
         ),
         (["--minutes", "nan"], "a number from 0 to 10000000"),
     ] {

@@ -1,0 +1,100 @@
+//! Counts of decisions, by phase of the game.
+
+use serde::{Deserialize, Serialize};
+
+/// Counts of decisions, and of those that kept the best result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// All decisions.
+    pub decisions: u64,
+    /// Decisions that kept the best result.
+    pub right: u64,
+    /// Decisions in critical positions.
+    pub critical: u64,
+    /// Decisions in critical positions that kept the best result.
+    pub critical_right: u64,
+}
+
+impl Tally {
+    /// The share of all decisions that were right; 1 if there are none.
+    pub fn share(&self) -> f64 {
+        share(self.right, self.decisions)
+    }
+
+    /// The share of decisions in critical positions that were right; 1 if there are none.
+    pub fn critical_share(&self) -> f64 {
+        share(self.critical_right, self.critical)
+    }
+
+    pub(super) fn count(&mut self, critical: bool, right: bool) {
+        self.decisions += 1;
+        self.right += u64::from(right);
+        self.critical += u64::from(critical);
+        self.critical_right += u64::from(critical && right);
+    }
+
+    pub(super) fn add(&mut self, other: &Tally) {
+        self.decisions += other.decisions;
+        self.right += other.right;
+        self.critical += other.critical;
+        self.critical_right += other.critical_right;
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        1.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// A part of a game. Each game divides its positions in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// The first part.
+    Opening,
+    /// The part in between.
+    Middle,
+    /// The last part.
+    End,
+}
+
+impl Phase {
+    /// All phases in their order.
+    pub const ALL: [Phase; 3] = [Phase::Opening, Phase::Middle, Phase::End];
+
+    /// `opening`, `middle` or `end`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Phase::Opening => "opening",
+            Phase::Middle => "middle",
+            Phase::End => "end",
+        }
+    }
+}
+
+/// The counts of an exam, of all its decisions and by phase.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ExamScore {
+    /// All decisions.
+    #[serde(flatten)]
+    pub all: Tally,
+    /// Those in openings.
+    pub opening: Tally,
+    /// Those in middle games.
+    pub middle: Tally,
+    /// Those in endgames.
+    pub end: Tally,
+}
+
+impl ExamScore {
+    /// The phases with critical positions, and their counts.
+    pub fn phases(&self) -> impl Iterator<Item = (Phase, &Tally)> {
+        let tallies = [&self.opening, &self.middle, &self.end];
+        let phases = Phase::ALL.into_iter().zip(tallies);
+        phases.filter(|(_, tally)| tally.critical > 0)
+    }
+}
