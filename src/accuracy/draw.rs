@@ -33,7 +33,7 @@ pub const MOST_OPENING_PLIES: u32 = 12;
 const BATCH: usize = 256;
 
 /// Batches in a row without a new question after which there are probably no more.
-const IDLE_BATCHES: u32 = 200;
+const IDLE_BATCHES: u32 = 1000;
 
 /// The share of the positions of self-play that an exam takes, so that its questions come from many games.
 const EXAM_SHARE: f64 = 0.25;
