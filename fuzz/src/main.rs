@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
+use cpu_time::ProcessTime;
 
 use jarmo::numbers::{NODES, SEED};
 use jarmo::random::stream;
@@ -31,7 +32,7 @@ struct Options {
     seed: u64,
 }
 
-/// Reading a small input never takes this long.
+/// Reading a small input never takes this much processor time.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
@@ -112,7 +113,7 @@ fn corpus(target: &Target) -> Vec<Vec<u8>> {
 
 /// Tries one input. One that fails is saved.
 fn try_input(target: &Target, tools: &mut Tools, input: &[u8], index: u64) -> bool {
-    let start = Instant::now();
+    let start = ProcessTime::now();
     let result = catch_unwind(AssertUnwindSafe(|| (target.run)(tools, input)));
     let slow = start.elapsed() > PATIENCE;
     if result.is_ok() && !slow {
