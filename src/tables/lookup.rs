@@ -206,26 +206,37 @@ impl Tables {
                 let index = layer.index(&placement)?;
                 Some(Place::Byte(&bytes.get()[index]))
             }
-            Values::Packed(packed) => {
-                layer.block_of(&Material::of(&placement))?;
-                let verdict = match placement.mover {
-                    _ if is_over(&placement) => {
-                        let verdict = match score_difference(&placement) {
-                            1.. => Verdict::Win,
-                            0 => Verdict::Draw,
-                            _ => Verdict::Loss,
-                        };
-                        return Some(Place::Known(Proven::over(verdict)));
-                    }
-                    Player::White => packed.verdict(layer, &placement)?,
-                    Player::Black => self.result_of_successors(&placement)?,
-                };
-                Some(Place::Known(Proven {
-                    verdict,
-                    plies: None,
-                }))
-            }
+            Values::Packed(packed) => self
+                .packed_result(packed, layer, &placement)
+                .map(Place::Known),
         }
+    }
+
+    /// The result of a placement in packed results. Apart from [`Tables::place`], whose other path is the quick one.
+    #[cold]
+    #[inline(never)]
+    fn packed_result(
+        &self,
+        packed: &PackedLayer,
+        layer: &Layer,
+        placement: &Placement,
+    ) -> Option<Proven> {
+        layer.block_of(&Material::of(placement))?;
+        if is_over(placement) {
+            return Some(Proven::over(match score_difference(placement) {
+                1.. => Verdict::Win,
+                0 => Verdict::Draw,
+                _ => Verdict::Loss,
+            }));
+        }
+        let verdict = match placement.mover {
+            Player::White => packed.verdict(layer, placement)?,
+            Player::Black => self.result_of_successors(placement)?,
+        };
+        Some(Proven {
+            verdict,
+            plies: None,
+        })
     }
 
     /// The result for the player to move, from the results of the successors.
