@@ -393,6 +393,15 @@ static void check_tile(const Work *w, u32 first, u32 end, Own *tile, Tally *t) {
     }
 }
 
+static void add(Tally *sum, const Tally *t) {
+    sum->won += t->won, sum->drawn += t->drawn, sum->lost += t->lost, sum->over += t->over;
+    sum->checked += t->checked, sum->wrong += t->wrong;
+    if (t->longest > sum->longest) {
+        sum->longest = t->longest;
+        memcpy(sum->example, t->example, sizeof t->example);
+    }
+}
+
 static void *check_some(void *argument) {
     Work *w = argument;
     Own *tile = malloc(sizeof(Own) * TILE);
@@ -408,13 +417,7 @@ static void *check_some(void *argument) {
         check_tile(w, first, end, tile, &t);
     }
     pthread_mutex_lock(&w->lock);
-    Tally *sum = &w->tally;
-    sum->won += t.won, sum->drawn += t.drawn, sum->lost += t.lost, sum->over += t.over;
-    sum->checked += t.checked, sum->wrong += t.wrong;
-    if (t.longest > sum->longest) {
-        sum->longest = t.longest;
-        memcpy(sum->example, t.example, sizeof t.example);
-    }
+    add(&w->tally, &t);
     pthread_mutex_unlock(&w->lock);
     free(tile);
     return NULL;
@@ -446,13 +449,7 @@ static int check_layer(int force, int threads) {
                 for (int mover = WHITE; mover <= BLACK; mover++) {
                     Tally t = mover == WHITE ? check_block(mover, white, black, threads)
                                              : check_block(mover, black, white, threads);
-                    Tally *sum = &sides[mover];
-                    sum->won += t.won, sum->drawn += t.drawn, sum->lost += t.lost;
-                    sum->over += t.over, sum->checked += t.checked, sum->wrong += t.wrong;
-                    if (t.longest > sum->longest) {
-                        sum->longest = t.longest;
-                        memcpy(sum->example, t.example, sizeof t.example);
-                    }
+                    add(&sides[mover], &t);
                 }
             }
     u64 checked = sides[0].checked + sides[1].checked, wrong = sides[0].wrong + sides[1].wrong;
