@@ -4,6 +4,7 @@
 //! pair. [`Standings`] add up the pairs. A [`Report`] computes ratings and formats them as text, JSON, CSV
 //! or a picture. This module does not print, read the command line, or learn.
 
+mod balance;
 mod checkpoints;
 mod ladder;
 mod mistakes;
@@ -21,6 +22,7 @@ mod svg;
 mod table;
 mod tournament;
 
+pub use balance::white_scores;
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
 pub use mistakes::{AtForce, Decisions, MistakeRow, Mistakes, PlyRange};

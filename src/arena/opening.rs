@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rand::Rng;
 
-use crate::env::Opening;
+use crate::env::{Opening, positions};
 use crate::files::{LINES_BYTES, read_text};
 use crate::game::{Game, Mask};
 use crate::random::{Stream, below, stream};
@@ -19,6 +19,13 @@ pub struct Openings<P> {
     distinct: usize,
     source: String,
 }
+
+/// Balanced openings that are part of the program. The lines are like those of [`Openings::from_file`]; the comment
+/// that begins with [`BOARD`] names the board.
+const BUILT_IN: [(&str, &str); 1] = [("jarmo", include_str!("../../checkpoints/jarmo.openings"))];
+
+/// What the line with the board begins with.
+const BOARD: &str = "# board: ";
 
 /// Why there are no such openings.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,30 +101,56 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     ) -> Result<Self, OpeningError> {
         let text = read_text(path, LINES_BYTES)
             .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
-        let mut list: Vec<Opening<P>> = Vec::new();
-        let mut seen = HashSet::new();
-        for (index, line) in text.lines().enumerate() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let opening = parse_opening(game, line, plies).map_err(|problem| {
-                OpeningError(format!("{}: line {}: {problem}", path.display(), index + 1))
-            })?;
-            if seen.insert(opening.position) {
-                list.push(opening);
-            }
-        }
-        if list.is_empty() {
-            return Err(OpeningError(format!(
-                "{}: no openings; every line must be a game record or actions such as `A1-C2 D5-B4`",
-                path.display()
-            )));
-        }
+        let list = parse(game, &text, plies)
+            .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
         Ok(Openings {
             distinct: list.len(),
             source: format!("{} from {}", list.len(), path.display()),
             list,
         })
+    }
+
+    /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
+    /// for this game and board.
+    pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
+        let (_, text) = BUILT_IN.iter().find(|(id, _)| *id == game.id())?;
+        let board = text.lines().find_map(|line| line.strip_prefix(BOARD));
+        if board.unwrap_or("") != game.board_text() {
+            return None;
+        }
+        let mut list = parse(game, text, None).expect("the program's own openings are sound");
+        shuffle(&mut list, &mut stream(seed, OPENING_STREAM));
+        Some(Openings {
+            distinct: list.len(),
+            source: format!("{} balanced ones", list.len()),
+            list,
+        })
+    }
+
+    /// The text of a file of openings.
+    pub fn file_text<G: Game<Position = P>>(
+        game: &G,
+        openings: &[Opening<P>],
+        comments: &[String],
+    ) -> String {
+        let mut text = String::new();
+        for comment in comments {
+            text += &format!("# {comment}\n");
+        }
+        text += &format!("{BOARD}{}\n", game.board_text());
+        for opening in openings {
+            let before = positions(game, opening.start, &opening.actions);
+            let texts = before.iter().zip(&opening.actions);
+            let texts = texts.map(|(position, &action)| game.action_text(position, action));
+            text += &texts.collect::<Vec<_>>().join(" ");
+            text.push('\n');
+        }
+        text
+    }
+
+    /// All openings, in the order of the pairs.
+    pub fn list(&self) -> &[Opening<P>] {
+        &self.list
     }
 
     /// The opening of a pair. After the last one the list starts again.
@@ -134,6 +167,33 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     pub fn source(&self) -> &str {
         &self.source
     }
+}
+
+/// The distinct openings in the lines of a text.
+fn parse<G: Game>(
+    game: &G,
+    text: &str,
+    plies: Option<u32>,
+) -> Result<Vec<Opening<G::Position>>, String> {
+    let mut list: Vec<Opening<G::Position>> = Vec::new();
+    let mut seen = HashSet::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let opening = parse_opening(game, line, plies)
+            .map_err(|problem| format!("line {}: {problem}", index + 1))?;
+        if seen.insert(opening.position) {
+            list.push(opening);
+        }
+    }
+    if list.is_empty() {
+        return Err(
+            "no openings; every line must be a game record or actions such as `A1-C2 D5-B4`"
+                .to_owned(),
+        );
+    }
+    Ok(list)
 }
 
 /// The random stream of the openings; games use other ones.

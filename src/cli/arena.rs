@@ -59,7 +59,8 @@ pub(super) struct Args {
     /// Milliseconds per move for every agent; each thread plays one game at a time
     #[arg(long, value_name = "MS", value_parser = MILLISECONDS.parser::<u64>())]
     movetime: Option<u64>,
-    /// Random plies at the start of each game; with --openings, plies to take from the file [default: 2]
+    /// Random plies at the start of each game; with --openings, plies to take from the file [default: the
+    /// game's balanced openings, or 2 random plies in a game without a list]
     #[arg(long, value_name = "PLIES", value_parser = OPENING_PLIES.parser::<u32>())]
     opening_plies: Option<u32>,
     /// Openings, one per line: a game record, or actions separated by spaces
@@ -190,6 +191,11 @@ impl Args {
         match &self.openings {
             Some(path) => Openings::from_file(game, path, self.opening_plies).map_err(Failure::new),
             None => {
+                if self.opening_plies.is_none()
+                    && let Some(balanced) = Openings::balanced(game, self.seed)
+                {
+                    return Ok(balanced);
+                }
                 let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
                 let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
                 openings

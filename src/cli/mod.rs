@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod arena;
+mod balance;
 mod bench;
 mod bench_env;
 mod bench_net;

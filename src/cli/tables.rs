@@ -1,4 +1,4 @@
-//! `jarmo tables`: build, verify, probe, shuttle, bench and stats
+//! `jarmo tables`
 
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::solved::SolvedGameArgs;
-use super::{CommandResult, Failure, position_of, seconds};
+use super::{CommandResult, Failure, balance, position_of, seconds};
 use jarmo::bench;
 use jarmo::game::{Game, Proven};
 use jarmo::games::{Jarmo, JarmoPosition};
@@ -45,6 +45,8 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Print the exact results of all openings of a length
     Openings(OpeningsArgs),
+    /// Choose openings that are drawn and equally hard for both sides
+    Balance(balance::Args),
     /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
     /// Measure the time of a lookup
@@ -182,6 +184,7 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Verify(args) => run_verify(&args),
         Command::Probe(args) => run_probe(&args),
         Command::Openings(args) => run_openings(&args),
+        Command::Balance(args) => balance::run(&args),
         Command::Bench(args) => run_bench(&args),
         Command::Shuttle(args) => run_shuttle(&args),
         Command::Stats(args) => run_stats(&args),

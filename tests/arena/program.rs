@@ -49,7 +49,7 @@ fn a_match_prints_a_table() {
         .assert()
         .success()
         .stdout(
-            contains("jarmo: 1 match of 20 games, openings: 2 random plies, seed 1")
+            contains("jarmo: 1 match of 20 games, openings: 467 balanced ones, seed 1")
                 .and(is_match(r"\n 1 greedy +\+\d+ +\d+ +20 ").unwrap())
                 .and(is_match(r"\n 2 random +0 +0 +20 ").unwrap())
                 .and(is_match(r"\n   greedy – random +20 ").unwrap())
