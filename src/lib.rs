@@ -81,6 +81,7 @@ pub mod view;
 pub mod encode;
 pub mod tables;
 pub mod env;
+pub mod proof;
 pub mod eval;
 pub mod search;
 pub mod net;

@@ -21,6 +21,7 @@ mod net_args;
 #[cfg(test)]
 mod numbers;
 mod perft;
+mod proof;
 mod rules;
 mod solved;
 mod tables;
@@ -59,6 +60,8 @@ enum Command {
     Engine(engine::Args),
     #[command(subcommand)]
     Exam(exam::Command),
+    #[command(subcommand)]
+    Proof(proof::Command),
     #[cfg(feature = "net")]
     Config(config::Args),
     #[cfg(feature = "net")]
@@ -117,6 +120,7 @@ pub fn main() -> ExitCode {
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),
         Command::Exam(command) => exam::run(command),
+        Command::Proof(command) => proof::run(command),
         #[cfg(feature = "net")]
         Command::Config(args) => config::run(args),
         #[cfg(feature = "net")]

@@ -4,6 +4,7 @@ mod at_work;
 mod exam;
 mod files;
 mod packed;
+mod proof;
 #[cfg(feature = "cli")]
 mod program;
 mod selfplay;

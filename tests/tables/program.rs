@@ -488,3 +488,46 @@ fn the_shuttle_rule_is_measured() {
             "of 770 placements without a move before, 0 have another result",
         ));
 }
+
+#[test]
+fn a_position_is_proven_on_the_command_line() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), "4");
+    let tables = folder.path().to_str().unwrap();
+    let file = folder.path().join("won.proof");
+    let file = file.to_str().unwrap();
+    let won = "5/b4/4b/5/2w1w w - - 0";
+    jarmo(&[
+        "proof",
+        "make",
+        "--tables",
+        tables,
+        "--out",
+        file,
+        "--position",
+        won,
+    ])
+    .assert()
+    .success()
+    .stderr(contains("1 claims, ").and(contains("won.proof: ")));
+    jarmo(&["proof", "verify", file])
+        .assert()
+        .success()
+        .stdout(contains(format!("{won}: white wins, within 23 plies")))
+        .stdout(contains("all 1 claims are proven"));
+    jarmo(&["proof", "show", file, "--position", won])
+        .assert()
+        .success()
+        .stdout(predicates::str::is_match("^[A-E][1-5][-x][A-E][1-5]\n$").unwrap());
+    jarmo(&["proof", "make", "--tables", tables, "--out", file])
+        .assert()
+        .failure()
+        .stderr(contains(
+            "openings have force 10, but the tables end at force 4",
+        ));
+    fs::write(file, "jarmo proof 9\n").unwrap();
+    jarmo(&["proof", "verify", file])
+        .assert()
+        .failure()
+        .stderr(contains("won.proof: another format, `jarmo proof 9`"));
+}

@@ -1,0 +1,181 @@
+//! Takes the moves of a proof from exact tables.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::file::MOST_SEARCH;
+use super::strategy::{Claim, Moves, Numbers, Proof};
+use super::{Reply, after, after_pass, replies, undoes, without_history};
+use crate::env::{Opening, positions};
+use crate::game::{Action, Game, Player, Proven, Verdict};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::tables::{ActionValue, Tables};
+
+/// Why no proof can be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MakeError {
+    /// The position is outside the tables, or they have no distances there.
+    #[error("the tables have no distance for {0}; exact tables up to its force are needed")]
+    NoDistance(String),
+    /// Nobody wins the position.
+    #[error("{0} is drawn")]
+    Drawn(String),
+}
+
+/// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
+///
+/// # Panics
+/// Panics if `search` is more than 7.
+pub fn make(
+    game: &Jarmo,
+    tables: &Tables,
+    openings: &[Opening<JarmoPosition>],
+    search: u32,
+    made: String,
+) -> Result<Proof, MakeError> {
+    assert!(search <= MOST_SEARCH, "longer searches may shuttle");
+    let game = &game.clone().with_max_plies(0);
+    let mut walks = Player::BOTH.map(|winner| Walk {
+        game,
+        tables,
+        winner,
+        search,
+        numbers: Numbers::new(),
+        moves: HashMap::default(),
+        left: Vec::new(),
+    });
+    let mut claims = Vec::new();
+    for opening in openings {
+        let last = |player| last_action(game, opening, player);
+        let position = &opening.position;
+        let value = tables.proven(position);
+        let winner = match value.map(|value| value.verdict) {
+            Some(Verdict::Win) => position.to_move(),
+            Some(Verdict::Loss) => !position.to_move(),
+            Some(Verdict::Draw) => return Err(MakeError::Drawn(game.position_text(position))),
+            None => return Err(MakeError::NoDistance(game.position_text(position))),
+        };
+        let walk = &mut walks[winner.index()];
+        let plies = walk.distance(position)?;
+        walk.follow(&without_history(position), last(winner), last(!winner))?;
+        claims.push(Claim {
+            opening: opening.clone(),
+            winner,
+            plies,
+        });
+    }
+    let [white, black] = walks.map(|walk| walk.moves);
+    let mut all: Vec<(u64, u8)> = white.into_iter().chain(black).collect();
+    all.sort_unstable();
+    let (keys, actions) = all.into_iter().unzip();
+    Ok(Proof {
+        game: game.clone(),
+        made,
+        claims,
+        search,
+        moves: Moves::new(keys, actions),
+    })
+}
+
+/// A player's last action in an opening.
+fn last_action(game: &Jarmo, opening: &Opening<JarmoPosition>, player: Player) -> Option<Action> {
+    let before = positions(game, opening.start, &opening.actions);
+    let mut acted = before.iter().zip(&opening.actions).rev();
+    let last = acted.find(|(position, _)| position.to_move() == player);
+    last.map(|(_, &action)| action)
+}
+
+/// Collects the moves of one player's strategy.
+struct Walk<'a> {
+    game: &'a Jarmo,
+    tables: &'a Tables,
+    winner: Player,
+    search: u32,
+    numbers: Numbers,
+    /// By position: the action.
+    moves: HashMap<u64, u8, RandomState>,
+    /// Positions with the winner to move that are not followed yet, and the last actions of winner and opponent.
+    left: Vec<(JarmoPosition, Option<Action>, Option<Action>)>,
+}
+
+impl Walk<'_> {
+    fn no_distance(&self, position: &JarmoPosition) -> MakeError {
+        MakeError::NoDistance(self.game.position_text(position))
+    }
+
+    fn distance(&self, position: &JarmoPosition) -> Result<u32, MakeError> {
+        let plies = self.tables.proven(position).and_then(|value| value.plies);
+        plies.ok_or_else(|| self.no_distance(position))
+    }
+
+    /// Collects the moves that win from a position, after these last actions of the winner and the opponent.
+    fn follow(
+        &mut self,
+        position: &JarmoPosition,
+        own: Option<Action>,
+        other: Option<Action>,
+    ) -> Result<(), MakeError> {
+        match position.to_move() == self.winner {
+            true => self.left.push((*position, own, other)),
+            false => self.expect_replies(position, own),
+        }
+        while let Some((position, own, other)) = self.left.pop() {
+            if self.distance(&position)? <= self.search {
+                continue;
+            }
+            let number = self.numbers.of(&position);
+            let known = self.moves.get(&number);
+            let action = match known {
+                Some(&action) => Action(action.into()),
+                None => self.choose(&position, own, other)?,
+            };
+            let next = after(self.game, &position, action);
+            let passed = other.and_then(|other| after_pass(self.game, &next, other));
+            if let Some(passed) = passed {
+                self.left.push((passed, Some(action), None));
+            }
+            if self.moves.insert(number, action.0 as u8).is_none() {
+                self.expect_replies(&next, Some(action));
+            }
+        }
+        Ok(())
+    }
+
+    fn expect_replies(&mut self, position: &JarmoPosition, own: Option<Action>) {
+        let going_on = replies(self.game, position)
+            .into_iter()
+            .filter(|next| self.game.outcome(&next.position).is_none())
+            .map(|next| (next.position, own, Some(next.action)));
+        self.left.extend(going_on);
+    }
+
+    /// The action of a quickest win: if possible one that does not take the own last one back, and after which the
+    /// opponent cannot pass. Among them one whose replies are known already.
+    fn choose(
+        &self,
+        position: &JarmoPosition,
+        own: Option<Action>,
+        other: Option<Action>,
+    ) -> Result<Action, MakeError> {
+        let values = self.tables.actions(self.game, position);
+        let values = values.ok_or_else(|| self.no_distance(position))?;
+        let best: Option<Proven> = values.first().map(|value| value.proven);
+        let best = values.iter().filter(|value| Some(value.proven) == best);
+        let cost = |value: &&ActionValue| {
+            let next = after(self.game, position, value.action);
+            let undoes = own.is_some_and(|own| undoes(self.game, own, value.action));
+            let passes = other.is_some_and(|other| after_pass(self.game, &next, other).is_some());
+            let new = |next: &&Reply| {
+                self.game.outcome(&next.position).is_none()
+                    && !self.moves.contains_key(&self.numbers.of(&next.position))
+            };
+            (
+                undoes || passes,
+                replies(self.game, &next).iter().filter(new).count(),
+            )
+        };
+        let chosen = best.min_by_key(cost);
+        Ok(chosen.expect("the game is not over").action)
+    }
+}
