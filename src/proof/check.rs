@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::short::Short;
 use super::strategy::{Claim, Proof};
-use super::{after, after_pass, replies, undoes, without_history};
+use super::{Last, after, after_pass, replies, without_history};
 use crate::game::{Action, Game, Mask, Player, Verdict};
 use crate::games::jarmo::SHUTTLE_LIMIT;
 use crate::games::{Jarmo, JarmoPosition};
@@ -30,9 +30,8 @@ pub struct Flaw {
 
 /// Replays the strategies of a proof against every reply, and calls `tell` after each claim.
 ///
-/// The opponent may play more than the rules allow: also moves that the shuttle rule forbids, and passes wherever
-/// the rule could leave none. The winner's own moves are legal under every history that the strategy leads to:
-/// never does the winner undo the own last move more than three times in a row.
+/// The shuttle rule counts: the winner's moves are legal with every history that the strategy leads to, and where the
+/// rule leaves the opponent no move, a pass is the reply.
 pub fn check(proof: &Proof, mut tell: impl FnMut(&Claim, Checked)) -> Result<(), Flaw> {
     let mut replays = Player::BOTH.map(|winner| Replay {
         proof,
@@ -93,14 +92,15 @@ impl Replay<'_> {
             if !self.game.legal(&position).contains(action) {
                 return self.flaw("the opening has an illegal action", &position);
             }
-            last[position.to_move().index()] = Some(action);
+            let last = &mut last[position.to_move().index()];
+            *last = Some(Last::then(*last, self.game, action));
             self.game.play(&mut position, action);
         }
         let [own, other] = [self.winner, !self.winner].map(|player| last[player.index()]);
-        let own = own.map(|own| (own, 1));
+        let position = without_history(&position);
         let plies = match position.to_move() == self.winner {
-            true => self.wins(&without_history(&position), own, other)?,
-            false => self.wins_against_all(&without_history(&position), own, other)?,
+            true => self.wins(&position, own, other)?,
+            false => self.wins_against_all(&position, own, other)?,
         };
         if plies > claim.plies {
             let problem = format!("the win takes {plies} plies and not {}", claim.plies);
@@ -109,48 +109,49 @@ impl Replay<'_> {
         Ok(plies)
     }
 
-    /// The most plies of the win, the winner to move, with the history of one path: `own` is the winner's last
-    /// action and its streak, `other` the opponent's last action.
+    /// The most plies of the win, the winner to move. `own` is the winner's last action, `other` the opponent's.
+    ///
+    /// What follows is checked once for every position, as if both began to shuttle here. With streaks that come
+    /// from before, the replies that make them longer are checked again.
     fn wins(
         &mut self,
         position: &JarmoPosition,
-        own: Option<(Action, u8)>,
-        other: Option<Action>,
+        own: Option<Last>,
+        other: Option<Last>,
     ) -> Result<u32, Flaw> {
         let known = self.strategy(position)?;
+        let plies = u32::from(known.plies);
         let action = Action(known.action.into());
-        let next = after(self.game, position, action);
-        let goes_on = self.game.outcome(&next).is_none();
-        let other = other.filter(|_| goes_on);
-        let passed = other.and_then(|other| after_pass(self.game, &next, other));
-        let streak = match own {
-            Some((last, streak)) if undoes(self.game, last, action) => streak + 1,
-            _ => 1,
-        };
-        if streak == 1 && passed.is_none() {
-            return Ok(known.plies.into());
-        }
+        let mine = Last::then(own, self.game, action);
+        let streak = |last: Option<Last>| last.map_or(0, |last| last.streak);
         if known.searched {
-            // Its moves may all take each other back, if they are few enough.
-            let moves_after = known.plies.div_ceil(2) - 1;
-            if passed.is_none() && streak + moves_after <= SHUTTLE_LIMIT {
-                return Ok(known.plies.into());
+            // Neither player can reach the limit of the rule in so few plies.
+            let most = u32::from(streak(own).max(streak(other))) + plies.div_ceil(2);
+            if most <= u32::from(SHUTTLE_LIMIT) {
+                return Ok(plies);
             }
-            let last = own.map(|(last, _)| last);
-            return match self.short.win(position, last, other) {
+            return match self.short.win(position, own, other) {
                 Some((_, plies)) => Ok(plies),
                 None => self.flaw("the shuttle rule may forbid the only short win", position),
             };
         }
-        if streak > SHUTTLE_LIMIT {
-            return self.flaw("the shuttle rule may forbid the move", position);
+        if own.is_some_and(|own| own.forbids(self.game, action)) {
+            return self.flaw("the shuttle rule forbids the stored move", position);
         }
-        let mut most = u32::from(known.plies);
-        if goes_on && streak > 1 {
-            most = most.max(1 + self.wins_against_all(&next, Some((action, streak)), None)?);
+        let next = after(self.game, position, action);
+        if self.game.outcome(&next).is_some() {
+            return Ok(plies);
         }
-        if let Some(passed) = passed {
-            most = most.max(2 + self.wins(&passed, Some((action, streak)), None)?);
+        let mut most = plies;
+        for reply in replies(self.game, &next, other) {
+            let last = Last::then(other, self.game, reply.action);
+            let longer = mine.streak > 1 || last.streak > 1;
+            if longer && self.game.outcome(&reply.position).is_none() {
+                most = most.max(2 + self.wins(&reply.position, Some(mine), Some(last))?);
+            }
+        }
+        if let Some(passed) = after_pass(self.game, &next, other) {
+            most = most.max(2 + self.wins(&passed, Some(mine), None)?);
         }
         Ok(most)
     }
@@ -159,21 +160,19 @@ impl Replay<'_> {
     fn wins_against_all(
         &mut self,
         position: &JarmoPosition,
-        own: Option<(Action, u8)>,
-        other: Option<Action>,
+        own: Option<Last>,
+        other: Option<Last>,
     ) -> Result<u32, Flaw> {
-        let mut nexts: Vec<_> = replies(self.game, position)
-            .into_iter()
-            .map(|reply| (reply.position, Some(reply.action)))
-            .collect();
-        let passed = other.and_then(|other| after_pass(self.game, position, other));
-        nexts.extend(passed.map(|passed| (passed, None)));
         let mut most = 0;
-        for (next, reply) in nexts {
+        for reply in replies(self.game, position, other) {
+            let next = reply.position;
             most = most.max(match self.game.outcome(&next) {
                 Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 0,
                 Some(_) => return self.flaw("the game ends without a win", &next),
-                None => self.wins(&next, own, reply)?,
+                None => {
+                    let last = Last::then(other, self.game, reply.action);
+                    self.wins(&next, own, Some(last))?
+                }
             });
         }
         Ok(1 + most)
@@ -222,7 +221,8 @@ impl Replay<'_> {
                 if self.depth > MOST_DEPTH {
                     return self.flaw("the win takes too many plies", position);
                 }
-                let plies = 1 + self.wins_against_all(&next, Some((action, 1)), None)?;
+                let plies =
+                    1 + self.wins_against_all(&next, Some(Last { action, streak: 1 }), None)?;
                 self.depth -= 1;
                 plies
             }

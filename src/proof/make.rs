@@ -6,7 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::file::MOST_SEARCH;
 use super::strategy::{Claim, Moves, Numbers, Proof};
-use super::{Reply, after, after_pass, replies, undoes, without_history};
+use super::{Reply, after, replies, undoes, without_history};
 use crate::env::{Opening, positions};
 use crate::game::{Action, Game, Player, Proven, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
@@ -58,7 +58,7 @@ pub fn make(
         };
         let walk = &mut walks[winner.index()];
         let plies = walk.distance(position)?;
-        walk.follow(&without_history(position), last(winner), last(!winner))?;
+        walk.follow(&without_history(position), last(winner))?;
         claims.push(Claim {
             opening: opening.clone(),
             winner,
@@ -95,8 +95,8 @@ struct Walk<'a> {
     numbers: Numbers,
     /// By position: the action.
     moves: HashMap<u64, u8, RandomState>,
-    /// Positions with the winner to move that are not followed yet, and the last actions of winner and opponent.
-    left: Vec<(JarmoPosition, Option<Action>, Option<Action>)>,
+    /// Positions with the winner to move that are not followed yet, and the winner's last action.
+    left: Vec<(JarmoPosition, Option<Action>)>,
 }
 
 impl Walk<'_> {
@@ -109,70 +109,50 @@ impl Walk<'_> {
         plies.ok_or_else(|| self.no_distance(position))
     }
 
-    /// Collects the moves that win from a position, after these last actions of the winner and the opponent.
-    fn follow(
-        &mut self,
-        position: &JarmoPosition,
-        own: Option<Action>,
-        other: Option<Action>,
-    ) -> Result<(), MakeError> {
+    /// Collects the moves that win from a position, after the winner's `last` action.
+    fn follow(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<(), MakeError> {
         match position.to_move() == self.winner {
-            true => self.left.push((*position, own, other)),
-            false => self.expect_replies(position, own),
+            true => self.left.push((*position, last)),
+            false => self.expect_replies(position, last),
         }
-        while let Some((position, own, other)) = self.left.pop() {
-            if self.distance(&position)? <= self.search {
+        while let Some((position, last)) = self.left.pop() {
+            let number = self.numbers.of(&position);
+            if self.moves.contains_key(&number) || self.distance(&position)? <= self.search {
                 continue;
             }
-            let number = self.numbers.of(&position);
-            let known = self.moves.get(&number);
-            let action = match known {
-                Some(&action) => Action(action.into()),
-                None => self.choose(&position, own, other)?,
-            };
+            let action = self.choose(&position, last)?;
+            self.moves.insert(number, action.0 as u8);
             let next = after(self.game, &position, action);
-            let passed = other.and_then(|other| after_pass(self.game, &next, other));
-            if let Some(passed) = passed {
-                self.left.push((passed, Some(action), None));
-            }
-            if self.moves.insert(number, action.0 as u8).is_none() {
-                self.expect_replies(&next, Some(action));
-            }
+            self.expect_replies(&next, Some(action));
         }
         Ok(())
     }
 
-    fn expect_replies(&mut self, position: &JarmoPosition, own: Option<Action>) {
-        let going_on = replies(self.game, position)
+    fn expect_replies(&mut self, position: &JarmoPosition, last: Option<Action>) {
+        let going_on = replies(self.game, position, None)
             .into_iter()
             .filter(|next| self.game.outcome(&next.position).is_none())
-            .map(|next| (next.position, own, Some(next.action)));
+            .map(|next| (next.position, last));
         self.left.extend(going_on);
     }
 
-    /// The action of a quickest win: if possible one that does not take the own last one back, and after which the
-    /// opponent cannot pass. Among them one whose replies are known already.
-    fn choose(
-        &self,
-        position: &JarmoPosition,
-        own: Option<Action>,
-        other: Option<Action>,
-    ) -> Result<Action, MakeError> {
+    /// The action of a quickest win that does not take the last one back, if there is one. Among them one whose
+    /// replies are known already.
+    fn choose(&self, position: &JarmoPosition, last: Option<Action>) -> Result<Action, MakeError> {
         let values = self.tables.actions(self.game, position);
         let values = values.ok_or_else(|| self.no_distance(position))?;
         let best: Option<Proven> = values.first().map(|value| value.proven);
         let best = values.iter().filter(|value| Some(value.proven) == best);
         let cost = |value: &&ActionValue| {
+            let undoes = last.is_some_and(|last| undoes(self.game, last, value.action));
             let next = after(self.game, position, value.action);
-            let undoes = own.is_some_and(|own| undoes(self.game, own, value.action));
-            let passes = other.is_some_and(|other| after_pass(self.game, &next, other).is_some());
             let new = |next: &&Reply| {
                 self.game.outcome(&next.position).is_none()
                     && !self.moves.contains_key(&self.numbers.of(&next.position))
             };
             (
-                undoes || passes,
-                replies(self.game, &next).iter().filter(new).count(),
+                undoes,
+                replies(self.game, &next, None).iter().filter(new).count(),
             )
         };
         let chosen = best.min_by_key(cost);

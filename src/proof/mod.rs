@@ -16,8 +16,9 @@ pub use file::ProofError;
 pub use make::{MakeError, make};
 pub use strategy::{Claim, Next, Proof};
 
-use crate::game::{Action, Game, Mask};
+use crate::game::{Action, Game, Mask, Player};
 use crate::games::board::BoardAction;
+use crate::games::jarmo::SHUTTLE_LIMIT;
 use crate::games::{Jarmo, JarmoPosition};
 use crate::tables::index::Placement;
 
@@ -39,28 +40,59 @@ struct Reply {
     position: JarmoPosition,
 }
 
-/// All actions of the player to move, also those that the shuttle rule may forbid.
-fn replies(game: &Jarmo, position: &JarmoPosition) -> Vec<Reply> {
+/// All actions of the player to move after the own `last` one, without a pass.
+fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<Reply> {
     let legal = game.legal(position);
     let reply = |action| Reply {
         action,
         position: after(game, position, action),
     };
-    legal.iter().map(reply).collect()
+    let allowed = |action: &Action| !last.is_some_and(|last| last.forbids(game, *action));
+    legal.iter().filter(allowed).map(reply).collect()
 }
 
-/// The position after a pass, if the player to move may have to pass: the only action takes back `last`, the own
-/// action before, so that the shuttle rule may forbid it.
-fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Action) -> Option<JarmoPosition> {
+/// A player's last action, if it was a move, and its streak: how many of the latest moves, this one included, each
+/// took the one before back.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    action: Action,
+    streak: u8,
+}
+
+impl Last {
+    /// The last action after this one.
+    fn then(last: Option<Last>, game: &Jarmo, action: Action) -> Last {
+        let streak = match last {
+            Some(last) if undoes(game, last.action, action) => last.streak + 1,
+            _ => 1,
+        };
+        Last { action, streak }
+    }
+
+    /// What the rules know of a player's last action.
+    fn of(position: &JarmoPosition, player: Player) -> Option<Last> {
+        let (action, streak) = position.shuttle(player).last_move()?;
+        Some(Last { action, streak })
+    }
+
+    /// Whether the shuttle rule forbids the action.
+    fn forbids(self, game: &Jarmo, action: Action) -> bool {
+        self.streak >= SHUTTLE_LIMIT && undoes(game, self.action, action)
+    }
+}
+
+/// The position after a pass, if the player to move must pass: the shuttle rule forbids the only action.
+fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Option<JarmoPosition> {
+    let last = last.filter(|last| last.streak >= SHUTTLE_LIMIT)?;
     let legal = game.legal(position);
-    let only = (legal.count() == 1).then(|| legal.nth(0))?;
+    let must = legal.count() == 1 && last.forbids(game, legal.nth(0));
     let Placement { mover, own, enemy } = Placement::of(position);
     let passed = Placement {
         mover: !mover,
         own: enemy,
         enemy: own,
     };
-    undoes(game, last, only).then(|| passed.position())
+    must.then(|| passed.position())
 }
 
 /// Whether the second of two successive actions of a player takes the first one back.

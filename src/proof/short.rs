@@ -2,9 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::{after, after_pass, replies, undoes};
+use super::{Last, after, after_pass, replies};
 use crate::game::{Action, Game, Mask, Player, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
+
+/// How many plies longer a win may be if a player shuttles, because then the shuttle rule may be in the way of the
+/// quickest one.
+const MORE: u32 = 4;
 
 /// A search for short wins of one player, in positions without history.
 pub(super) struct Short<'a> {
@@ -26,15 +30,17 @@ impl<'a> Short<'a> {
         }
     }
 
-    /// The first action of a shortest win and its plies. The winner is to move. The action does not take `own` back,
-    /// the winner's last action; `other` is the opponent's.
+    /// The first action of a shortest win and its plies. The winner is to move; `own` is the winner's last action,
+    /// `other` the opponent's.
     pub(super) fn win(
         &mut self,
         position: &JarmoPosition,
-        own: Option<Action>,
-        other: Option<Action>,
+        own: Option<Last>,
+        other: Option<Last>,
     ) -> Option<(Action, u32)> {
-        (1..=self.most).find_map(|plies| Some((self.within(position, plies, own, other)?, plies)))
+        let shuttles = [own, other].iter().flatten().any(|last| last.streak > 1);
+        let most = self.most + if shuttles { MORE } else { 0 };
+        (1..=most).find_map(|plies| Some((self.within(position, plies, own, other)?, plies)))
     }
 
     /// The action of a win within this many plies.
@@ -42,35 +48,43 @@ impl<'a> Short<'a> {
         &mut self,
         position: &JarmoPosition,
         plies: u32,
-        own: Option<Action>,
-        other: Option<Action>,
+        own: Option<Last>,
+        other: Option<Last>,
     ) -> Option<Action> {
-        let mut actions: Vec<Action> = self.game.legal(position).iter().collect();
-        actions.retain(|&action| !own.is_some_and(|own| undoes(self.game, own, action)));
+        let game = self.game;
+        let mut actions: Vec<Action> = game.legal(position).iter().collect();
+        actions.retain(|&action| !own.is_some_and(|own| own.forbids(game, action)));
         actions.sort_by_key(|action| Reverse(self.wins[action.index()]));
-        let wins = |&action: &Action| {
-            let next = after(self.game, position, action);
+        let found = actions.into_iter().find(|&action| {
+            let next = after(game, position, action);
+            let own = Last::then(own, game, action);
             self.is_won(&next)
-                .unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1, other))
-        };
-        let found = actions.iter().copied().find(wins)?;
+                .unwrap_or_else(|| plies > 1 && self.against_all(&next, plies - 1, own, other))
+        })?;
         self.wins[found.index()] += 1;
         Some(found)
     }
 
     /// Whether the winner wins within this many plies whatever the opponent, who is to move, replies.
-    fn against_all(&mut self, position: &JarmoPosition, plies: u32, other: Option<Action>) -> bool {
+    fn against_all(
+        &mut self,
+        position: &JarmoPosition,
+        plies: u32,
+        own: Last,
+        other: Option<Last>,
+    ) -> bool {
         let game = self.game;
-        let mut wins = |next: &JarmoPosition, reply: Option<Action>| {
-            self.is_won(next)
-                .unwrap_or_else(|| plies > 1 && self.within(next, plies - 1, None, reply).is_some())
+        let mut wins = |next: &JarmoPosition, other: Option<Last>| {
+            self.is_won(next).unwrap_or_else(|| {
+                plies > 1 && self.within(next, plies - 1, Some(own), other).is_some()
+            })
         };
-        replies(game, position)
-            .iter()
-            .all(|reply| wins(&reply.position, Some(reply.action)))
-            && other
-                .and_then(|other| after_pass(game, position, other))
-                .is_none_or(|passed| wins(&passed, None))
+        let passed = after_pass(game, position, other);
+        passed.is_none_or(|passed| wins(&passed, None))
+            && replies(game, position, other).iter().all(|reply| {
+                let last = Last::then(other, game, reply.action);
+                wins(&reply.position, Some(last))
+            })
     }
 
     /// Whether the winner has won; `None` if the game goes on.

@@ -1,7 +1,7 @@
 //! Claims, and the moves that prove them.
 
 use super::short::Short;
-use super::without_history;
+use super::{Last, without_history};
 use crate::env::Opening;
 use crate::game::{Action, Game, Mask, Player};
 use crate::games::{Jarmo, JarmoPosition};
@@ -64,7 +64,6 @@ impl Proof {
     /// the proof says nothing about the position, or if the shuttle rule or the limit on the length is in the way.
     pub fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Next> {
         let winner = position.to_move();
-        let last = |player| position.shuttle(player).last_move().map(|(last, _)| last);
         let found = match self.action(position) {
             Some(action) => Some(Next {
                 action,
@@ -72,8 +71,8 @@ impl Proof {
             }),
             None => {
                 let mut short = Short::new(&self.game, winner, self.search);
-                let own = last(winner).filter(|_| streak(position, winner) > 1);
-                let win = short.win(&without_history(position), own, last(!winner));
+                let [own, other] = [winner, !winner].map(|player| Last::of(position, player));
+                let win = short.win(&without_history(position), own, other);
                 win.map(|(action, plies)| Next {
                     action,
                     plies: Some(plies),
@@ -101,11 +100,6 @@ pub struct Next {
     pub action: Action,
     /// The most plies until the end, if they are known.
     pub plies: Option<u32>,
-}
-
-fn streak(position: &JarmoPosition, player: Player) -> u8 {
-    let last = position.shuttle(player).last_move();
-    last.map_or(0, |(_, streak)| streak)
 }
 
 /// Moves by position, whatever its history.
