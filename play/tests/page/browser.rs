@@ -87,15 +87,24 @@ impl Browser {
     }
 
     fn wait(&self, condition: &str) {
+        self.wait_within(Duration::from_secs(20), condition);
+    }
+
+    fn wait_within(&self, limit: Duration, condition: &str) {
         let began = Instant::now();
         while self.run(condition) != json!(true) {
             let page = self.run("return document.body.innerText");
-            assert!(
-                began.elapsed() < Duration::from_secs(20),
-                "{condition}\n{page}"
-            );
+            assert!(began.elapsed() < limit, "{condition}\n{page}");
             sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Chooses from a list.
+    fn choose(&self, list: &str, value: &str) {
+        self.run(&format!(
+            "const list = document.getElementById('{list}'); list.value = '{value}';
+             list.dispatchEvent(new Event('change'))"
+        ));
     }
 
     fn click(&self, selector: &str) {
@@ -454,12 +463,31 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
     browser.wait("return document.querySelectorAll('#moves button').length === 1");
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     for (code, word) in [("de", "Schwarz am Zug"), ("fi", "Musta on vuorossa")] {
-        browser.run(&format!(
-            "const list = document.getElementById('language'); list.value = '{code}';
-             list.dispatchEvent(new Event('change'))"
-        ));
+        browser.choose("language", code);
         browser.wait(&format!(
             "return document.getElementById('status').textContent === '{word}'"
         ));
+    }
+}
+
+#[test]
+fn an_agent_answers_at_once_after_the_game_was_switched() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let address = serve(["human", "greedy"], Bounds::default());
+    browser.open(address);
+    let limit = Duration::from_secs(2);
+    for game in ["tammi", "guard", "connect_four", "jarmo"] {
+        sleep(Duration::from_millis(300)); // the page waits for news of the session before
+        browser.choose("game", game);
+        let style = format!("return document.documentElement.dataset.game === '{game}'");
+        browser.wait_within(limit, &style);
+        if let Some(source) = browser.cells("source").last() {
+            browser.cell(*source);
+        }
+        browser.cell(*browser.cells("target").last().unwrap());
+        let moves = "return document.querySelectorAll('#moves button').length >= 2";
+        browser.wait_within(limit, moves);
     }
 }

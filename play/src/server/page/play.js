@@ -7,6 +7,7 @@ const store = window.localStorage;
 let words = null; // the answer of /api/texts
 let session = store.getItem("session");
 let view = null;
+let waiting = new AbortController(); // ends the request for news when another session is opened
 let wantHint = false;
 let board = null;
 let turned = false;
@@ -38,10 +39,10 @@ function paragraphs(source) {
 
 // The server.
 
-async function ask(path, body) {
+async function ask(path, body, signal) {
   const headers = { "X-Session": session ?? "" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const options = { headers, method: body === undefined ? "GET" : "POST" };
+  const options = { headers, method: body === undefined ? "GET" : "POST", signal };
   if (body !== undefined) options.body = JSON.stringify(body);
   const answer = await fetch(path, options);
   const json = await answer.json();
@@ -56,12 +57,15 @@ async function open(opening) {
   session = answer.id;
   store.setItem("session", session);
   show(answer);
+  waiting.abort();
 }
 
 async function send(command) {
   say("");
   try {
-    show(await ask(`/api/session?${language()}`, command));
+    const asked = session;
+    const answer = await ask(`/api/session?${language()}`, command);
+    if (asked === session) show(answer);
   } catch (error) {
     if (error.status === 404) await reopen();
     else say(error.status ? error.message : text("connection_lost"));
@@ -77,11 +81,13 @@ async function reopen() {
 // Waits for new versions of the session for ever, and reconnects after failures.
 async function follow() {
   for (;;) {
+    waiting = new AbortController();
     try {
       const asked = session;
-      const answer = await ask(`/api/session?${language()}&since=${view.version}`);
+      const answer = await ask(`/api/session?${language()}&since=${view.version}`, undefined, waiting.signal);
       if (asked === session) show(answer);
     } catch (error) {
+      if (error.name === "AbortError") continue; // another session was opened
       if (error.status === 404) await reopen().catch(() => {});
       else say(text("connection_lost"));
       await new Promise((done) => setTimeout(done, 1500));
@@ -107,7 +113,7 @@ function show(next) {
   board.show(view, ideas());
   $("title").textContent = text(`game_${view.game}`);
   document.title = `${text(`game_${view.game}`)} – ${status()}`;
-  $("game").value = view.game;
+  $("game").value = document.documentElement.dataset.game = view.game;
   if ($("status").textContent !== status()) $("status").textContent = status();
   $("notes").replaceChildren(...notes().map((line) => Object.assign(document.createElement("p"), { textContent: line })));
   if (view.trouble) say(view.trouble);
@@ -253,10 +259,12 @@ function bar() {
   const value = view.values[view.cursor];
   $("bar").hidden = !view.evaluating;
   $("bar").classList.toggle("flipped", board.flipped);
-  if (value === null || value === undefined) return;
-  $("bar-white").style.height = chance(value).replace("\u00a0", "");
-  $("bar-text").textContent = Math.round(50 * (value + 1));
-  $("bar").setAttribute("aria-label", `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
+  const unknown = value === null || value === undefined;
+  const started = view.cursor === 0;
+  if (unknown && !started) return; // the value before, until this one is known
+  $("bar-white").style.height = unknown ? "50%" : chance(value).replace("\u00a0", "");
+  $("bar-text").textContent = unknown ? "" : Math.round(50 * (value + 1));
+  $("bar").setAttribute("aria-label", unknown ? text("evaluation") : `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
 }
 
 function graph() {
