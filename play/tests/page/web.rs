@@ -418,6 +418,9 @@ fn the_page_is_whole_and_small() {
         "/play.css",
         "/board.js",
         "/play.js",
+        "/kept.js",
+        "/panels.js",
+        "/texts.js",
         "/icon.svg",
         "/api/texts?lang=de",
     ] {
