@@ -1,8 +1,12 @@
 //! Playing in the browser.
 
+mod chromium;
 mod crowd;
 mod http;
 
+mod access;
 mod browser;
+mod kept;
+mod notices;
 mod program;
 mod web;

@@ -97,6 +97,54 @@ fn reasons_come_in_the_language_asked_for() {
 }
 
 #[test]
+fn refusals_come_in_the_language_asked_for() {
+    let bounds = Bounds {
+        sessions: 1,
+        ..Bounds::default()
+    };
+    let address = serve(["human", "human"], bounds);
+    let (id, _) = open(address, json!({}));
+    let headers = [JSON, ("X-Session", id.as_str())];
+    let illegal = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
+    let seats = ["human", "human"];
+    for (message, part) in [
+        (
+            json!({"do": "load", "record": "x"}),
+            "keine Spielaufzeichnung",
+        ),
+        (
+            json!({"do": "load", "record": r#"{"game":"chess","moves":[]}"#}),
+            "unbekanntes Spiel",
+        ),
+        (
+            json!({"do": "load", "record": illegal}),
+            "Zug 2, A1-C2: Schwarz hat",
+        ),
+        (
+            json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "games": null}),
+            "Zug 2",
+        ),
+        (
+            json!({"do": "restore", "record": illegal, "seats": ["human", "/etc/x.safetensors"], "place": 0, "games": null}),
+            "bietet dieser Server nicht an",
+        ),
+        (
+            json!({"do": "seat", "player": "white", "who": "nobody"}),
+            "bietet dieser Server nicht an",
+        ),
+        (json!({"do": "next_game"}), "Noch ist kein Spiel"),
+    ] {
+        let body = message.to_string();
+        let answer = request(address, "POST", "/api/session?lang=de", &headers, &body);
+        assert_eq!(answer.status, 422, "{body}");
+        let told = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(told.contains(part), "{told}");
+    }
+    let full = request(address, "POST", "/api/sessions?lang=fi", &[JSON], "{}");
+    assert!(full.body.contains("liian monta"), "{}", full.body);
+}
+
+#[test]
 fn bad_messages_get_4xx_and_the_server_goes_on() {
     let address = serve(["human", "greedy"], Bounds::default());
     let (id, _) = open(address, json!({}));

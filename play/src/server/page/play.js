@@ -145,18 +145,18 @@ function redraw() {
   document.title = `${text(`game_${view.game}`)} – ${status(view)}`;
   $("game").value = document.documentElement.dataset.game = view.game;
   if ($("status").textContent !== status(view)) $("status").textContent = status(view);
-  const kept = left !== null && keptGames().some(({ key }) => key === left);
-  const lines = [redeployed, ...notes(view), kept && text("game_kept")].filter(Boolean);
+  const lines = [redeployed, ...notes(view)].filter(Boolean);
+  $("kept").hidden = !keptGames().some(({ key }) => key === left);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   strips(view, board.flipped);
   seatsForm(view, send);
   graph(view, send);
   moveList(view, send);
   ideaTable(view, shownThought());
-  buttons(kept);
+  buttons();
 }
 
-function buttons(kept) {
+function buttons() {
   const end = view.moves.length;
   const over = Boolean(view.scene.outcome);
   document.documentElement.dataset.turn = over ? "over" : view.thinking ? "agent" : "human";
@@ -169,7 +169,6 @@ function buttons(kept) {
   $("resume").hidden = view.cursor === end && !view.analysing;
   $("next").hidden = !(view.match?.game === 1 && over && view.cursor === end);
   $("rematch").hidden = !(over && view.cursor === end && (!view.match || view.match.over));
-  $("return").hidden = !kept;
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("analyse").setAttribute("aria-pressed", view.analysing);
   $("graph-box").classList.toggle("off", !view.evaluating);
@@ -285,7 +284,7 @@ function controls() {
     const busy = event.target.closest("input, select, textarea, dialog");
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
     const button = Object.hasOwn(KEYS, event.key) ? $(KEYS[event.key]) : null;
-    if (button && !button.disabled && !button.hidden) button.click();
+    if (button && !button.disabled && button.checkVisibility()) button.click();
   });
 }
 
