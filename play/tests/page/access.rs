@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 /// The rules of axe-core that the page breaks, with the places.
 fn problems(browser: &Browser, axe: &str) -> Value {
-    browser.run(axe);
+    if browser.run("return 'axe' in window") == json!(false) {
+        browser.run(axe);
+    }
     browser.call(
         "POST",
         "/execute/async",
@@ -200,7 +202,7 @@ fn phones_and_large_letters_have_a_usable_board() {
     };
     browser.open(serve(["human", "human"], Bounds::default()));
     // A phone on its side, a screen of 1280 at 200 %, and a small phone.
-    for (width, height, least) in [(844, 390, 300.0), (640, 500, 380.0), (320, 568, 240.0)] {
+    for (width, height, least) in [(844, 390, 300.0), (640, 500, 320.0), (320, 568, 240.0)] {
         browser.resize(width, height);
         browser.wait(&format!("return innerWidth === {width}"));
         let script = "const box = document.getElementById('board').getBoundingClientRect();

@@ -182,14 +182,14 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         (
             r#"{"do":"load","record":"{\"game\":\"jarmo\",\"moves\":[\"A1-A2\"]}"}"#,
             422,
-            "move 1",
+            "Move 1",
         ),
         (
             r#"{"do":"load","record":"{\"game\":\"jarmo\",\"position\":\"9\",\"moves\":[]}"}"#,
             422,
             "illegal position",
         ),
-        (r#"{"do":"next_game"}"#, 422, "no game of a match"),
+        (r#"{"do":"next_game"}"#, 422, "No game of a match"),
     ];
     for (body, status, part) in cases {
         let answer = request(address, "POST", "/api/session", &[JSON, session], body);

@@ -31,7 +31,10 @@ export function keep(view) {
   const known = games.find((game) => game.key === key);
   const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, games: view.match };
   if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
-  if (known && !replaces(game.record, known.record)) known.key = `${key}-${known.at}`;
+  if (known && !replaces(game.record, known.record)) {
+    known.key = `${key}-${known.at}`;
+    known.place = JSON.parse(known.record).moves.length; // its end, not where it was left
+  }
   write([game, ...games.filter((other) => other.key !== key)]);
 }
 
