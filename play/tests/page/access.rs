@@ -83,6 +83,47 @@ fn axe_finds_nothing_in_light_and_dark() {
     clean("small");
 }
 
+#[test]
+fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    // White misses a win on D.
+    browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
+    browser.click("#analyse");
+    browser.wait("return document.querySelector('#moves [aria-current] .bad') !== null");
+    let colours =
+        "const colour = (selector) => getComputedStyle(document.querySelector(selector)).color;
+        return [colour('#moves [aria-current] .bad'), colour('#moves [aria-current]')]";
+    let colours = browser.run(colours);
+    assert_eq!(
+        colours[0], colours[1],
+        "axe-core passes over such short texts"
+    );
+}
+
+#[test]
+fn switching_the_evaluation_off_moves_nothing() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.resize(390, 844);
+    let place = || {
+        browser.run(
+            "return ['board', 'evaluate'].map((id) => {
+                 const box = document.getElementById(id).getBoundingClientRect();
+                 return [box.left, box.top + scrollY, box.width, box.height]; })",
+        )
+    };
+    let before = place();
+    browser.click("#evaluate");
+    browser.wait("return document.getElementById('evaluate').ariaPressed === 'false'");
+    assert_eq!(place(), before);
+    assert!(!browser.shows("#graph"));
+}
+
 /// The colours of a theme by name.
 fn colours(theme: &str) -> BTreeMap<String, String> {
     let (_, rest) = theme.split_once('{').unwrap();

@@ -196,7 +196,9 @@ impl Browser {
 
     /// Whether an element is shown.
     pub fn shows(&self, selector: &str) -> bool {
-        let script = format!("return document.querySelector('{selector}').checkVisibility()");
+        let script = format!(
+            "return document.querySelector('{selector}').checkVisibility({{ visibilityProperty: true }})"
+        );
         self.run(&script) == json!(true)
     }
 

@@ -78,7 +78,7 @@ export function seatsForm(view, send) {
 // The evaluation at the cursor; `again` if the view before was of the same game, whose value stays until the new one is known.
 export function bar(view, flipped, again) {
   const value = view.values[view.cursor] ?? null;
-  $("bar").hidden = !view.evaluating;
+  $("bar").classList.toggle("off", !view.evaluating);
   $("bar").classList.toggle("flipped", flipped);
   if (value === null && again) return;
   $("bar-white").style.height = value === null ? "50%" : chance(value).replace("\u00a0", "");
