@@ -325,12 +325,14 @@ fn obey(
             place,
             games,
         } => {
-            for seat in &seats {
-                check_seat(seat, ours, texts)?;
-            }
+            // A person sits down for an agent that this server does not offer any more.
+            let offered = |seat: String| match check_seat(&seat, ours, texts) {
+                Ok(()) => seat,
+                Err(_) => "human".to_owned(),
+            };
             let left = LeftGame {
                 record: parse(&record, texts)?,
-                seats,
+                seats: seats.map(offered),
                 place,
                 games,
             };

@@ -7,6 +7,7 @@ mod http;
 mod access;
 mod browser;
 mod kept;
+mod messages;
 mod notices;
 mod program;
 mod web;

@@ -14,9 +14,9 @@ use play::specs::Store;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
-const JSON: (&str, &str) = ("Content-Type", "application/json");
+pub const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-fn open(address: SocketAddr, opening: Value) -> (String, Value) {
+pub fn open(address: SocketAddr, opening: Value) -> (String, Value) {
     let answer = request(
         address,
         "POST",
@@ -29,7 +29,7 @@ fn open(address: SocketAddr, opening: Value) -> (String, Value) {
     (view["id"].as_str().unwrap().to_owned(), view)
 }
 
-fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
+pub fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
     let headers = [JSON, ("X-Session", id)];
     request(
         address,
@@ -84,64 +84,6 @@ fn a_game_by_messages() {
     let load = json!({"do": "load", "record": record.body});
     let view = command(address, &id, load).json();
     assert_eq!(view["seats"], json!(["human", "human"]));
-}
-
-#[test]
-fn reasons_come_in_the_language_asked_for() {
-    let address = serve(["human", "human"], Bounds::default());
-    let (id, _) = open(address, json!({}));
-    let headers = [JSON, ("X-Session", id.as_str())];
-    let body = r#"{"do":"play","text":"A1-A2"}"#;
-    let answer = request(address, "POST", "/api/session?lang=it-IT", &headers, body);
-    assert_eq!(answer.json()["error"], "A1-A2: nessuna linea va da A1 a A2");
-}
-
-#[test]
-fn refusals_come_in_the_language_asked_for() {
-    let bounds = Bounds {
-        sessions: 1,
-        ..Bounds::default()
-    };
-    let address = serve(["human", "human"], bounds);
-    let (id, _) = open(address, json!({}));
-    let headers = [JSON, ("X-Session", id.as_str())];
-    let illegal = r#"{"game":"jarmo","moves":["A1-C2","A1-C2"]}"#;
-    let seats = ["human", "human"];
-    for (message, part) in [
-        (
-            json!({"do": "load", "record": "x"}),
-            "keine Spielaufzeichnung",
-        ),
-        (
-            json!({"do": "load", "record": r#"{"game":"chess","moves":[]}"#}),
-            "unbekanntes Spiel",
-        ),
-        (
-            json!({"do": "load", "record": illegal}),
-            "Zug 2, A1-C2: Schwarz hat",
-        ),
-        (
-            json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "games": null}),
-            "Zug 2",
-        ),
-        (
-            json!({"do": "restore", "record": illegal, "seats": ["human", "/etc/x.safetensors"], "place": 0, "games": null}),
-            "bietet dieser Server nicht an",
-        ),
-        (
-            json!({"do": "seat", "player": "white", "who": "nobody"}),
-            "bietet dieser Server nicht an",
-        ),
-        (json!({"do": "next_game"}), "Noch ist kein Spiel"),
-    ] {
-        let body = message.to_string();
-        let answer = request(address, "POST", "/api/session?lang=de", &headers, &body);
-        assert_eq!(answer.status, 422, "{body}");
-        let told = answer.json()["error"].as_str().unwrap().to_owned();
-        assert!(told.contains(part), "{told}");
-    }
-    let full = request(address, "POST", "/api/sessions?lang=fi", &[JSON], "{}");
-    assert!(full.body.contains("liian monta"), "{}", full.body);
 }
 
 #[test]

@@ -74,8 +74,7 @@ async function resume(game) {
   say("");
   try {
     const { game: kind } = JSON.parse(game.record);
-    const [white, black] = game.seats;
-    if (kind !== view.game) await open({ game: kind, white, black });
+    if (kind !== view.game) await open({ game: kind });
     const { record, seats, place, games } = game;
     await update(`/api/session?${language()}`, { do: "restore", record, seats, place, games });
     forget(game.key); // it is kept under its new key
@@ -183,7 +182,7 @@ async function loadTexts() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) {
     node.setAttribute("aria-label", text(node.dataset.label));
-    node.title = text(node.dataset.label);
+    if (node.tagName !== "DIALOG") node.title = text(node.dataset.label);
   }
   $("board").setAttribute("aria-label", text("board_label"));
   $("language").replaceChildren(...words.languages.map(({ code, name }) => new Option(name, code)));
