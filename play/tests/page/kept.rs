@@ -34,7 +34,8 @@ fn every_way_to_leave_a_game_can_be_taken_back() {
     for (name, leave) in ways {
         leave();
         browser.wait_for_moves(0);
-        browser.wait("return document.getElementById('return').checkVisibility()");
+        browser.wait("return !document.getElementById('return').hidden");
+        browser.wait_for_text("said", "The last game is kept");
         assert_eq!(place(&browser, "new"), before, "{name}: no button moves");
         browser.click("#return");
         browser.wait_for_moves(1);

@@ -120,7 +120,10 @@ function show(next) {
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     $("said").textContent = sentence;
   }
-  if (before && !again && before.moves.length > 0) left = gameKey(before);
+  if (before && !again && before.moves.length > 0) {
+    left = gameKey(before);
+    $("said").textContent = text("game_kept");
+  }
   view = next;
   keep(view);
   bar(view, isFlipped(), again);
@@ -145,7 +148,6 @@ function redraw() {
   $("game").value = document.documentElement.dataset.game = view.game;
   if ($("status").textContent !== status(view)) $("status").textContent = status(view);
   const lines = [redeployed, ...notes(view)].filter(Boolean);
-  $("kept").hidden = !keptGames().some(({ key }) => key === left);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   strips(view, board.flipped);
   seatsForm(view, send);
@@ -155,6 +157,7 @@ function redraw() {
   buttons();
 }
 
+// The buttons of the moment share a row, and their texts may be cut; so each has its text as a title.
 function buttons() {
   const end = view.moves.length;
   const over = Boolean(view.scene.outcome);
@@ -168,6 +171,7 @@ function buttons() {
   $("resume").hidden = view.cursor === end && !view.analysing;
   $("next").hidden = !(view.match?.game === 1 && over && view.cursor === end);
   $("rematch").hidden = !(over && view.cursor === end && (!view.match || view.match.over));
+  $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("analyse").setAttribute("aria-pressed", view.analysing);
   $("graph-box").classList.toggle("off", !view.evaluating);
@@ -184,6 +188,8 @@ async function loadTexts() {
     node.setAttribute("aria-label", text(node.dataset.label));
     if (node.tagName !== "DIALOG") node.title = text(node.dataset.label);
   }
+  for (const node of document.querySelectorAll(".now button")) node.title = node.textContent;
+  $("return").title = text("game_kept");
   $("board").setAttribute("aria-label", text("board_label"));
   $("language").replaceChildren(...words.languages.map(({ code, name }) => new Option(name, code)));
   $("language").value = words.language;
