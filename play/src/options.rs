@@ -309,7 +309,9 @@ impl Options {
         if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
             let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
-            session.load(&record).map_err(problem)?;
+            session
+                .load(&record)
+                .map_err(|error| problem(error.to_string()))?;
             if self.load.is_some() {
                 for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
                     session.set_seat(player, seat).map_err(Failure::usage)?;

@@ -246,7 +246,9 @@ impl<'a, W: Write> Plain<'a, W> {
     fn load(&mut self, name: &str) -> Result<(), String> {
         let line = files::last_line(Path::new(name))?;
         let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session.load(&record)
+        self.session
+            .load(&record)
+            .map_err(|problem| words::record_problem(self.texts, &problem))
     }
 
     fn let_agents_move(&mut self) -> io::Result<()> {

@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
 use crate::analysis::{self, Assessment};
+use crate::matches::Match;
 use crate::specs::{Store, Strength};
-use crate::table::{self, Table};
+use crate::table::{self, RecordProblem, Table};
 use crate::thought::{Thinking, Thought, Time};
 use jarmo::agent::AgentSpec;
 use jarmo::catalog::GameSettings;
@@ -39,7 +38,16 @@ pub struct Session {
     evaluating: bool,                           // the evaluation bar is shown
     analysing: bool,
     games: Option<Match>,
+    home: Option<Home>,
+    number: u64,  // of the game, increases with each that begins or is loaded
     edition: u64, // increases when running jobs become outdated
+}
+
+/// What the next new game begins with while the game of a record is on the table: the record may have a first
+/// position and a length of its own, and people play both sides of it.
+struct Home {
+    table: Box<dyn Table>,
+    seats: [Seat; 2],
 }
 
 /// How thoroughly a position was evaluated, least first.
@@ -48,17 +56,6 @@ enum Care {
     Glance,
     Study,
     Hint,
-}
-
-/// Two games with the sides swapped; their points are added.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Match {
-    /// The current game, 1 or 2.
-    pub game: u32,
-    /// Points from finished games: of the player who was White in game 1, and of the opponent.
-    pub points: [u32; 2],
-    /// Both games are finished.
-    pub over: bool,
 }
 
 /// A question for an agent.
@@ -128,8 +125,23 @@ pub enum Refusal {
     Move(ActionError),
     /// An agent is to move.
     NotYourTurn,
-    /// Something else, in English.
-    Other(String),
+    /// The second game of a match was wanted, and no first game of a match has ended.
+    FirstGameUnfinished,
+    /// The second game of a match was wanted, and both are over.
+    MatchOver,
+}
+
+/// A game as it was left, to go on with it.
+#[derive(Clone, Debug)]
+pub struct LeftGame {
+    /// The moves.
+    pub record: GameRecord,
+    /// The players, White first.
+    pub seats: [String; 2],
+    /// The place shown.
+    pub place: usize,
+    /// The match it belongs to.
+    pub games: Option<Match>,
 }
 
 impl Session {
@@ -166,6 +178,8 @@ impl Session {
             evaluating: true,
             analysing: false,
             games: None,
+            home: None,
+            number: 1,
             edition: 0,
         })
     }
@@ -189,6 +203,11 @@ impl Session {
     /// The match that this game belongs to.
     pub fn games(&self) -> Option<&Match> {
         self.games.as_ref()
+    }
+
+    /// The number of the game in this session. A game that begins or is loaded has a new one.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// The most thorough answer for a place.
@@ -300,7 +319,11 @@ impl Session {
 
     /// Changes the player of one side.
     pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), String> {
-        self.seats[player.index()] = self.table.seat(text)?;
+        let seat = self.table.seat(text)?;
+        if let Some(home) = &mut self.home {
+            home.seats[player.index()] = seat.clone();
+        }
+        self.seats[player.index()] = seat;
         self.edition += 1;
         Ok(())
     }
@@ -308,24 +331,36 @@ impl Session {
     /// Swaps the sides of the players; the game continues.
     pub fn swap(&mut self) {
         self.seats.swap(0, 1);
+        if let Some(home) = &mut self.home {
+            home.seats.swap(0, 1);
+        }
         self.edition += 1;
     }
 
-    /// Starts a new game from the same first position.
+    /// Starts a new game from the same first position. After the game of a record it is the start of that game,
+    /// and the players are those from before.
     pub fn new_game(&mut self) {
-        self.table = self.table.fresh();
+        match self.home.take() {
+            Some(home) => {
+                self.table = home.table;
+                self.seats = home.seats;
+            }
+            None => self.table = self.table.fresh(),
+        }
         self.games = None;
         self.forget();
+    }
+
+    /// Starts a new game with the sides of the players swapped.
+    pub fn rematch(&mut self) {
+        self.swap();
+        self.new_game();
     }
 
     /// Starts a match of two games; the sides are swapped after the first.
     pub fn new_match(&mut self) {
         self.new_game();
-        self.games = Some(Match {
-            game: 1,
-            points: [0; 2],
-            over: false,
-        });
+        self.games = Some(Match::new());
     }
 
     /// Starts the second game of a match, once the first is over.
@@ -333,17 +368,14 @@ impl Session {
         let end = self.table.moves().len();
         let outcome = self.table.outcome(end);
         let (Some(games), Some(outcome)) = (&mut self.games, outcome) else {
-            return Err(Refusal::Other(
-                "no game of a match has ended yet; finish the game, or start a match".into(),
-            ));
+            return Err(Refusal::FirstGameUnfinished);
         };
         if games.game == 2 {
-            return Err(Refusal::Other("the match is over".into()));
+            return Err(Refusal::MatchOver);
         }
-        games.points = points(&outcome);
-        games.game = 2;
+        games.go_on(&outcome);
         self.table = self.table.fresh();
-        self.seats.swap(0, 1);
+        self.swap();
         self.forget();
         Ok(())
     }
@@ -387,13 +419,39 @@ impl Session {
         }
     }
 
-    /// Loads the game of a record and shows its last position. People play both sides.
-    pub fn load(&mut self, record: &GameRecord) -> Result<(), String> {
-        self.table = table::open_record(record, &self.settings, &self.store)?;
-        self.table.go_to(usize::MAX);
+    /// Loads the game of a record and shows its last position. People play both sides, until a new game begins.
+    pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
+        let mut table = table::open_record(record, &self.settings, &self.store)?;
+        table.go_to(usize::MAX);
+        let settings = self.settings.fitting(&record.game);
+        let fresh = table::open(&record.game, &settings, &self.store, None)
+            .map_err(RecordProblem::Start)?;
+        let seats = match self.home.take() {
+            Some(home) => home.seats,
+            None => self.seats.clone(),
+        };
+        // An agent of another game may not know this one.
+        let seats = seats.map(|seat| fresh.seat(&seat.to_string()).unwrap_or(Seat::Human));
+        self.home = Some(Home {
+            table: fresh,
+            seats,
+        });
+        self.table = table;
         self.seats = [Seat::Human, Seat::Human];
         self.games = None;
         self.forget();
+        Ok(())
+    }
+
+    /// Goes on with a game that was left.
+    pub fn resume_left(&mut self, left: &LeftGame) -> Result<(), RecordProblem> {
+        self.load(&left.record)?;
+        for (player, who) in Player::BOTH.into_iter().zip(&left.seats) {
+            // A player who is no longer here is replaced by a person.
+            let _ = self.set_seat(player, who);
+        }
+        self.table.go_to(left.place);
+        self.games = left.games.clone().filter(Match::is_possible);
         Ok(())
     }
 
@@ -492,6 +550,7 @@ impl Session {
         self.thoughts.clear();
         self.hint = None;
         self.analysing = false;
+        self.number += 1;
         self.edition += 1;
     }
 
@@ -501,19 +560,6 @@ impl Session {
         let (Some(games), Some(outcome)) = (&mut self.games, outcome) else {
             return;
         };
-        if games.game == 2 && !games.over {
-            let [white, black] = points(&outcome);
-            games.points = [games.points[0] + black, games.points[1] + white];
-            games.over = true;
-        }
-    }
-}
-
-/// Match points of White and Black for a finished game: the score, or 2 for a win and 1 for a draw in games
-/// without a score.
-fn points(outcome: &jarmo::game::Outcome) -> [u32; 2] {
-    match outcome.score {
-        Some(score) => score.map(u32::from),
-        None => Player::BOTH.map(|player| (outcome.verdict(player).sign() + 1) as u32),
+        games.finish(&outcome);
     }
 }

@@ -1,5 +1,6 @@
 //! A game of any kind with its moves, a cursor to the position shown, and what the board shows there.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -90,6 +91,8 @@ pub struct Scene {
     pub tallies: Vec<SideCount>,
     /// Notes beside the board.
     pub notes: Vec<Note>,
+    /// The cells of the line that won the game.
+    pub winning: Vec<usize>,
 }
 
 /// A legal move.
@@ -126,21 +129,49 @@ pub fn open(
     with_game(name, settings, task).map_err(|error| error.to_string())?
 }
 
+/// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordProblem {
+    /// It cannot be set up.
+    Start(String),
+    /// One of its moves is illegal.
+    Move {
+        /// Its number, from 1.
+        number: usize,
+        /// Its text.
+        text: String,
+        /// Why.
+        error: ActionError,
+    },
+}
+
+impl fmt::Display for RecordProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RecordProblem::Start(problem) => f.write_str(problem),
+            RecordProblem::Move { number, error, .. } => write!(f, "move {number}: {error}"),
+        }
+    }
+}
+
 /// Sets up the game of a record and plays its moves.
 pub fn open_record(
     record: &GameRecord,
     settings: &GameSettings,
     store: &Store,
-) -> Result<Box<dyn Table>, String> {
+) -> Result<Box<dyn Table>, RecordProblem> {
     let settings = GameSettings {
         max_plies: record.max_plies.or(settings.max_plies),
         ..settings.fitting(&record.game)
     };
-    let mut table = open(&record.game, &settings, store, record.position.as_deref())?;
+    let position = record.position.as_deref();
+    let mut table = open(&record.game, &settings, store, position).map_err(RecordProblem::Start)?;
     for (index, text) in record.moves.iter().enumerate() {
-        table
-            .play(text)
-            .map_err(|error| format!("move {}: {error}", index + 1))?;
+        table.play(text).map_err(|error| RecordProblem::Move {
+            number: index + 1,
+            text: text.clone(),
+            error,
+        })?;
     }
     table.go_to(0);
     Ok(table)
@@ -236,6 +267,7 @@ impl<G: CatalogGame> Table for GameTable<G> {
             }),
             tallies: self.game.tallies(here),
             notes: self.game.notes(here),
+            winning: self.game.winning_cells(here),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::agents::Level;
 use crate::analysis::thrown_away;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
+use crate::table::RecordProblem;
 use crate::thought::{Idea, winner};
 use jarmo::game::{Player, Proven, shorten};
 
@@ -39,7 +40,28 @@ pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
             texts.fill("illegal", &[("move", &shorten(input)), ("reason", &reason)])
         }
         Refusal::NotYourTurn => texts.get("not_your_turn").to_owned(),
-        Refusal::Other(message) => message.clone(),
+        Refusal::FirstGameUnfinished => texts.get("match_unfinished").to_owned(),
+        Refusal::MatchOver => texts.get("match_finished").to_owned(),
+    }
+}
+
+/// Why the game of a record cannot be shown.
+pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
+    match problem {
+        RecordProblem::Start(_) => texts.get("record_start").to_owned(),
+        RecordProblem::Move {
+            number,
+            text,
+            error,
+        } => {
+            let reason = texts.reason(error.reason());
+            let values = [
+                ("n", &*number.to_string()),
+                ("move", &*shorten(text)),
+                ("reason", &*reason),
+            ];
+            texts.fill("record_move", &values)
+        }
     }
 }
 

@@ -75,6 +75,19 @@ impl ConnectFourPosition {
         self.occupied() & TOP == TOP
     }
 
+    /// The stones that stand in a line of four of one player; bit `7 * column + row`.
+    pub fn fours(&self) -> u64 {
+        let of = |stones: u64| {
+            let line = |step: usize| {
+                let pairs = stones & stones >> step;
+                let first = pairs & pairs >> (2 * step);
+                first | first << step | first << (2 * step) | first << (3 * step)
+            };
+            line(1) | line(HEIGHT - 1) | line(HEIGHT) | line(HEIGHT + 1)
+        };
+        of(self.stones[0]) | of(self.stones[1])
+    }
+
     /// The owner of the stone in this circle.
     pub fn at(&self, column: usize, row: usize) -> Option<Player> {
         let bit = HEIGHT * column + row;

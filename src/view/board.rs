@@ -1,7 +1,7 @@
 //! Jarmo and guard: circles and lines.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Mask, Player};
 use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
 use crate::games::jarmo::SHUTTLE_LIMIT;
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
@@ -98,8 +98,29 @@ impl GameView for Jarmo {
                 what: format!("{to}-{from}"),
             })
         };
-        Player::BOTH.into_iter().filter_map(banned).collect()
+        let mut notes: Vec<Note> = match self.outcome(position) {
+            Some(_) => Vec::new(), // no move is left to forbid
+            None => Player::BOTH.into_iter().filter_map(banned).collect(),
+        };
+        if position.both_passed() {
+            notes.push(Note::plain("end_passes", None));
+        }
+        let archers = Player::BOTH.map(|player| position.archers(player));
+        notes.extend(home("end_home_jarmo", archers));
+        let deploys = |action| matches!(self.board().decode(action), BoardAction::Deploy { .. });
+        if self.legal(position).iter().any(deploys) {
+            notes.push(Note::plain("note_redeploy", Some(position.to_move())));
+        }
+        notes
     }
+}
+
+/// A remark about each player without a piece outside the goal row.
+fn home(key: &'static str, pieces: [Circles; 2]) -> impl Iterator<Item = Note> {
+    let players = Player::BOTH
+        .into_iter()
+        .filter(move |player| (pieces[player.index()] & !Circles::goal(*player)).is_empty());
+    players.map(move |player| Note::plain(key, Some(player)))
 }
 
 impl GameView for Guard {
@@ -141,14 +162,15 @@ impl GameView for Guard {
     }
 
     fn notes(&self, position: &GuardPosition) -> Vec<Note> {
-        let placing = position.moved() && self.outcome(position).is_none();
-        placing
-            .then(|| Note {
-                key: "note_placing",
-                player: Some(position.to_move()),
-                what: String::new(),
-            })
-            .into_iter()
-            .collect()
+        let Some(outcome) = self.outcome(position) else {
+            let note = Note::plain("note_placing", Some(position.to_move()));
+            return position.moved().then_some(note).into_iter().collect();
+        };
+        let pieces = Player::BOTH.map(|player| position.pieces(player));
+        let mut notes: Vec<Note> = home("end_home_guard", pieces).collect();
+        if notes.is_empty() && !outcome.truncated {
+            notes.push(Note::plain("end_passes", None));
+        }
+        notes
     }
 }

@@ -1,8 +1,8 @@
 //! Connect four: holes in an upright frame.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
-use crate::game::Action;
-use crate::games::connect_four::{COLUMNS, ROWS};
+use crate::game::{Action, Game};
+use crate::games::connect_four::{COLUMNS, HEIGHT, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
 impl GameView for ConnectFour {
@@ -50,7 +50,22 @@ impl GameView for ConnectFour {
         Vec::new()
     }
 
-    fn notes(&self, _: &ConnectFourPosition) -> Vec<Note> {
-        Vec::new()
+    fn notes(&self, position: &ConnectFourPosition) -> Vec<Note> {
+        let outcome = self.outcome(position);
+        let note = match outcome {
+            None => None,
+            Some(outcome) if outcome.truncated => None,
+            Some(outcome) => match outcome.winner {
+                Some(winner) => Some(Note::plain("end_four", Some(winner))),
+                None => Some(Note::plain("end_full", None)),
+            },
+        };
+        note.into_iter().collect()
+    }
+
+    fn winning_cells(&self, position: &ConnectFourPosition) -> Vec<usize> {
+        let fours = position.fours();
+        let wins = |cell: &usize| fours >> (HEIGHT * (cell % COLUMNS) + cell / COLUMNS) & 1 == 1;
+        (0..COLUMNS * ROWS).filter(wins).collect()
     }
 }

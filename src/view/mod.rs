@@ -23,8 +23,13 @@ pub trait GameView: Game {
     /// Numbers for each player to show beside the board.
     fn tallies(&self, position: &Self::Position) -> Vec<SideCount>;
 
-    /// Remarks about the position.
+    /// Remarks about the position; once the game is over, also why it ended.
     fn notes(&self, position: &Self::Position) -> Vec<Note>;
+
+    /// The cells of the line that won the game, in games that are won by a line.
+    fn winning_cells(&self, _: &Self::Position) -> Vec<usize> {
+        Vec::new()
+    }
 }
 
 /// How a board is drawn.
@@ -117,4 +122,15 @@ pub struct Note {
     pub player: Option<Player>,
     /// The value for `{what}` in the text.
     pub what: String,
+}
+
+impl Note {
+    /// A remark about the game or about one player, without a value.
+    fn plain(key: &'static str, player: Option<Player>) -> Note {
+        Note {
+            key,
+            player,
+            what: String::new(),
+        }
+    }
 }

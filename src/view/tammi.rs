@@ -1,7 +1,7 @@
 //! Tammi: the dark squares of a chequered board.
 
 use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
-use crate::game::{Action, Player};
+use crate::game::{Action, Game, Player};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
 
@@ -79,6 +79,18 @@ impl GameView for Tammi {
     fn notes(&self, position: &TammiPosition) -> Vec<Note> {
         let note = |key, player, what| Note { key, player, what };
         let mut notes = Vec::new();
+        if let Some(outcome) = self.outcome(position) {
+            let loser = outcome.winner.map(|winner| !winner);
+            let pieces = |player| position.men(player) | position.kings(player);
+            let key = match loser {
+                Some(loser) if pieces(loser) == 0 => "end_no_piece",
+                Some(_) => "end_blocked",
+                None if outcome.truncated => return notes,
+                None if position.quiet_plies() >= self.quiet_limit() => "end_quiet",
+                None => "end_repeated",
+            };
+            return vec![note(key, loser, String::new())];
+        }
         if let Some((jumper, _)) = position.capture() {
             let mover = Some(position.to_move());
             notes.push(note("note_capturing", mover, jumper.to_string()));

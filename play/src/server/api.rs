@@ -14,8 +14,9 @@ use serde_json::{Value, json};
 use super::room::{Inside, NoRoom, Room, Rooms};
 use crate::agents::Level;
 use crate::analysis;
-use crate::lang::Language;
-use crate::session::Session;
+use crate::lang::{Language, Texts};
+use crate::matches::Match;
+use crate::session::{LeftGame, Session};
 use crate::specs::{self, Refused};
 use crate::thought::by_winner;
 use crate::words;
@@ -37,20 +38,41 @@ const SESSION: &str = "x-session";
 #[derive(Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 enum Command {
-    Play { text: String },
+    Play {
+        text: String,
+    },
     Undo {},
     Redo {},
-    Go { place: usize },
+    Go {
+        place: usize,
+    },
     Resume {},
     Hint {},
     Swap {},
     NewGame {},
     NewMatch {},
     NextGame {},
-    Seat { player: Player, who: String },
-    Evaluate { on: bool },
-    Analyse { on: bool },
-    Load { record: String },
+    Rematch {},
+    Seat {
+        player: Player,
+        who: String,
+    },
+    Evaluate {
+        on: bool,
+    },
+    Analyse {
+        on: bool,
+    },
+    Load {
+        record: String,
+    },
+    /// Goes on with a game that the page has kept.
+    Restore {
+        record: String,
+        seats: [String; 2],
+        place: usize,
+        games: Option<Match>,
+    },
 }
 
 /// What a page begins with; the rest is the server's choice.
@@ -152,21 +174,20 @@ pub(super) fn create(
     client: IpAddr,
     request: &Request<Bytes>,
 ) -> Result<Response, Rejection> {
+    let texts = Wish::read(rooms, request)?.language.texts();
     let opening: NewSession = read(request)?;
-    let opened = rooms.open(client, || begin(&rooms.options, &opening));
+    let opened = rooms.open(client, || begin(&rooms.options, &opening, texts));
     let (id, room) = opened.map_err(|refusal| match refusal {
         NoRoom::Problem(problem) => impossible(problem),
         NoRoom::Full => Rejection(
             StatusCode::SERVICE_UNAVAILABLE,
-            "too many games are open on this server; try again later".to_owned(),
+            texts.get("server_full").to_owned(),
         ),
-        NoRoom::TooMany => Rejection(
-            StatusCode::TOO_MANY_REQUESTS,
-            format!(
-                "{} games are open from this address, which is the limit; close one or try again later",
-                rooms.options.bounds.sessions_from_one
-            ),
-        ),
+        NoRoom::TooMany => {
+            let most = rooms.options.bounds.sessions_from_one.to_string();
+            let message = texts.fill("too_many_games", &[("n", &most)]);
+            Rejection(StatusCode::TOO_MANY_REQUESTS, message)
+        }
     })?;
     rooms.schedule(&room);
     let mut view = view(&room);
@@ -174,7 +195,11 @@ pub(super) fn create(
     Ok(json_answer(StatusCode::CREATED, &view))
 }
 
-fn begin(options: &super::ServerOptions, opening: &NewSession) -> Result<Session, String> {
+fn begin(
+    options: &super::ServerOptions,
+    opening: &NewSession,
+    texts: &Texts,
+) -> Result<Session, String> {
     let game = opening.game.as_ref().unwrap_or(&options.game);
     let [white, black] = &options.seats;
     let seats = [
@@ -182,14 +207,13 @@ fn begin(options: &super::ServerOptions, opening: &NewSession) -> Result<Session
         opening.black.as_ref().unwrap_or(black).as_str(),
     ];
     for seat in seats {
-        check_seat(seat, &options.seats)?;
+        check_seat(seat, &options.seats, texts)?;
     }
     let settings = options.settings.for_another(&options.game, game);
     let store = options.store.clone();
     let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
     if let (Some(line), None) = (&options.record, &opening.game) {
-        let record = GameRecord::parse(line).map_err(|error| error.to_string())?;
-        session.load(&record)?;
+        load(&mut session, line, texts)?;
         session.set_analysing(options.analyse);
     }
     Ok(session)
@@ -227,17 +251,35 @@ pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
 
 /// An error if a browser may not have this player: agents that read files are for those who started
 /// the server.
-fn check_seat(who: &str, ours: &[String; 2]) -> Result<(), String> {
+fn check_seat(who: &str, ours: &[String; 2], texts: &Texts) -> Result<(), String> {
     let named =
         who == "human" || Level::parse(who).is_some() || ours.iter().any(|seat| seat == who);
     if named || specs::is_harmless(who) {
         Ok(())
     } else {
-        Err(format!(
-            "`{}` is no agent that this server offers; there are random, greedy, uniform:N, rollout:N, alphabeta:N",
-            shorten(who)
-        ))
+        Err(texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
     }
+}
+
+/// Reads a record.
+fn parse(line: &str, texts: &Texts) -> Result<GameRecord, String> {
+    let record = GameRecord::parse(line.trim());
+    let record = record.map_err(|_| texts.get("record_unreadable").to_owned())?;
+    if record.moves.len() > MOST_MOVES {
+        return Err(too_long(texts));
+    }
+    Ok(record)
+}
+
+/// Loads the game of a record.
+fn load(session: &mut Session, line: &str, texts: &Texts) -> Result<(), String> {
+    let record = parse(line, texts)?;
+    let loaded = session.load(&record);
+    loaded.map_err(|problem| words::record_problem(texts, &problem))
+}
+
+fn too_long(texts: &Texts) -> String {
+    texts.fill("game_too_long", &[("n", &MOST_MOVES.to_string())])
 }
 
 fn obey(
@@ -252,7 +294,7 @@ fn obey(
     match command {
         Command::Play { text } => {
             if session.table().cursor() >= MOST_MOVES {
-                return Err(format!("a game here has at most {MOST_MOVES} moves"));
+                return Err(too_long(texts));
             }
             session
                 .play(&text)
@@ -269,18 +311,34 @@ fn obey(
         Command::NextGame {} => session
             .next_game()
             .map_err(|refusal| words::refusal(texts, "", &refusal))?,
+        Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
-            check_seat(&who, ours)?;
+            check_seat(&who, ours, texts)?;
             session.set_seat(player, &who)?;
         }
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
-        Command::Load { record } => {
-            let record = GameRecord::parse(record.trim()).map_err(|error| error.to_string())?;
-            if record.moves.len() > MOST_MOVES {
-                return Err(format!("a game here has at most {MOST_MOVES} moves"));
-            }
-            session.load(&record)?;
+        Command::Load { record } => load(session, &record, texts)?,
+        Command::Restore {
+            record,
+            seats,
+            place,
+            games,
+        } => {
+            // A person sits down for an agent that this server does not offer any more.
+            let offered = |seat: String| match check_seat(&seat, ours, texts) {
+                Ok(()) => seat,
+                Err(_) => "human".to_owned(),
+            };
+            let left = LeftGame {
+                record: parse(&record, texts)?,
+                seats: seats.map(offered),
+                place,
+                games,
+            };
+            session
+                .resume_left(&left)
+                .map_err(|problem| words::record_problem(texts, &problem))?;
         }
     }
     Ok(())
@@ -300,6 +358,8 @@ fn view(room: &Room) -> Value {
     let known = known.expect("a result is plain JSON");
     json!({
         "version": version,
+        "number": session.number(),
+        "record": session.record().to_line(),
         "game": table.game(),
         "layout": table.layout(),
         "scene": table.scene(),

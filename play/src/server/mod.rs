@@ -126,7 +126,7 @@ impl Service<Request<Incoming>> for Desk {
 
 /// The files of the page: path, type and text. They are asked for again each time, since they change with the
 /// program.
-const FILES: [(&str, &str, &str); 5] = [
+const FILES: [(&str, &str, &str); 8] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -146,6 +146,21 @@ const FILES: [(&str, &str, &str); 5] = [
         "/play.js",
         "text/javascript; charset=utf-8",
         include_str!("page/play.js"),
+    ),
+    (
+        "/kept.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/kept.js"),
+    ),
+    (
+        "/panels.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/panels.js"),
+    ),
+    (
+        "/texts.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/texts.js"),
     ),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];

@@ -8,7 +8,7 @@ use ratatui::layout::{Position, Rect};
 use super::board::Grid;
 use super::menu::Menu;
 use crate::lang::{Language, Texts};
-use crate::session::{Job, Refusal, Session};
+use crate::session::{Job, Session};
 use crate::table::Scene;
 use crate::thought::Thought;
 use crate::{analysis, words};
@@ -273,8 +273,8 @@ impl App {
     }
 
     fn next_game(&mut self) {
-        if let Err(Refusal::Other(message)) = self.session.next_game() {
-            self.message = message;
+        if let Err(refusal) = self.session.next_game() {
+            self.message = words::refusal(self.texts, "", &refusal);
         }
     }
 
@@ -442,7 +442,9 @@ impl App {
     fn load(&mut self, name: &str) -> Result<(), String> {
         let line = crate::files::last_line(name.as_ref())?;
         let record = GameRecord::parse(&line).map_err(|error| error.to_string())?;
-        self.session.load(&record)?;
+        self.session
+            .load(&record)
+            .map_err(|problem| words::record_problem(self.texts, &problem))?;
         self.layout = self.session.table().layout();
         self.cursor = 0;
         Ok(())

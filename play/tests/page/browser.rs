@@ -1,242 +1,15 @@
-//! The page in a real browser: Chromium without a screen, driven through chromedriver.
+//! Games in a real browser.
 //!
-//! Without chromedriver the tests print a note and pass, or fail if `JARMO_BROWSER=1` is set.
+//! Without chromedriver these tests print a note and pass, or fail if `JARMO_BROWSER=1` is set.
 
-use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::http::{request, serve};
+use crate::chromium::Browser;
+use crate::http::serve;
 use jarmo::view::Style;
 use play::server::Bounds;
-use serde_json::{Value, json};
-
-/// The key of an element's id in WebDriver's answers.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-
-/// A browser with an empty profile.
-struct Browser {
-    driver: Child,
-    address: SocketAddr,
-    session: String,
-    _profile: tempfile::TempDir,
-}
-
-impl Browser {
-    /// Starts a browser; `None` if chromedriver is not installed.
-    fn start() -> Option<Browser> {
-        let (driver, port) = start_driver()?;
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let profile = tempfile::tempdir().unwrap();
-        let arguments = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--window-size=1200,1000",
-            "--lang=en",
-            &format!("--user-data-dir={}", profile.path().display()),
-        ];
-        let options = json!({"capabilities": {"alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
-        }}});
-        let answer = request(address, "POST", "/session", &[], &options.to_string());
-        assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
-        let session = answer.json()["value"]["sessionId"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        Some(Browser {
-            driver,
-            address,
-            session,
-            _profile: profile,
-        })
-    }
-
-    fn call(&self, method: &str, path: &str, body: Value) -> Value {
-        let path = format!("/session/{}{path}", self.session);
-        let body = if method == "GET" {
-            String::new()
-        } else {
-            body.to_string()
-        };
-        let answer = request(self.address, method, &path, &[], &body);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.json()["value"].take()
-    }
-
-    fn open(&self, address: SocketAddr) {
-        self.call("POST", "/url", json!({"url": format!("http://{address}/")}));
-        self.wait("return document.documentElement.dataset.ready === 'true'");
-    }
-
-    fn run(&self, script: &str) -> Value {
-        self.call(
-            "POST",
-            "/execute/sync",
-            json!({"script": script, "args": []}),
-        )
-    }
-
-    fn wait(&self, condition: &str) {
-        let began = Instant::now();
-        while self.run(condition) != json!(true) {
-            let page = self.run("return document.body.innerText");
-            assert!(
-                began.elapsed() < Duration::from_secs(20),
-                "{condition}\n{page}"
-            );
-            sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        let id = element[ELEMENT].as_str().unwrap();
-        self.call("POST", &format!("/element/{id}/click"), json!({}));
-    }
-
-    fn element(&self, selector: &str) -> Value {
-        let place = json!({"using": "css selector", "value": selector});
-        self.call("POST", "/element", place)
-    }
-
-    /// Presses on a cell, moves over other elements, and releases on the last.
-    fn drag(&self, pointer: &str, from: u64, way: &[&str]) {
-        let to = |selector: &str| {
-            let origin = self.element(selector);
-            json!({"type": "pointerMove", "duration": 40, "origin": origin, "x": 0, "y": 0})
-        };
-        let mut actions = vec![
-            to(&format!("[data-cell=\"{from}\"]")),
-            json!({"type": "pointerDown", "button": 0}),
-        ];
-        actions.extend(way.iter().copied().map(to));
-        actions.push(json!({"type": "pointerUp", "button": 0}));
-        let hand = json!({"type": "pointer", "id": pointer, "actions": actions,
-            "parameters": {"pointerType": pointer}});
-        self.call("POST", "/actions", json!({"actions": [hand]}));
-    }
-
-    /// Waits until a piece is drawn in the middle of a cell.
-    fn wait_for_piece(&self, cell: u64) {
-        let script = format!(
-            "const middle = (node) => {{ const box = node.getBoundingClientRect();
-                 return [box.left + box.width / 2, box.top + box.height / 2]; }};
-             const [x, y] = middle(document.querySelector('[data-cell=\"{cell}\"] .hole'));
-             return [...document.querySelectorAll('.piece .body')].some((piece) =>
-                 Math.hypot(middle(piece)[0] - x, middle(piece)[1] - y) < 2);"
-        );
-        self.wait(&script);
-    }
-
-    fn cell(&self, cell: u64) {
-        self.click(&format!("[data-cell=\"{cell}\"]"));
-    }
-
-    /// The cells of a kind: `source`, `target`, `picked`, `last`.
-    fn cells(&self, kind: &str) -> Vec<u64> {
-        let script = format!(
-            "return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))"
-        );
-        let cells = self.run(&script);
-        cells
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|cell| cell.as_u64().unwrap())
-            .collect()
-    }
-
-    fn label(&self, cell: u64) -> String {
-        let script = format!("return document.querySelector('[data-cell=\"{cell}\"]').ariaLabel");
-        self.run(&script).as_str().unwrap().to_owned()
-    }
-
-    fn moves(&self) -> u64 {
-        self.run("return document.querySelectorAll('#moves button').length")
-            .as_u64()
-            .unwrap()
-    }
-
-    fn turn(&self) -> String {
-        self.run("return document.documentElement.dataset.turn")
-            .as_str()
-            .unwrap()
-            .to_owned()
-    }
-
-    fn my_turn(&self) {
-        self.wait("return document.documentElement.dataset.turn !== 'agent'");
-    }
-
-    /// Loads the game of a record.
-    fn load(&self, record: &str) {
-        self.click("#record-open");
-        self.wait("return document.getElementById('record-box').open");
-        let text = serde_json::to_string(record).unwrap();
-        self.run(&format!(
-            "document.getElementById('record-text').value = {text}"
-        ));
-        self.click("#record-load");
-        self.wait("return !document.getElementById('record-box').open");
-    }
-}
-
-/// Starts chromedriver at a free port; `None` if it is not installed.
-fn start_driver() -> Option<(Child, u16)> {
-    // Its port may be free for IPv4 and taken for IPv6 or vice versa, and then it fails.
-    const TRIES: usize = 10;
-    for _ in 0..TRIES {
-        let started = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let mut driver = match started {
-            Ok(driver) => driver,
-            Err(error) => {
-                let wanted = std::env::var_os("JARMO_BROWSER").is_some();
-                assert!(
-                    !wanted,
-                    "chromedriver: {error}; install chromium and chromium-driver"
-                );
-                println!("skipped: chromedriver is not installed ({error})");
-                return None;
-            }
-        };
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines.find_map(|line| {
-            let line = line.unwrap();
-            let number = line.split("started successfully on port ").nth(1)?;
-            number.trim_end_matches('.').parse::<u16>().ok()
-        });
-        std::thread::spawn(move || lines.for_each(drop)); // keeps its pipe from filling up
-        match port {
-            Some(port) => return Some((driver, port)),
-            None => drop(driver.wait()),
-        }
-    }
-    panic!("chromedriver found no port in {TRIES} tries");
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // Ends the browser; if it no longer answers, it ends with the driver.
-        let path = format!("/session/{}", self.session);
-        let _ = std::panic::catch_unwind(|| request(self.address, "DELETE", &path, &[], ""));
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
-    }
-}
+use serde_json::json;
 
 #[test]
 fn the_page_knows_every_style_of_board() {
@@ -281,7 +54,7 @@ fn a_whole_game_is_played_by_clicks() {
     assert_eq!(browser.turn(), "over");
     let status = browser.run("return document.getElementById('status').textContent");
     let status = status.as_str().unwrap();
-    let words = ["White wins", "Black wins", "Draw"];
+    let words = ["You win", "You lose", "Draw"];
     assert!(words.iter().any(|word| status.contains(word)), "{status}");
 }
 
@@ -316,8 +89,7 @@ fn redeploys_captures_undo_and_reload_work_by_clicks() {
     browser.cell(3);
     browser.wait("return document.querySelectorAll('#moves button').length === 2");
     let over = browser.turn();
-    browser.call("POST", "/refresh", json!({}));
-    browser.wait("return document.documentElement.dataset.ready === 'true'");
+    browser.reload();
     assert_eq!(browser.moves(), 2);
     assert_eq!(browser.label(3), "D1, Black, marked archer, last move");
     assert_eq!(browser.turn(), over);
@@ -454,12 +226,31 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
     browser.wait("return document.querySelectorAll('#moves button').length === 1");
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     for (code, word) in [("de", "Schwarz am Zug"), ("fi", "Musta on vuorossa")] {
-        browser.run(&format!(
-            "const list = document.getElementById('language'); list.value = '{code}';
-             list.dispatchEvent(new Event('change'))"
-        ));
+        browser.choose("language", code);
         browser.wait(&format!(
             "return document.getElementById('status').textContent === '{word}'"
         ));
+    }
+}
+
+#[test]
+fn an_agent_answers_at_once_after_the_game_was_switched() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let address = serve(["human", "greedy"], Bounds::default());
+    browser.open(address);
+    let limit = Duration::from_secs(2);
+    for game in ["tammi", "guard", "connect_four", "jarmo"] {
+        sleep(Duration::from_millis(300)); // the page waits for news of the session before
+        browser.choose("game", game);
+        let style = format!("return document.documentElement.dataset.game === '{game}'");
+        browser.wait_within(limit, &style);
+        if let Some(source) = browser.cells("source").last() {
+            browser.cell(*source);
+        }
+        browser.cell(*browser.cells("target").last().unwrap());
+        let moves = "return document.querySelectorAll('#moves button').length >= 2";
+        browser.wait_within(limit, moves);
     }
 }

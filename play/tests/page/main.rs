@@ -1,8 +1,13 @@
 //! Playing in the browser.
 
+mod chromium;
 mod crowd;
 mod http;
 
+mod access;
 mod browser;
+mod kept;
+mod messages;
+mod notices;
 mod program;
 mod web;

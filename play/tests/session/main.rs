@@ -6,6 +6,7 @@ mod common;
 mod nets;
 
 mod agents;
+mod ends;
 mod lang;
 mod session;
 mod tables;

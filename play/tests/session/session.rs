@@ -251,6 +251,7 @@ fn invalid_settings_are_refused_with_the_choices() {
     let problem = session
         .load(&GameRecord::parse(record).unwrap())
         .unwrap_err();
+    let problem = problem.to_string();
     assert!(problem.starts_with("move 2: action `A1-C2`"), "{problem}");
     assert!(session.set_seat(Player::White, "unknown").is_err());
 }

@@ -153,8 +153,9 @@ impl JarmoPosition {
         white.is_empty() | black.is_empty()
     }
 
+    /// Whether the last two turns, one of each player, were passes.
     #[inline]
-    fn both_passed(&self) -> bool {
+    pub fn both_passed(&self) -> bool {
         self.shuttles == [Shuttle::PASS; 2]
     }
 

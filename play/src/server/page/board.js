@@ -30,7 +30,7 @@ export function pieceShape(game, piece) {
       group.append(make("path", { class: "glyph", d: "M-9 -20 C13 -15 13 15 -9 20" }));
       group.append(make("path", { class: "glyph string", d: "M-9 -20 L-9 20" }));
       group.append(make("path", { class: "glyph", d: "M-19 0 H20 M13 -7 L20 0 L13 7" }));
-      if (piece.strong) group.append(make("circle", { class: "ring", r: 35 }));
+      if (piece.strong) group.append(make("circle", { class: "ring edge", r: 35 }), make("circle", { class: "ring", r: 35 }));
     }
   }
   return group;
@@ -44,11 +44,13 @@ function distance([x, y], [x1, y1], [x2, y2]) {
 }
 
 export class Board {
-  // Calls `play(text)` with each chosen move and `label(cell, state)` for the accessible name of a cell.
-  constructor(svg, play, label) {
+  // Calls `play(text)` with each chosen move, `label(cell, state)` for the accessible name of a cell, and
+  // `picked(cell, targets)` when a piece is picked.
+  constructor(svg, play, label, picked) {
     this.svg = svg;
     this.play = play;
     this.label = label;
+    this.tellPicked = picked;
     this.view = null;
     this.picked = null;
     this.flipped = false;
@@ -131,7 +133,7 @@ export class Board {
         group.classList.toggle("slot", layout.style === "slots");
         group.append(make("circle", { r: 46, fill: "transparent" })); // a larger target for clicks
         group.append(make("circle", { class: "hole", r: radius }));
-        if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name));
+        if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name), make("path", { class: "plus", d: "M-13 0 H13 M0 -13 V13" }));
         group.append(make("circle", { class: "focus", r: 45 }));
       }
       this.svg.append(group);
@@ -139,7 +141,8 @@ export class Board {
     });
     this.arrows = make("g");
     this.layer = make("g");
-    this.svg.append(this.layer, this.arrows);
+    this.cross = make("path", { class: "cross", d: "M-11 -11 L11 11 M-11 11 L11 -11" });
+    this.svg.append(this.cross, this.layer, this.arrows);
   }
 
   labelAxes(under, width, height) {
@@ -198,6 +201,7 @@ export class Board {
         const [x, y] = this.point(cell);
         node.classList.remove("new", "dragged");
         node.classList.toggle("leaving", piece.leaving);
+        node.classList.toggle("won", scene.winning.includes(cell));
         node.style.transform = `translate(${x}px, ${y}px)`;
       }
     });
@@ -217,22 +221,44 @@ export class Board {
     return new Map(moves.map((move) => [move.to, move.text]));
   }
 
+  // The cells of the move that is forbidden to the mover for a while; null if there is none.
+  banned() {
+    const { scene, layout } = this.view;
+    const note = scene.notes.find(({ key, player }) => key === "note_shuttle" && player === scene.to_move);
+    return note ? note.what.split("-").map((name) => layout.cells.findIndex((cell) => cell.name === name)) : null;
+  }
+
   mark() {
     const sources = this.sources();
     const targets = this.targets();
-    const { scene } = this.view;
+    const { scene, layout } = this.view;
+    const banned = this.banned();
     this.cells.forEach((cell, index) => {
       const state = {
         source: sources.has(index),
         target: targets.has(index),
+        redeploy: targets.has(index) && this.picked === null && layout.style === "board",
+        forbidden: banned !== null && banned[0] === this.picked && banned[1] === index,
         picked: this.picked === index,
         last: scene.last && (scene.last.from === index || scene.last.to === index),
       };
       for (const [name, on] of Object.entries(state)) cell.classList.toggle(name, Boolean(on));
       cell.setAttribute("aria-label", this.label(index, state));
     });
+    this.markBanned(banned);
     this.light(this.picked);
     this.drawArrows();
+  }
+
+  // A broken line with a cross in its middle.
+  markBanned(banned) {
+    for (const { a, b, line } of this.lines) {
+      line.classList.toggle("banned", banned !== null && banned.includes(a) && banned.includes(b));
+    }
+    this.cross.classList.toggle("off", banned === null);
+    if (banned === null) return;
+    const [[x1, y1], [x2, y2]] = banned.map((cell) => this.point(cell));
+    this.cross.setAttribute("transform", `translate(${(x1 + x2) / 2} ${(y1 + y2) / 2})`);
   }
 
   // Highlights the lines of a cell; lines that the picked piece may use stand out.
@@ -328,16 +354,43 @@ export class Board {
       this.picked = null;
       this.play(text);
     } else if (this.sources().has(cell) && this.picked !== cell) {
-      this.picked = cell;
+      this.pick(cell);
     } else if (this.picked !== null && this.picked !== cell && this.view.human) {
       // An illegal move: the answer of the server says why.
       const name = (index) => this.view.layout.cells[index].name;
       this.play(`${name(this.picked)}-${name(cell)}`);
       this.picked = null;
     } else {
+      if (this.picked === null) this.explain(cell);
       this.picked = null;
     }
     this.mark();
+  }
+
+  pick(cell) {
+    this.picked = cell;
+    this.tellPicked(cell, [...this.targets().keys()]);
+  }
+
+  // A click on a piece of the mover that cannot move: tries a step, and the answer of the server says why not.
+  explain(cell) {
+    const { scene, layout } = this.view;
+    const at = (index) => scene.pieces.find((piece) => piece.cell === index);
+    if (!this.view.human || scene.outcome || at(cell)?.player !== scene.to_move) return;
+    const near = this.steps(cell, at(cell));
+    const step = near.find((other) => !at(other)) ?? near[0];
+    if (step !== undefined) this.play(`${layout.cells[cell].name}-${layout.cells[step].name}`);
+  }
+
+  // The cells one step away: along the lines, or forward on the diagonals, and for a king also backward.
+  steps(cell, piece) {
+    const { layout } = this.view;
+    if (layout.style !== "squares") return this.lines.filter(({ a, b }) => a === cell || b === cell).map(({ a, b }) => (a === cell ? b : a));
+    const ahead = piece.player === "white" ? 1 : -1;
+    const { column, row } = layout.cells[cell];
+    return layout.cells.map((other, index) => ({ ...other, index }))
+      .filter((other) => Math.abs(other.column - column) === 1 && (other.row - row === ahead || (piece.strong && other.row - row === -ahead)))
+      .map(({ index }) => index);
   }
 
   down(event) {
@@ -345,7 +398,7 @@ export class Board {
     if (cell === null || event.button !== 0) return;
     this.drag = { cell, x: event.clientX, y: event.clientY, moved: false, was: this.picked };
     if (this.sources().has(cell) && !this.targets().has(cell)) {
-      this.picked = cell;
+      if (this.picked !== cell) this.pick(cell);
       this.mark();
     }
   }

@@ -1,0 +1,57 @@
+//! A match of two games.
+
+use serde::{Deserialize, Serialize};
+
+use jarmo::game::{Outcome, Player};
+
+/// Two games with the sides swapped; their points are added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Match {
+    /// The current game, 1 or 2.
+    pub game: u32,
+    /// Points from finished games: of the player who was White in game 1, and of the opponent.
+    pub points: [u32; 2],
+    /// Both games are finished.
+    pub over: bool,
+}
+
+impl Match {
+    /// A match before its first game.
+    pub(crate) fn new() -> Match {
+        Match {
+            game: 1,
+            points: [0; 2],
+            over: false,
+        }
+    }
+
+    /// Counts the first game and goes on to the second.
+    pub(crate) fn go_on(&mut self, first: &Outcome) {
+        self.points = points(first);
+        self.game = 2;
+    }
+
+    /// Counts the second game once.
+    pub(crate) fn finish(&mut self, outcome: &Outcome) {
+        if self.game == 2 && !self.over {
+            let [white, black] = points(outcome);
+            self.points = [self.points[0] + black, self.points[1] + white];
+            self.over = true;
+        }
+    }
+
+    /// Whether a match can come to this; false for numbers that no game counts up to.
+    pub(crate) fn is_possible(&self) -> bool {
+        (1..=2).contains(&self.game) && self.points.iter().all(|&points| points <= 1000)
+    }
+}
+
+/// Match points of White and Black for a finished game: the score, or 2 for a win and 1 for a draw in games
+/// without a score.
+fn points(outcome: &Outcome) -> [u32; 2] {
+    match outcome.score {
+        Some(score) => score.map(u32::from),
+        None => Player::BOTH.map(|player| (outcome.verdict(player).sign() + 1) as u32),
+    }
+}

@@ -1,0 +1,49 @@
+// The games that this browser keeps: finished ones, and those that were left for another.
+
+const NAME = "games";
+const MOST = 60;
+
+// The name of a game: the session it was played in and its number there.
+export const gameKey = (view) => `${view.session}-${view.number}`;
+
+// The games, newest first: {key, at, record, seats, place, games}.
+export function keptGames() {
+  try {
+    return JSON.parse(localStorage.getItem(NAME)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function write(games) {
+  try {
+    localStorage.setItem(NAME, JSON.stringify(games.slice(0, MOST)));
+  } catch {
+    // The browser gives the page no room; the game can be played all the same.
+  }
+}
+
+// Keeps the game of a view as it is now.
+export function keep(view) {
+  if (view.moves.length === 0) return;
+  const key = gameKey(view);
+  const games = keptGames();
+  const known = games.find((game) => game.key === key);
+  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, games: view.match };
+  if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
+  if (known && !replaces(game.record, known.record)) {
+    known.key = `${key}-${known.at}`;
+    known.place = JSON.parse(known.record).moves.length; // its end, not where it was left
+  }
+  write([game, ...games.filter((other) => other.key !== key)]);
+}
+
+// Whether a record takes the place of another: not that of a finished game which was left for another move.
+function replaces(record, known) {
+  const [next, before] = [JSON.parse(record), JSON.parse(known)];
+  return !before.outcome || before.moves.every((move, place) => next.moves[place] === move);
+}
+
+export function forget(key) {
+  write(keptGames().filter((game) => game.key !== key));
+}

@@ -1,0 +1,169 @@
+// What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
+
+import { make, pieceShape } from "./board.js";
+import { certain, chance, count, playerName, result, seatName, text, words } from "./texts.js";
+
+const $ = (id) => document.getElementById(id);
+
+export const element = (name, properties = {}, ...children) => {
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...children);
+  return node;
+};
+
+// Rules: lines, "# " before a heading, "- " before a point.
+export function paragraphs(source) {
+  return source.trim().split("\n").map((line) => {
+    const heading = line.startsWith("# ");
+    return element(heading ? "h2" : "p", { textContent: heading ? line.slice(2) : line.replace(/^- /, "• ") });
+  });
+}
+
+// Above and below the board: each player with the tallies.
+export function strips(view, flipped) {
+  for (const player of ["white", "black"]) {
+    const below = (player === "white") !== flipped;
+    const strip = $(below ? "strip-bottom" : "strip-top");
+    const index = player === "white" ? 0 : 1;
+    const chip = element("span", { className: `chip ${player}` });
+    const who = element("span", { className: "who" }, chip, `${playerName(player)} · ${seatName(view.seats[index])}`);
+    const tallies = view.scene.tallies.map(({ key, values }) => element("span", { className: "tally" }, `${text(key)} `, element("b", { textContent: values[index] })));
+    strip.replaceChildren(who, ...tallies, ...tray(view, player, index));
+    strip.classList.toggle("turn", !view.scene.outcome && view.scene.to_move === player);
+  }
+}
+
+// The captured archers.
+function tray(view, player, index) {
+  const captured = view.scene.tallies.find(({ key }) => key.startsWith("tally_captured"));
+  if (!captured || captured.values[index] === 0) return [];
+  const box = element("span", { className: "tray" });
+  for (let count = 0; count < captured.values[index]; count++) {
+    box.append(make("svg", { viewBox: "-40 -40 80 80", "aria-hidden": "true" }, pieceShape(view.game, { player, strong: false })));
+  }
+  return [box];
+}
+
+export function seatsForm(view, send) {
+  const box = $("seats");
+  if (box.contains(document.activeElement)) return; // the form is in use
+  box.replaceChildren();
+  view.seats.forEach((who, index) => {
+    const player = index === 0 ? "white" : "black";
+    const label = element("label", { textContent: playerName(player), htmlFor: `seat-${player}` });
+    const select = element("select", { id: `seat-${player}` });
+    const known = ["human", ...words.levels];
+    for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(seatName(one), one));
+    select.append(new Option(text("other_agent"), "…"));
+    select.value = who;
+    select.onchange = () => {
+      if (select.value !== "…") {
+        select.blur();
+        send({ do: "seat", player, who: select.value });
+        return;
+      }
+      const input = element("input", { placeholder: "rollout:800", ariaLabel: text("agent_spec") });
+      input.onchange = () => {
+        const wanted = input.value.trim();
+        input.blur();
+        send({ do: "seat", player, who: wanted });
+      };
+      select.after(input);
+      input.focus();
+    };
+    box.append(label, select);
+  });
+}
+
+// The evaluation at the cursor; `again` if the view before was of the same game, whose value stays until the new one is known.
+export function bar(view, flipped, again) {
+  const value = view.values[view.cursor] ?? null;
+  $("bar").classList.toggle("off", !view.evaluating);
+  $("bar").classList.toggle("flipped", flipped);
+  if (value === null && again) return;
+  $("bar-white").style.height = value === null ? "50%" : chance(value).replace("\u00a0", "");
+  $("bar-text").textContent = value === null ? "" : Math.round(50 * (value + 1));
+  $("bar").setAttribute("aria-label", value === null ? text("evaluation") : `${text("evaluation")}: ${playerName("white")} ${chance(value)}`);
+}
+
+export function graph(view, send) {
+  const svg = $("graph");
+  const { values } = view;
+  const x = (place) => (values.length > 1 ? (300 * place) / (values.length - 1) : 0);
+  const y = (value) => 30 - 28 * value;
+  const points = values.map((value, place) => (value === null ? null : `${x(place)},${y(value)}`)).filter(Boolean);
+  svg.replaceChildren(make("line", { class: "zero", x1: 0, x2: 300, y1: 30, y2: 30 }));
+  if (points.length > 1) {
+    const ends = values.map((value, place) => (value === null ? null : place)).filter((place) => place !== null);
+    svg.append(make("polygon", { class: "area", points: `${x(ends[0])},30 ${points.join(" ")} ${x(ends.at(-1))},30` }));
+    svg.append(make("polyline", { class: "curve", points: points.join(" ") }));
+  }
+  svg.append(make("line", { class: "now", x1: x(view.cursor), x2: x(view.cursor), y1: 0, y2: 60 }));
+  svg.setAttribute("aria-label", text("evaluation"));
+  svg.onclick = (event) => {
+    const box = svg.getBoundingClientRect();
+    send({ do: "go", place: Math.round(((event.clientX - box.left) / box.width) * (values.length - 1)) });
+  };
+}
+
+export function moveList(view, send) {
+  const list = $("moves");
+  if (view.moves.length === 0) {
+    list.replaceChildren(element("li", { textContent: text("no_moves_yet") }));
+    return;
+  }
+  list.replaceChildren(...view.moves.map((move, place) => {
+    const button = element("button", { textContent: move.text, className: move.player });
+    button.dataset.number = place + 1;
+    if (place + 1 === view.cursor) button.setAttribute("aria-current", "true");
+    if (place + 1 > view.cursor) button.classList.add("after");
+    const mark = view.assessments?.[place]?.mark;
+    if (mark) button.append(element("span", { textContent: ` ${mark}`, className: "bad" }));
+    button.onclick = () => send({ do: "go", place: place + 1 });
+    return element("li", {}, button);
+  }));
+  const now = list.querySelector('[aria-current="true"]');
+  if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+// Turns White's value into the mover's.
+const mine = (view, value) => (view.scene.to_move === "white" ? value : -value);
+
+// The arrows for an answer of the agent.
+export function ideas(view, thought) {
+  if (!thought) return [];
+  const all = thought.candidates.slice(0, 3);
+  if (all.length === 0) {
+    const move = view.scene.legal.find(({ text: other }) => other === thought.text);
+    return move ? [{ gesture: move, rank: 0, text: "★" }] : [];
+  }
+  return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(view, idea.value))}` }));
+}
+
+export function ideaTable(view, thought) {
+  const box = $("ideas");
+  if (!thought) return box.replaceChildren();
+  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), `${count(thought.nodes)} ${text("positions")} · ${thought.millis}\u00a0ms`].filter(Boolean).join(" · ");
+  const table = element("table", {}, element("caption", { textContent: caption }));
+  for (const idea of thought.candidates.slice(0, 5)) {
+    const row = table.insertRow();
+    for (const cell of [idea.text, chance(mine(view, idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 5).join(" ").replaceAll("-", "\u2011")]) row.insertCell().textContent = cell;
+  }
+  box.replaceChildren(table);
+}
+
+// The list of kept games; `open(game)` goes on with one.
+export function gameList(games, open) {
+  const box = $("games-list");
+  if (games.length === 0) return box.replaceChildren(element("li", { textContent: text("my_games_empty") }));
+  box.replaceChildren(...games.map((game) => {
+    const record = JSON.parse(game.record);
+    const [white, black] = game.seats.map(seatName);
+    const end = record.outcome ? result(record.outcome, game.seats) : text("unfinished");
+    const day = new Date(game.at).toLocaleString(words.language, { dateStyle: "short", timeStyle: "short" });
+    const about = `${white} – ${black} · ${text("moves")}: ${record.moves.length} · ${day}`;
+    const button = element("button", {}, element("b", { textContent: `${text(`game_${record.game}`)} · ${end}` }), element("span", { textContent: about }));
+    button.onclick = () => open(game);
+    return element("li", {}, button);
+  }));
+}

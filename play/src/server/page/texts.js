@@ -1,0 +1,121 @@
+// The texts of the page in the language chosen, and the sentences about a view. Knows nothing of the document.
+
+export let words = null; // the answer of /api/texts
+
+export function useWords(answer) {
+  words = answer;
+}
+
+export function text(key, values = {}) {
+  let found = words.texts[key] ?? key;
+  for (const [name, value] of Object.entries(values)) found = found.replaceAll(`{${name}}`, value);
+  return found;
+}
+
+export const playerName = (player) => text(player);
+
+export function seatName(who) {
+  if (who === "human") return text("human");
+  return words.levels.includes(who) ? text(`level_${who}`) : who;
+}
+
+export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
+export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+export const chance = (value) => percent((value + 1) / 2); // White's value as a share
+
+// Who won, with the score from the side of the only person, or of White.
+export function result(outcome, seats) {
+  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
+  const person = people.length === 1 ? people[0] : null;
+  let words = text("draw");
+  if (outcome.truncated) words = text("cut_off");
+  else if (outcome.winner && person) words = text(outcome.winner === person ? "you_win" : "you_lose");
+  else if (outcome.winner) words = text("wins", { player: playerName(outcome.winner) });
+  if (!outcome.score) return words;
+  const [first, second] = person === "black" ? outcome.score.toReversed() : outcome.score;
+  return `${words}, ${first} : ${second}`;
+}
+
+export function status(view) {
+  const { outcome, to_move: mover } = view.scene;
+  if (outcome) return result(outcome, view.seats);
+  return text(view.thinking ? "thinking" : "to_move", { player: playerName(mover) });
+}
+
+export function certain(proven) {
+  if (!proven) return null;
+  if (!proven.winner) return text("surely_draw");
+  const player = playerName(proven.winner);
+  if (proven.plies === null) return text("surely_wins", { player });
+  return proven.plies === 1 ? text("wins_in_one", { player }) : text("wins_in", { player, n: proven.plies });
+}
+
+export function notes(view) {
+  const lines = view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player) : "", what: note.what }));
+  if (view.match) {
+    const [first, second] = view.match.points;
+    lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));
+  }
+  if (view.evaluating || view.analysing) {
+    if (view.known) lines.push(text("by_tables", { result: certain(view.known) }));
+    else if (view.thought?.proven && !view.scene.outcome) lines.push(certain(view.thought.proven));
+  }
+  if (view.analysing) {
+    if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
+    else {
+      const bad = (player) => view.assessments.filter((one) => one.player === player && one.mark).length;
+      lines.push(text("analysed", { white: bad("white"), black: bad("black") }));
+    }
+    const judged = view.assessments.filter((one) => one.thrown !== null);
+    if (judged.length) {
+      const thrown = (player) => judged.filter((one) => one.player === player && one.thrown).length;
+      lines.push(text("thrown", { white: thrown("white"), black: thrown("black") }));
+    }
+    const before = view.assessments[view.cursor - 1];
+    if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);
+  }
+  return lines;
+}
+
+const cellName = (view, cell) => view.layout.cells[cell].name;
+const pieceAt = (view, cell) => view.scene.pieces.find((piece) => piece.cell === cell);
+const pieceName = (view, piece) => text(`${piece.strong ? "strong" : "piece"}_${view.game}`);
+
+// Whether a move puts back a captured piece: a placement in a game whose pieces otherwise move along lines.
+export const isRedeploy = (view, move) => view.layout.style === "board" && move.from === null && move.to !== null;
+
+// The move between two views in words.
+export function said(before, view) {
+  const player = playerName(before.scene.to_move);
+  const { last } = view.scene;
+  if (last.to === null) return text("said_pass", { player });
+  const to = cellName(view, last.to);
+  if (isRedeploy(view, last)) {
+    const lost = before.scene.pieces.find((piece) => piece.strong && piece.player === before.scene.to_move && pieceAt(view, piece.cell)?.strong === false);
+    const parts = [text("said_redeploy", { player, to })];
+    if (lost) parts.push(text("said_unmarked", { cell: cellName(view, lost.cell) }));
+    return parts.join(" ");
+  }
+  const piece = pieceName(view, pieceAt(view, last.to));
+  if (last.from === null) return text("said_place", { player, piece, to });
+  const from = cellName(view, last.from);
+  if (last.captured === null) return text("said_move", { player, piece, from, to });
+  return text("said_capture", { player, piece, from, to, on: cellName(view, last.captured) });
+}
+
+export function saidPicked(view, cell, targets) {
+  const names = targets.map((target) => cellName(view, target)).join(", ");
+  return text("said_picked", { piece: pieceName(view, pieceAt(view, cell)), cell: cellName(view, cell), targets: names });
+}
+
+export function cellLabel(view, cell, state) {
+  const name = cellName(view, cell);
+  const piece = pieceAt(view, cell);
+  const parts = [piece ? text("piece_on", { cell: name, player: playerName(piece.player), piece: pieceName(view, piece) }) : text("empty_cell", { cell: name })];
+  if (state.redeploy) parts.push(text("redeploy_here"));
+  else if (state.target) parts.push(text("target"));
+  else if (state.forbidden) parts.push(text("forbidden_here"));
+  else if (state.source) parts.push(text("may_go"));
+  if (state.last) parts.push(text("last_move"));
+  return parts.join(", ");
+}

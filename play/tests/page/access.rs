@@ -1,0 +1,266 @@
+//! The page for everybody: contrast, screen readers, the keyboard, small screens and large letters.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+
+use crate::chromium::Browser;
+use crate::http::serve;
+use play::server::Bounds;
+use serde_json::{Value, json};
+
+/// The rules of axe-core that the page breaks, with the places.
+fn problems(browser: &Browser, axe: &str) -> Value {
+    if browser.run("return 'axe' in window") == json!(false) {
+        browser.run(axe);
+    }
+    browser.call(
+        "POST",
+        "/execute/async",
+        json!({"args": [], "script": "const done = arguments[0];
+            const short = ({ id, nodes }) => [id, nodes.map((node) => node.target.join(' '))];
+            axe.run().then(({ violations }) => done(violations.map(short)), (error) => done(String(error)))"}),
+    )
+}
+
+/// axe-core, from the file that `JARMO_AXE` names.
+fn axe() -> Option<String> {
+    let Some(path) = env::var_os("JARMO_AXE") else {
+        let wanted = env::var_os("JARMO_BROWSER").is_some();
+        assert!(!wanted, "set JARMO_AXE to axe.min.js of axe-core");
+        println!("skipped: JARMO_AXE does not name axe.min.js of axe-core");
+        return None;
+    };
+    Some(fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn axe_finds_nothing_in_light_and_dark() {
+    let (Some(axe), Some(browser)) = (axe(), Browser::start()) else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    let clean = |what: &str| {
+        for theme in ["light", "dark"] {
+            browser.system_theme(theme);
+            browser.wait(&format!(
+                "return document.documentElement.dataset.theme === '{theme}'"
+            ));
+            let found = problems(&browser, &axe);
+            assert_eq!(found, json!([]), "{what}, {theme}");
+        }
+    };
+    clean("start");
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.click("#hint");
+    browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
+    clean("hint");
+    browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
+    browser.click("#analyse");
+    browser.wait("return document.querySelector('#moves [aria-current] .bad') !== null");
+    clean("a blunder in analysis");
+    for game in ["tammi", "guard"] {
+        browser.choose("game", game);
+        browser.wait_for_game(game);
+        clean(game);
+    }
+    for (button, dialog) in [
+        ("#games", "games"),
+        ("#help", "help"),
+        ("#rules", "rules"),
+        ("#record-open", "record"),
+    ] {
+        browser.click(button);
+        browser.wait(&format!(
+            "return document.getElementById('{dialog}-box').open"
+        ));
+        clean(dialog);
+        browser.run(&format!("document.getElementById('{dialog}-box').close()"));
+    }
+    browser.resize(390, 844);
+    clean("small");
+}
+
+#[test]
+fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    // White misses a win on D.
+    browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
+    browser.click("#analyse");
+    browser.wait("return document.querySelector('#moves [aria-current] .bad') !== null");
+    let colours =
+        "const colour = (selector) => getComputedStyle(document.querySelector(selector)).color;
+        return [colour('#moves [aria-current] .bad'), colour('#moves [aria-current]')]";
+    let colours = browser.run(colours);
+    assert_eq!(
+        colours[0], colours[1],
+        "axe-core passes over such short texts"
+    );
+}
+
+#[test]
+fn switching_the_evaluation_off_moves_nothing() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.resize(390, 844);
+    let place = || {
+        browser.run(
+            "return ['board', 'evaluate'].map((id) => {
+                 const box = document.getElementById(id).getBoundingClientRect();
+                 return [box.left, box.top + scrollY, box.width, box.height]; })",
+        )
+    };
+    let before = place();
+    browser.click("#evaluate");
+    browser.wait("return document.getElementById('evaluate').ariaPressed === 'false'");
+    assert_eq!(place(), before);
+    assert!(!browser.shows("#graph"));
+}
+
+/// The colours of a theme by name.
+fn colours(theme: &str) -> BTreeMap<String, String> {
+    let (_, rest) = theme.split_once('{').unwrap();
+    let (body, _) = rest.split_once('}').unwrap();
+    let pairs = body.split(';').filter_map(|part| part.split_once(": "));
+    pairs
+        .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .collect()
+}
+
+/// The relative luminance of a colour `#rrggbb`, as WCAG defines it.
+fn luminance(colour: &str) -> f64 {
+    let part = |place: usize| {
+        let value = u8::from_str_radix(&colour[place..place + 2], 16).unwrap();
+        let value = f64::from(value) / 255.0;
+        if value <= 0.03928 {
+            value / 12.92
+        } else {
+            ((value + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+}
+
+#[test]
+fn the_colours_of_both_themes_have_contrast() {
+    let sheet = include_str!("../../src/server/page/play.css");
+    let (light, rest) = sheet.split_once(":root[data-theme=\"dark\"]").unwrap();
+    // Text needs 4.5, other marks 3.
+    let pairs = [
+        ("--dim", "--page", 4.5),
+        ("--dim", "--card", 4.5),
+        ("--dim", "--wood", 4.5),
+        ("--dim", "--hole", 4.5),
+        ("--ink", "--card", 4.5),
+        ("--accent", "--page", 4.5),
+        ("--accent-ink", "--accent", 4.5),
+        ("--warn", "--page", 4.5),
+        ("--square-ink", "--square-dark", 4.5),
+        ("--lit", "--mark", 3.0),
+        ("--lit", "--wood", 3.0),
+        ("--lit", "--hole", 3.0),
+        ("--lit", "--white-fill", 3.0),
+        ("--mark", "--black-fill", 3.0),
+        ("--mark", "--mark-edge", 3.0),
+        ("--last", "--wood", 3.0),
+        ("--warn", "--wood", 3.0),
+    ];
+    for theme in [light, rest] {
+        let colours = colours(theme);
+        for (first, second, least) in pairs {
+            let (a, b) = (luminance(&colours[first]), luminance(&colours[second]));
+            let ratio = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+            assert!(ratio >= least, "{first} on {second}: {ratio:.2}");
+        }
+    }
+}
+
+#[test]
+fn moves_captures_and_the_picked_piece_are_announced() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    let live = "return document.getElementById('said').getAttribute('aria-live')";
+    assert_eq!(browser.run(live), json!("polite"));
+    let record = r#"{"game":"jarmo","moves":["A1-C2","A5-B3","B1-D2"]}"#;
+    browser.load(record);
+    browser.wait_for_moves(3);
+    browser.cell(11);
+    browser.wait_for_text("said", "archer on B3 picked. Targets: ");
+    browser.cell(13);
+    browser.wait("return document.querySelector('.cell.picked') === null");
+    browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w2ww b - - 0","moves":[]}"#);
+    browser.wait("return document.querySelectorAll('.cell.source').length > 0");
+    browser.cell(12);
+    browser.cell(3);
+    browser.wait_for_text(
+        "said",
+        "Black: marked archer from C3 to D1, captures on D1.",
+    );
+    browser.click("#undo");
+    browser.wait_for_text("said", "");
+}
+
+#[test]
+fn shortcuts_work_on_the_board_and_are_listed() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.press("[data-cell=\"7\"]", "u");
+    browser.wait("return document.getElementById('undo').disabled");
+    browser.press("[data-cell=\"7\"]", ">");
+    browser.wait("return document.getElementById('redo').disabled");
+    browser.press("[data-cell=\"7\"]", "?");
+    browser.wait("return document.getElementById('help-box').open");
+    let help = browser.text("help-text");
+    for key in [
+        "u undo",
+        "n new game",
+        "z back",
+        "g my games",
+        "? this list",
+    ] {
+        assert!(help.contains(key), "{key}: {help}");
+    }
+}
+
+#[test]
+fn phones_and_large_letters_have_a_usable_board() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    // A phone on its side, a screen of 1280 at 200 %, and a small phone.
+    for (width, height, least) in [(844, 390, 300.0), (640, 500, 320.0), (320, 568, 240.0)] {
+        browser.resize(width, height);
+        browser.wait(&format!("return innerWidth === {width}"));
+        let script = "const box = document.getElementById('board').getBoundingClientRect();
+            return [Math.min(box.width, box.height), box.bottom - innerHeight,
+                document.documentElement.scrollWidth - innerWidth]";
+        let found = browser.run(script);
+        let number = |place: usize| found[place].as_f64().unwrap();
+        assert!(number(0) >= least, "{width}x{height}: {found}");
+        assert!(
+            number(1) <= 0.0,
+            "{width}x{height}: below the screen: {found}"
+        );
+        assert!(
+            number(2) <= 0.0,
+            "{width}x{height}: wider than the screen: {found}"
+        );
+        let heading = "return document.querySelector('h1').checkVisibility()";
+        assert_eq!(browser.run(heading), json!(true), "{width}x{height}");
+    }
+}

@@ -1,0 +1,312 @@
+//! Chromium without a screen, driven through chromedriver.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::http::request;
+use serde_json::{Value, json};
+
+/// The key of an element's id in WebDriver's answers.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// A browser with an empty profile.
+pub struct Browser {
+    driver: Child,
+    address: SocketAddr,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts a browser; `None` if chromedriver is not installed.
+    pub fn start() -> Option<Browser> {
+        let (driver, port) = start_driver()?;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let profile = tempfile::tempdir().unwrap();
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--window-size=1200,1000",
+            "--lang=en",
+            &format!("--user-data-dir={}", profile.path().display()),
+        ];
+        let options = json!({"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+        }}});
+        let answer = request(address, "POST", "/session", &[], &options.to_string());
+        assert_eq!(answer.status, 200, "{} {}", answer.head, answer.body);
+        let session = answer.json()["value"]["sessionId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        Some(Browser {
+            driver,
+            address,
+            session,
+            _profile: profile,
+        })
+    }
+
+    pub fn call(&self, method: &str, path: &str, body: Value) -> Value {
+        let path = format!("/session/{}{path}", self.session);
+        let body = if method == "GET" {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let answer = request(self.address, method, &path, &[], &body);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.json()["value"].take()
+    }
+
+    pub fn open(&self, address: SocketAddr) {
+        self.call("POST", "/url", json!({"url": format!("http://{address}/")}));
+        self.wait("return document.documentElement.dataset.ready === 'true'");
+    }
+
+    pub fn run(&self, script: &str) -> Value {
+        self.call(
+            "POST",
+            "/execute/sync",
+            json!({"script": script, "args": []}),
+        )
+    }
+
+    pub fn wait(&self, condition: &str) {
+        self.wait_within(Duration::from_secs(20), condition);
+    }
+
+    pub fn wait_within(&self, limit: Duration, condition: &str) {
+        let began = Instant::now();
+        while self.run(condition) != json!(true) {
+            let page = self.run("return document.body.innerText");
+            assert!(began.elapsed() < limit, "{condition}\n{page}");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Chooses from a list.
+    pub fn choose(&self, list: &str, value: &str) {
+        self.run(&format!(
+            "const list = document.getElementById('{list}'); list.value = '{value}';
+             list.dispatchEvent(new Event('change'))"
+        ));
+    }
+
+    pub fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        let id = element[ELEMENT].as_str().unwrap();
+        self.call("POST", &format!("/element/{id}/click"), json!({}));
+    }
+
+    pub fn element(&self, selector: &str) -> Value {
+        let place = json!({"using": "css selector", "value": selector});
+        self.call("POST", "/element", place)
+    }
+
+    /// Presses on a cell, moves over other elements, and releases on the last.
+    pub fn drag(&self, pointer: &str, from: u64, way: &[&str]) {
+        let to = |selector: &str| {
+            let origin = self.element(selector);
+            json!({"type": "pointerMove", "duration": 40, "origin": origin, "x": 0, "y": 0})
+        };
+        let mut actions = vec![
+            to(&format!("[data-cell=\"{from}\"]")),
+            json!({"type": "pointerDown", "button": 0}),
+        ];
+        actions.extend(way.iter().copied().map(to));
+        actions.push(json!({"type": "pointerUp", "button": 0}));
+        let hand = json!({"type": "pointer", "id": pointer, "actions": actions,
+            "parameters": {"pointerType": pointer}});
+        self.call("POST", "/actions", json!({"actions": [hand]}));
+    }
+
+    /// Waits until a piece is drawn in the middle of a cell.
+    pub fn wait_for_piece(&self, cell: u64) {
+        let script = format!(
+            "const middle = (node) => {{ const box = node.getBoundingClientRect();
+                 return [box.left + box.width / 2, box.top + box.height / 2]; }};
+             const [x, y] = middle(document.querySelector('[data-cell=\"{cell}\"] .hole'));
+             return [...document.querySelectorAll('.piece .body')].some((piece) =>
+                 Math.hypot(middle(piece)[0] - x, middle(piece)[1] - y) < 2);"
+        );
+        self.wait(&script);
+    }
+
+    pub fn cell(&self, cell: u64) {
+        self.click(&format!("[data-cell=\"{cell}\"]"));
+    }
+
+    /// The cells of a kind: `source`, `target`, `picked`, `last`.
+    pub fn cells(&self, kind: &str) -> Vec<u64> {
+        let script = format!(
+            "return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))"
+        );
+        let cells = self.run(&script);
+        cells
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|cell| cell.as_u64().unwrap())
+            .collect()
+    }
+
+    pub fn label(&self, cell: u64) -> String {
+        let script = format!("return document.querySelector('[data-cell=\"{cell}\"]').ariaLabel");
+        self.run(&script).as_str().unwrap().to_owned()
+    }
+
+    /// The text of an element.
+    pub fn text(&self, id: &str) -> String {
+        let script = format!("return document.getElementById('{id}').textContent");
+        self.run(&script).as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the text of an element contains a part.
+    pub fn wait_for_text(&self, id: &str, part: &str) {
+        let part = serde_json::to_string(part).unwrap();
+        self.wait(&format!(
+            "return document.getElementById('{id}').textContent.includes({part})"
+        ));
+    }
+
+    /// Waits until there are this many moves.
+    pub fn wait_for_moves(&self, count: u64) {
+        self.wait(&format!(
+            "return document.querySelectorAll('#moves button').length === {count}"
+        ));
+    }
+
+    /// Waits until the board shows a game.
+    pub fn wait_for_game(&self, game: &str) {
+        self.wait(&format!(
+            "return document.documentElement.dataset.game === '{game}'"
+        ));
+    }
+
+    /// Whether an element is shown.
+    pub fn shows(&self, selector: &str) -> bool {
+        let script = format!(
+            "return document.querySelector('{selector}').checkVisibility({{ visibilityProperty: true }})"
+        );
+        self.run(&script) == json!(true)
+    }
+
+    /// Presses a key while the element has the focus.
+    pub fn press(&self, selector: &str, key: &str) {
+        self.run(&format!(
+            "const node = document.querySelector('{selector}'); node.focus();
+             node.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))"
+        ));
+    }
+
+    /// Calls Chromium itself.
+    pub fn chromium(&self, command: &str, values: Value) {
+        let body = json!({"cmd": command, "params": values});
+        self.call("POST", "/goog/cdp/execute", body);
+    }
+
+    /// Makes the page this large, in its own pixels.
+    pub fn resize(&self, width: u32, height: u32) {
+        let size =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.chromium("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// Changes the theme of the system: `light` or `dark`.
+    pub fn system_theme(&self, theme: &str) {
+        let feature = json!({"name": "prefers-color-scheme", "value": theme});
+        self.chromium("Emulation.setEmulatedMedia", json!({"features": [feature]}));
+    }
+
+    pub fn reload(&self) {
+        self.call("POST", "/refresh", json!({}));
+        self.wait("return document.documentElement.dataset.ready === 'true'");
+    }
+
+    pub fn moves(&self) -> u64 {
+        self.run("return document.querySelectorAll('#moves button').length")
+            .as_u64()
+            .unwrap()
+    }
+
+    pub fn turn(&self) -> String {
+        self.run("return document.documentElement.dataset.turn")
+            .as_str()
+            .unwrap()
+            .to_owned()
+    }
+
+    pub fn my_turn(&self) {
+        self.wait("return document.documentElement.dataset.turn !== 'agent'");
+    }
+
+    /// Loads the game of a record.
+    pub fn load(&self, record: &str) {
+        self.click("#record-open");
+        self.wait("return document.getElementById('record-box').open");
+        let text = serde_json::to_string(record).unwrap();
+        self.run(&format!(
+            "document.getElementById('record-text').value = {text}"
+        ));
+        self.click("#record-load");
+        self.wait("return !document.getElementById('record-box').open");
+    }
+}
+
+/// Starts chromedriver at a free port; `None` if it is not installed.
+fn start_driver() -> Option<(Child, u16)> {
+    // Its port may be free for IPv4 and taken for IPv6 or vice versa, and then it fails.
+    const TRIES: usize = 10;
+    for _ in 0..TRIES {
+        let started = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut driver = match started {
+            Ok(driver) => driver,
+            Err(error) => {
+                let wanted = std::env::var_os("JARMO_BROWSER").is_some();
+                assert!(
+                    !wanted,
+                    "chromedriver: {error}; install chromium and chromium-driver"
+                );
+                println!("skipped: chromedriver is not installed ({error})");
+                return None;
+            }
+        };
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let port = lines.find_map(|line| {
+            let line = line.unwrap();
+            let number = line.split("started successfully on port ").nth(1)?;
+            number.trim_end_matches('.').parse::<u16>().ok()
+        });
+        std::thread::spawn(move || lines.for_each(drop)); // keeps its pipe from filling up
+        match port {
+            Some(port) => return Some((driver, port)),
+            None => drop(driver.wait()),
+        }
+    }
+    panic!("chromedriver found no port in {TRIES} tries");
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Ends the browser; if it no longer answers, it ends with the driver.
+        let path = format!("/session/{}", self.session);
+        let _ = std::panic::catch_unwind(|| request(self.address, "DELETE", &path, &[], ""));
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}

@@ -1,0 +1,119 @@
+//! No game is lost: finished games and those that were left are kept in the browser.
+
+use crate::chromium::Browser;
+use crate::http::serve;
+use play::server::Bounds;
+use serde_json::json;
+
+/// The place of a button on the screen.
+fn place(browser: &Browser, id: &str) -> serde_json::Value {
+    browser.run(&format!(
+        "const box = document.getElementById('{id}').getBoundingClientRect(); return [box.left, box.top]"
+    ))
+}
+
+#[test]
+fn every_way_to_leave_a_game_can_be_taken_back() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    let before = place(&browser, "new");
+    let ways: [(&str, &dyn Fn()); 5] = [
+        ("button", &|| browser.click("#new")),
+        ("key", &|| browser.press("body", "n")),
+        ("key on the board", &|| {
+            browser.press("[data-cell=\"0\"]", "n");
+        }),
+        ("match", &|| browser.click("#match")),
+        ("menu", &|| browser.choose("game", "tammi")),
+    ];
+    for (name, leave) in ways {
+        leave();
+        browser.wait_for_moves(0);
+        browser.wait("return !document.getElementById('return').hidden");
+        browser.wait_for_text("said", "The last game is kept");
+        assert_eq!(place(&browser, "new"), before, "{name}: no button moves");
+        browser.click("#return");
+        browser.wait_for_moves(1);
+        browser.wait_for_game("jarmo");
+        assert_eq!(browser.label(7), "C2, White, archer, last move", "{name}");
+        assert!(!browser.shows("#return"), "{name}");
+    }
+    browser.load(r#"{"game":"connect_four","moves":["D","C"]}"#);
+    browser.wait_for_game("connect_four");
+    browser.press("body", "z");
+    browser.wait_for_game("jarmo");
+    browser.wait_for_moves(1);
+}
+
+#[test]
+fn a_match_and_its_players_come_back_with_the_game() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "greedy"], Bounds::default()));
+    browser.click("#match");
+    browser.wait_for_text("notes", "game 1 of 2");
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(2);
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    browser.choose("seat-black", "human");
+    browser.wait_for_text("strip-top", "Black · human");
+    browser.click("#return");
+    browser.wait_for_game("jarmo");
+    browser.wait_for_moves(2);
+    assert!(browser.text("notes").contains("game 1 of 2"));
+    assert!(browser.text("strip-top").contains("Black · greedy"));
+}
+
+#[test]
+fn a_game_comes_back_after_the_server_has_lost_it() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    // As if the session had been opened at a server that was started again since.
+    browser.run(
+        "const gone = 'f'.repeat(32); const now = localStorage.getItem('session');
+         localStorage.setItem('games', localStorage.getItem('games').replaceAll(now, gone));
+         localStorage.setItem('session', gone)",
+    );
+    browser.reload();
+    browser.wait_for_text("message", "no longer on the server");
+    assert_eq!(browser.moves(), 0);
+    browser.click("#return");
+    browser.wait_for_moves(1);
+}
+
+#[test]
+fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","A"]}"#);
+    browser.wait_for_moves(6);
+    browser.cell(3 + 7 * 3);
+    browser.wait_for_text("status", "White wins");
+    browser.click("#undo");
+    browser.wait("return document.documentElement.dataset.turn === 'human'");
+    browser.cell(4);
+    browser.wait_for_text("status", "Black to move");
+    browser.click("#games");
+    let list = browser.text("games-list");
+    assert!(list.contains("Connect four · White wins"), "{list}");
+    assert!(list.contains("Connect four · unfinished"), "{list}");
+    browser.click("#games-list li:nth-child(2) button");
+    browser.wait_for_text("status", "White wins");
+    let count = browser.run("return JSON.parse(localStorage.getItem('games')).length");
+    assert_eq!(count, json!(2), "a game that goes on is not listed twice");
+}
