@@ -94,10 +94,10 @@ const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
-random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, tables:DIR, FILE.safetensors.
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, tables:DIR, FILE.safetensors.
 
-The levels medium, hard and best use a trained agent, GAME.safetensors, if ./checkpoints or checkpoints beside the \
-program has one. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
+The levels medium, hard and best use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
+program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
