@@ -71,6 +71,7 @@
 //! Modules import only modules that come earlier in this list.
 
 pub mod program;
+pub mod ascii;
 pub mod files;
 pub mod checksum;
 pub mod game;

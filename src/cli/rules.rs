@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
+use jarmo::ascii::{locale_has_unicode, to_ascii};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
 use jarmo::probe::{self, TraceError};
@@ -98,7 +99,11 @@ impl GameTask for ShowTask<'_> {
             })?;
         }
         let mut out = stdout().lock();
-        writeln!(out, "{}", game.display(&position))?;
+        let board = game.display(&position).to_string();
+        match locale_has_unicode() {
+            true => writeln!(out, "{board}")?,
+            false => writeln!(out, "{}", to_ascii(&board))?,
+        }
         writeln!(out, "position: {}", game.position_text(&position))?;
         match game.outcome(&position) {
             None => {
