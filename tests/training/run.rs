@@ -601,8 +601,10 @@ fn train_resume_and_export_on_the_command_line() {
     fs::write(&settings, text.replace("connect_four", "sonnect_four")).unwrap();
     program(&["train", "--resume", run])
         .assert()
-        .code(2)
-        .stderr(contains("config.toml: unknown game `sonnect_four`"));
+        .code(1)
+        .stderr(contains(
+            "config.toml: game.name = sonnect_four: it must be one of",
+        ));
     program(&["train", "--set", "run.stps=1"])
         .assert()
         .code(2)
@@ -610,5 +612,7 @@ fn train_resume_and_export_on_the_command_line() {
     program(&["train", "--set", "game.name=chess"])
         .assert()
         .code(2)
-        .stderr(contains("unknown game `chess`"));
+        .stderr(contains(
+            "game.name = chess: it must be one of jarmo, guard",
+        ));
 }
