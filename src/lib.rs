@@ -66,11 +66,12 @@
 //! ```
 //!
 //! The folder `examples` has longer examples. Feature `net` adds training, feature `cli` the `jarmo` program; both
-//! are on by default.
+//! are on by default. Feature `agents`, which `cli` turns on, makes the trained agents part of the program.
 //!
 //! Modules import only modules that come earlier in this list.
 
 pub mod program;
+pub mod ascii;
 pub mod files;
 pub mod checksum;
 pub mod game;
@@ -86,6 +87,7 @@ pub mod eval;
 pub mod search;
 pub mod net;
 pub mod catalog;
+pub mod pictures;
 pub mod input;
 pub mod probe;
 pub mod agent;

@@ -5,7 +5,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
 
 use crate::files;
 use crate::lang::Language;
@@ -14,6 +16,7 @@ use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
+use jarmo::ascii::locale_has_unicode;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::game::{Player, shorten};
 use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
@@ -39,7 +42,7 @@ pub struct Options {
     /// The player of Black; overrides --side and --opponent
     #[arg(long, value_name = "WHO")]
     black: Option<String>,
-    /// Play by lines of text; the default if input or output is not a terminal
+    /// Play by lines of text; the default if input or output is not a terminal, or the locale has ASCII only
     #[arg(long, conflicts_with = "web")]
     plain: bool,
     /// Serve the game to a browser on this machine
@@ -88,16 +91,22 @@ pub struct Options {
     /// The seed of random numbers for the agents
     #[arg(long, default_value_t = 0, value_name = "NUMBER", value_parser = SEED.parser::<u64>())]
     seed: u64,
+    /// Print a script that completes options in a shell, and exit
+    #[arg(long, value_name = "SHELL", exclusive = true)]
+    completions: Option<Shell>,
+    /// Print the manual page, and exit
+    #[arg(long, exclusive = true)]
+    man: bool,
 }
 
 const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
-random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, tables:DIR, FILE.safetensors.
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, tables:DIR, FILE.safetensors.
 
-The levels medium, hard and best use a trained agent, GAME.safetensors, if ./checkpoints or checkpoints beside the \
-program has one. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
+The levels medium, hard and best use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
+program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -192,6 +201,9 @@ impl Options {
 
     /// Runs the selected front end until the player leaves.
     pub fn run(&self) -> Result<(), Failure> {
+        if self.man || self.completions.is_some() {
+            return self.describe();
+        }
         let language = self.lang.unwrap_or_else(Language::from_environment);
         if self.web {
             return self.serve(language);
@@ -200,12 +212,36 @@ impl Options {
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
-        let plain = self.plain || !stdin().is_terminal() || !stdout().is_terminal();
-        if self.export.is_some() || plain {
+        let terminal = stdin().is_terminal() && stdout().is_terminal();
+        if self.export.is_some() || self.is_plain(terminal, locale_has_unicode()) {
             return self.run_plain(&mut session, language);
         }
         let mut app = App::new(session, language, self.seed);
         tui::run(&mut app).map_err(Failure::from)
+    }
+
+    /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
+    fn describe(&self) -> Result<(), Failure> {
+        let mut command = Options::command();
+        let mut text = Vec::new();
+        match self.completions {
+            Some(shell) => clap_complete::generate(shell, &mut command, "play", &mut text),
+            None => {
+                // The version of the command line has several lines; the foot of a page has room for one.
+                let source = format!("play {}", jarmo::program::VERSION);
+                Man::new(command).source(source).render(&mut text)?;
+            }
+        }
+        match stdout().write_all(&text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => Ok(written?),
+        }
+    }
+
+    /// Whether the game is played by lines of text: on request, without a terminal, or if the locale cannot show the
+    /// braille dots of the screen.
+    pub fn is_plain(&self, terminal: bool, unicode: bool) -> bool {
+        self.plain || !terminal || !unicode
     }
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {

@@ -3,7 +3,6 @@
 //! Lines are read ahead: `stop`, `quit` and the end of the input end a search before them. Only a game without
 //! people is played on after the end of the input.
 
-use std::env;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
 use crate::{analysis, files, tui, words};
+use jarmo::ascii::{locale_has_unicode, to_ascii};
 use jarmo::game::{Player, shorten};
 use jarmo::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
 use jarmo::record::GameRecord;
@@ -185,7 +185,12 @@ impl<'a, W: Write> Plain<'a, W> {
                     return self.tell(&format!("{}: {problem}", shorten(rest)));
                 }
             }
-            _ => return self.play(line),
+            _ => {
+                return match words::cell(self.texts, self.session.table(), line) {
+                    Some(lines) => self.tell(&lines.join("\n")),
+                    None => self.play(line),
+                };
+            }
         }
         Ok(Next::Draw)
     }
@@ -376,8 +381,7 @@ impl<'a, W: Write> Plain<'a, W> {
 
     fn say(&mut self, text: &str) -> io::Result<()> {
         if self.ascii {
-            let text: String = text.chars().map(to_ascii).collect();
-            writeln!(self.out, "{text}")
+            writeln!(self.out, "{}", to_ascii(text))
         } else {
             writeln!(self.out, "{text}")
         }
@@ -396,39 +400,5 @@ fn urgency(line: &str) -> Urgency {
         Some("stop") => Urgency::Urgent,
         Some("quit" | "exit" | "q") => Urgency::Last,
         _ => Urgency::Usual,
-    }
-}
-
-/// Whether the locale can show more than ASCII; one that says nothing is taken to.
-fn locale_has_unicode() -> bool {
-    let tag = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .filter_map(|name| env::var(name).ok())
-        .find(|tag| !tag.is_empty());
-    tag.is_none_or(|tag| {
-        let tag = tag.to_ascii_lowercase();
-        tag.contains("utf-8") || tag.contains("utf8")
-    })
-}
-
-fn to_ascii(letter: char) -> char {
-    match letter {
-        '\u{2800}'..='\u{28ff}' => '.',
-        '‹' => '<',
-        '›' => '>',
-        '·' | '•' => '*',
-        '→' => '>',
-        '…' => '.',
-        'ä' | 'á' | 'à' => 'a',
-        'ö' | 'ò' => 'o',
-        'ü' | 'ŭ' | 'ù' => 'u',
-        'è' | 'é' => 'e',
-        'ß' => 's',
-        'ĉ' => 'c',
-        'ĝ' => 'g',
-        'ĵ' => 'j',
-        'ŝ' => 's',
-        other if other.is_ascii() => other,
-        _ => '?',
     }
 }

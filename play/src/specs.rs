@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use crate::agents::Level;
 use jarmo::agent::{
-    self, Agent, AgentError, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec, Networks,
+    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
+    Networks,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::tables::{EndgameError, Endgames};
@@ -30,7 +31,7 @@ const REVIEW_NODES: u64 = 1_000_000;
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u32 = 10_000;
 
-/// Environment variable with the folder of trained agents; if set, it replaces the default folders.
+/// Environment variable with the folder of trained agents; if set, no others are used.
 const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
 
 /// Default folder of trained agents, in the current directory and beside the program.
@@ -63,6 +64,8 @@ impl Strength {
 pub struct Store {
     /// Folders searched in order for `GAME.safetensors`.
     pub agents: Vec<PathBuf>,
+    /// Whether the agents that are part of the program play the games for which no folder has one.
+    pub built_in: bool,
     /// The folder of exact tables.
     pub tables: Option<PathBuf>,
     /// The networks that are loaded already.
@@ -71,9 +74,11 @@ pub struct Store {
 
 impl Store {
     /// The folder named by the environment, or else `checkpoints` in the current directory and beside the
-    /// program.
+    /// program, then the program itself.
     pub fn installed() -> Store {
-        let agents = match env::var_os(FOLDER_VARIABLE) {
+        let folder = env::var_os(FOLDER_VARIABLE);
+        let built_in = folder.is_none();
+        let agents = match folder {
             Some(folder) if folder.is_empty() => Vec::new(),
             Some(folder) => vec![folder.into()],
             None => {
@@ -84,23 +89,26 @@ impl Store {
         };
         Store {
             agents,
+            built_in,
             ..Store::default()
         }
     }
 
     /// The trained agent of a game.
-    fn trained(&self, game: &str) -> Option<PathBuf> {
+    fn trained(&self, game: &str) -> Option<AgentSource> {
         let file = format!("{game}.safetensors");
         let mut files = self.agents.iter().map(|folder| folder.join(&file));
-        files.find(|path| path.exists())
+        let file = files.find(|path| path.exists()).map(AgentSource::File);
+        let built_in = AgentSource::built_in(game).filter(|_| self.built_in);
+        file.or(built_in)
     }
 }
 
 /// A trained agent that cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The file.
-    pub file: PathBuf,
+    /// Where it comes from.
+    pub source: AgentSource,
     /// What is wrong, and the remedy.
     pub problem: String,
 }
@@ -108,21 +116,27 @@ pub struct Refused {
 impl Refused {
     /// The problem without the path of the file, for remote users.
     pub fn without_folder(&self) -> String {
-        let name = self.file.file_name().unwrap_or_default();
-        format!("{}: {}", name.to_string_lossy(), self.problem)
+        let name = match &self.source {
+            AgentSource::Program => self.source.to_string(),
+            AgentSource::File(path) => {
+                let name = path.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+        };
+        format!("{name}: {}", self.problem)
     }
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: {}", self.file.display(), self.problem)
+        write!(out, "{}: {}", self.source, self.problem)
     }
 }
 
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
 pub struct Crew {
-    trained: Option<PathBuf>,
+    trained: Option<AgentSource>,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
     networks: Networks,
@@ -133,11 +147,11 @@ impl Crew {
     pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
         let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
-            Some(file) => match store.networks.load(game, &file, None) {
-                Ok(_) => (Some(file), None),
+            Some(source) => match store.networks.load(game, &source, None) {
+                Ok(_) => (Some(source), None),
                 Err(error) => {
                     let problem = error.problem().to_owned();
-                    (None, Some(Refused { file, problem }))
+                    (None, Some(Refused { source, problem }))
                 }
             },
         };
@@ -188,7 +202,7 @@ impl Crew {
             nodes: Some(if self.is_trained() { trained } else { built_in }),
             tables: None,
             spec: match &self.trained {
-                Some(file) => AgentSpec::File(file.clone(), trained_settings()),
+                Some(source) => AgentSpec::Network(source.clone(), trained_settings()),
                 None => AgentSpec::AlphaBeta(built_in_settings()),
             },
         };
@@ -205,8 +219,8 @@ impl Crew {
     fn strongest(&self, lines: Option<u32>) -> Strength {
         match &self.trained {
             // The search looks up its leaves in the tables, too.
-            Some(file) => Strength::of(AgentSpec::File(
-                file.clone(),
+            Some(source) => Strength::of(AgentSpec::Network(
+                source.clone(),
                 NetworkSpec {
                     tables: self.tables.clone(),
                     ..trained_settings()
@@ -302,6 +316,10 @@ pub fn is_harmless(spec: &str) -> bool {
             let modest = given.nodes.is_none_or(|nodes| nodes <= MOST_NODES);
             modest && given.mb.is_none() && given.lines.is_none()
         }
-        Ok(AgentSpec::Tables(..) | AgentSpec::File(..)) | Err(_) => false,
+        Ok(AgentSpec::Network(AgentSource::Program, given)) => {
+            let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
+            modest && given.mb.is_none() && given.tables.is_none()
+        }
+        Ok(AgentSpec::Tables(..) | AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
     }
 }

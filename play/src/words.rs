@@ -181,6 +181,48 @@ pub fn seat(texts: &Texts, who: &str) -> String {
     }
 }
 
+/// What stands on a cell, where its lines lead and which moves are legal there, in lines. `None` if `name` is not the
+/// name of a cell.
+pub fn cell(texts: &Texts, table: &dyn crate::table::Table, name: &str) -> Option<Vec<String>> {
+    let (layout, scene) = (table.layout(), table.scene());
+    let cells = &layout.cells;
+    let chosen = cells
+        .iter()
+        .position(|cell| cell.name.eq_ignore_ascii_case(name))?;
+    let content = |cell: usize| {
+        let name = cells[cell].name.as_str();
+        let Some(piece) = scene.pieces.iter().find(|piece| piece.cell == cell) else {
+            return texts.fill("empty_cell", &[("cell", name)]);
+        };
+        let kind = if piece.strong { "strong" } else { "piece" };
+        let kind = texts.get(&format!("{kind}_{}", table.game()));
+        let player = texts.player(piece.player);
+        texts.fill(
+            "piece_on",
+            &[("cell", name), ("player", player), ("piece", kind)],
+        )
+    };
+    let mut lines = vec![content(chosen)];
+    let ends = layout.lines.iter().filter_map(|&(a, b)| match chosen {
+        _ if a == chosen => Some(b),
+        _ if b == chosen => Some(a),
+        _ => None,
+    });
+    let ends: Vec<String> = ends.map(content).collect();
+    if !ends.is_empty() {
+        lines.push(format!("{}: {}", texts.get("lines"), ends.join("; ")));
+    }
+    let legal = scene.legal.iter().filter(|legal| {
+        let gesture = &legal.gesture;
+        gesture.from.or(gesture.to) == Some(chosen)
+    });
+    let legal: Vec<&str> = legal.map(|legal| legal.text.as_str()).collect();
+    if !legal.is_empty() {
+        lines.push(format!("{}: {}", texts.get("moves"), legal.join(" ")));
+    }
+    Some(lines)
+}
+
 /// Turns White's value into this player's.
 pub fn mine(player: Player, value: f32) -> f32 {
     match player {

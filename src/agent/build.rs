@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
-    Agent, AgentError, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent, NetworkSpec, Networks,
-    PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
+    Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
+    NetworkSpec, Networks, PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -51,9 +51,9 @@ pub fn build_sharing<G: CatalogGame>(
             let name = spec.to_string();
             Ok(Box::new(AlphaBetaAgent::new(game, name, given)))
         }
-        AgentSpec::File(path, given) if given.sims == Some(0) => {
+        AgentSpec::Network(source, given) if given.sims == Some(0) => {
             refuse_search_settings(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, path, given.kernel, networks)?;
+            let evaluator = network(&game, spec, source, given.kernel, networks)?;
             let name = spec.to_string();
             let agent = PolicyAgent::new(game.clone(), name.clone(), evaluator);
             Ok(match &given.tables {
@@ -64,9 +64,9 @@ pub fn build_sharing<G: CatalogGame>(
                 }
             })
         }
-        AgentSpec::File(path, given) => {
+        AgentSpec::Network(source, given) => {
             let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, path, given.kernel, networks)?;
+            let evaluator = network(&game, spec, source, given.kernel, networks)?;
             tree_agent(game, spec, evaluator, settings, given.tables.as_deref())
         }
     }
@@ -78,10 +78,10 @@ pub fn build_without_search<G: CatalogGame>(
     game: G,
     spec: &AgentSpec,
 ) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
-    let AgentSpec::File(path, given) = spec else {
+    let AgentSpec::Network(source, given) = spec else {
         return Ok(None);
     };
-    let evaluator = network(&game, spec, path, given.kernel, &Networks::new())?;
+    let evaluator = network(&game, spec, source, given.kernel, &Networks::new())?;
     Ok(Some(Box::new(PolicyAgent::new(
         game,
         spec.to_string(),
@@ -105,18 +105,20 @@ fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     }
 }
 
-/// Loads the network of an agent file for this game.
+/// Loads the network of a trained agent for this game.
 fn network<G: CatalogGame>(
     game: &G,
     spec: &AgentSpec,
-    path: &Path,
+    source: &AgentSource,
     kernel: Option<KernelKind>,
     networks: &Networks,
 ) -> Result<NetEvaluator<G>, AgentError> {
-    if !path.exists() {
+    if let AgentSource::File(path) = source
+        && !path.exists()
+    {
         return Err(AgentError::new(spec, missing_file(path)));
     }
-    let loaded = networks.load(game, path, kernel);
+    let loaded = networks.load(game, source, kernel);
     let net = loaded.map_err(|error| AgentError::new(spec, error))?;
     let net = net.ok_or_else(|| {
         let kernel = kernel.map_or("", KernelKind::name);

@@ -8,6 +8,7 @@ mod memory;
 mod networks;
 mod policy;
 mod random;
+mod source;
 mod spec;
 mod tree;
 
@@ -22,6 +23,7 @@ pub use memory::Memory;
 pub use networks::Networks;
 pub use policy::PolicyAgent;
 pub use random::RandomAgent;
+pub use source::AgentSource;
 pub use spec::{
     AGENTS, AgentError, AgentSpec, AlphaBetaSpec, NetworkSpec, RootRule, TablesSpec, TreeSpec,
     YesNo,

@@ -1,17 +1,17 @@
 //! Networks that are loaded once, for all agents that share them.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::AgentSource;
 use crate::encode::Encode;
-use crate::net::{AgentFile, FileError, FrozenNet, GameVersion, KernelKind};
+use crate::net::{FileError, FrozenNet, GameVersion, KernelKind};
 
 /// The number of networks that are kept; the one that was used least recently goes first.
 const CAPACITY: usize = 8;
 
-/// Networks of agent files, each read once. Clones are the same collection, and a network that is handed out
-/// shares its weights with all others of its file. A file that was refused is read again next time, one that changes
+/// Networks of trained agents, each read once. Clones are the same collection, and a network that is handed out
+/// shares its weights with all others of its source. A file that was refused is read again next time, one that changes
 /// later is not.
 #[derive(Clone, Default)]
 pub struct Networks {
@@ -19,7 +19,7 @@ pub struct Networks {
 }
 
 struct Loaded {
-    path: PathBuf,
+    source: AgentSource,
     kernel: Option<KernelKind>,
     version: GameVersion,
     net: Option<FrozenNet>,
@@ -31,30 +31,30 @@ impl Networks {
         Networks::default()
     }
 
-    /// The network of a file for this game on this kernel, or on the fastest one. `None` if this processor
+    /// The network of an agent for this game on this kernel, or on the fastest one. `None` if this processor
     /// cannot run the kernel.
     pub fn load<G: Encode>(
         &self,
         game: &G,
-        path: &Path,
+        source: &AgentSource,
         kernel: Option<KernelKind>,
     ) -> Result<Option<FrozenNet>, FileError> {
         let version = GameVersion::of(game);
         // Locked while the file is read, so that two threads do not read it at the same time.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = loaded
-            .iter()
-            .position(|one| one.path == path && one.kernel == kernel && one.version == version);
+        let place = loaded.iter().position(|one| {
+            one.source == *source && one.kernel == kernel && one.version == version
+        });
         let one = match place {
             Some(place) => loaded.remove(place),
             None => {
-                let file = AgentFile::load_for(path, game)?;
+                let file = source.load(game)?;
                 let net = match kernel {
                     None => Some(FrozenNet::new(file.weights())),
                     Some(kind) => FrozenNet::with_kernel(file.weights(), kind),
                 };
                 Loaded {
-                    path: path.to_owned(),
+                    source: source.clone(),
                     kernel,
                     version,
                     net,

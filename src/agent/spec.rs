@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::source::{AgentSource, TRAINED};
 use crate::game::{shorten, shorten_quotes};
 use crate::net::KernelKind;
 use crate::numbers::{
@@ -22,7 +23,8 @@ const MOST_BYTES: usize = 4096;
 
 /// The syntax of all agents, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
-                          alphabeta:NODES, tables:DIR, or an agent file FILE.safetensors?sims=SIMULATIONS";
+                          alphabeta:NODES, tables:DIR, trained?sims=SIMULATIONS (part of the program), \
+                          or an agent file FILE.safetensors?sims=SIMULATIONS";
 
 /// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
 ///
@@ -42,8 +44,8 @@ pub enum AgentSpec {
     AlphaBeta(AlphaBetaSpec),
     /// Perfect play inside the exact tables of this folder, rollouts outside.
     Tables(PathBuf, TablesSpec),
-    /// Tree search with the trained network of this file.
-    File(PathBuf, NetworkSpec),
+    /// Tree search with a trained network.
+    Network(AgentSource, NetworkSpec),
 }
 
 /// Settings of an agent with tree search. Unset fields have the agent's defaults.
@@ -89,7 +91,7 @@ pub struct TablesSpec {
     pub mb: Option<u32>,
 }
 
-/// Settings of an agent file.
+/// Settings of an agent with a trained network.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSpec {
@@ -227,7 +229,7 @@ impl AgentSpec {
             AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) => settings.sims = sims,
             AgentSpec::AlphaBeta(settings) => settings.nodes = Some(nodes),
             AgentSpec::Tables(_, settings) => settings.sims = sims,
-            AgentSpec::File(_, settings) => settings.sims = sims,
+            AgentSpec::Network(_, settings) => settings.sims = sims,
         }
         self
     }
@@ -265,12 +267,13 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
         "uniform" => AgentSpec::Uniform(read(&query("sims"))?),
         "rollout" => AgentSpec::Rollout(read(&query("sims"))?),
         "alphabeta" => AgentSpec::AlphaBeta(read(&query("nodes"))?),
+        TRAINED => AgentSpec::Network(AgentSource::Program, read(&query("sims"))?),
         _ => match name.strip_prefix("tables:") {
             Some(folder) if !folder.is_empty() => {
                 AgentSpec::Tables(folder.into(), read(&query("sims"))?)
             }
             None if name.ends_with(FILE_ENDING) => {
-                AgentSpec::File(name.into(), read(&query("sims"))?)
+                AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?)
             }
             _ => return Err(format!("unknown agent; agents are {AGENTS}")),
         },
@@ -279,7 +282,14 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
 
 /// Splits the number from the name before the settings. A path may contain a `:`.
 fn split_number(head: &str) -> (&str, Option<&str>) {
-    const COUNTING: [&str; 5] = ["random", "greedy", "uniform", "rollout", "alphabeta"];
+    const COUNTING: [&str; 6] = [
+        "random",
+        "greedy",
+        "uniform",
+        "rollout",
+        "alphabeta",
+        TRAINED,
+    ];
     match head.rsplit_once(':') {
         Some((name, number))
             if COUNTING.contains(&name)
@@ -338,8 +348,8 @@ impl fmt::Display for AgentSpec {
                 write!(out, "tables:{}", folder.display())?;
                 write_query(out, &pairs(settings))
             }
-            AgentSpec::File(file, settings) => {
-                write!(out, "{}", file.display())?;
+            AgentSpec::Network(source, settings) => {
+                write!(out, "{source}")?;
                 write_query(out, &pairs(settings))
             }
         }

@@ -14,7 +14,7 @@ use super::{CommandResult, Failure, thread_pool};
 use jarmo::accuracy::{
     Accuracy, Draw, Exam, ExamHeader, Mix, Phase, Tally, random_of_tables, solve_by_tables,
 };
-use jarmo::agent::{AGENTS, Agent, AgentSpec, build, build_without_search};
+use jarmo::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Player};
 use jarmo::games::{Jarmo, JarmoPosition};
@@ -129,7 +129,7 @@ impl ExamBudget {
 type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
 
 pub(super) fn run(args: Args) -> CommandResult {
-    let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::File(..));
+    let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::Network(..));
     if !args.nodes.is_empty()
         && args.nodes.iter().all(|&nodes| nodes == 0)
         && !args.agents.iter().any(has_network)
@@ -180,7 +180,7 @@ pub(super) fn run(args: Args) -> CommandResult {
 /// built.
 fn game_of(args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
     let of_file = || match spec {
-        AgentSpec::File(path, _) => {
+        AgentSpec::Network(AgentSource::File(path), _) => {
             let file = AgentFile::load(path).ok()?;
             Some(file.header().version.game.clone())
         }

@@ -36,7 +36,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> CommandResult {
-    let config = args.config.resolve()?;
+    let config = args.config.resolve(None)?;
     let settings = config.game.settings();
     let task = SelfPlayTask {
         args: &args,

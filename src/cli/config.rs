@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure};
-use jarmo::config::Config;
+use jarmo::catalog::GAMES;
+use jarmo::config::{Base, Config};
 use jarmo::net::NetConfig;
 
 /// Print the settings of a training run with these options
@@ -18,6 +19,8 @@ pub(super) struct Args {
 /// Where the settings of a run come from.
 #[derive(clap::Args)]
 pub(super) struct ConfigArgs {
+    #[arg(long, value_name = "NAME", help = game_help())]
+    game: Option<String>,
     /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later
     /// files override earlier ones
     #[arg(long, value_name = "FILE")]
@@ -28,14 +31,13 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// All settings.
-    pub(super) fn resolve(&self) -> Result<Config, Failure> {
-        Config::layered(&self.files(), &self.set).map_err(Failure::usage)
-    }
-
-    /// All settings of a run that starts from a network of this size, which becomes the default.
-    pub(super) fn resolve_from(&self, net: NetConfig) -> Result<Config, Failure> {
-        Config::layered_from(net, &self.files(), &self.set).map_err(Failure::usage)
+    /// All settings. The size of the network that a run starts from becomes the default.
+    pub(super) fn resolve(&self, net: Option<NetConfig>) -> Result<Config, Failure> {
+        let base = Base {
+            game: self.game.clone(),
+            net,
+        };
+        Config::layered_on(&base, &self.files(), &self.set).map_err(Failure::usage)
     }
 
     fn files(&self) -> Vec<&Path> {
@@ -43,8 +45,15 @@ impl ConfigArgs {
     }
 }
 
+fn game_help() -> String {
+    format!(
+        "The game, with the settings that suit it: {}",
+        GAMES.join(", ")
+    )
+}
+
 pub(super) fn run(args: Args) -> CommandResult {
-    let config = args.config.resolve()?;
+    let config = args.config.resolve(None)?;
     let mut out = std::io::stdout().lock();
     write!(out, "{}", config.to_toml())?;
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! The command line: one short file per subcommand, which turns options into calls.
 
+mod about;
 mod accuracy;
 mod arena;
 mod balance;
@@ -55,6 +56,7 @@ struct Cli {
 enum Command {
     Accuracy(accuracy::Args),
     Arena(arena::Args),
+    Completions(about::CompletionsArgs),
     #[command(subcommand)]
     Bench(bench::Command),
     Engine(engine::Args),
@@ -67,6 +69,7 @@ enum Command {
     #[cfg(feature = "net")]
     Export(train::ExportArgs),
     Inspect(inspect::Args),
+    Man(about::ManArgs),
     Perft(perft::Args),
     #[command(subcommand)]
     Rules(rules::Command),
@@ -117,6 +120,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Accuracy(args) => accuracy::run(args),
         Command::Arena(args) => arena::run(args),
+        Command::Completions(args) => about::completions(args),
         Command::Bench(command) => bench::run(command),
         Command::Engine(args) => engine::run(args),
         Command::Exam(command) => exam::run(command),
@@ -126,6 +130,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "net")]
         Command::Export(args) => train::run_export(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Man(args) => about::man(args),
         Command::Perft(args) => perft::run(args),
         Command::Rules(command) => rules::run(command),
         Command::Tables(command) => tables::run(command),

@@ -1,4 +1,4 @@
-//! `jarmo rules trace` and `jarmo rules show`
+//! `jarmo rules trace`, `jarmo rules show` and `jarmo rules draw`
 
 use std::io::{BufWriter, Write, stdin, stdout};
 use std::path::PathBuf;
@@ -7,8 +7,11 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
+use jarmo::ascii::{locale_has_unicode, to_ascii};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::files::write_whole;
 use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
+use jarmo::pictures::Album;
 use jarmo::probe::{self, TraceError};
 
 /// Show and trace positions by the rules
@@ -21,6 +24,15 @@ max_plies (0 for no limit) may be left out. The exit status is 1 if any line was
     Trace(TraceArgs),
     /// Draw a position and list its legal actions
     Show(ShowArgs),
+    /// Draw the pictures of a list, such as docs/games/pictures.toml, as SVG files beside it
+    Draw(DrawArgs),
+}
+
+#[derive(clap::Args)]
+pub(super) struct DrawArgs {
+    /// The list
+    #[arg(value_name = "FILE")]
+    list: PathBuf,
 }
 
 #[derive(clap::Args)]
@@ -71,6 +83,17 @@ pub(super) fn run(command: Command) -> CommandResult {
             let settings = args.game.settings(args.max_plies);
             with_game(&args.game.game, &settings, ShowTask(&args))?
         }
+        Command::Draw(args) => {
+            let album = Album::load(&args.list).map_err(Failure::new)?;
+            for picture in &album.picture {
+                let path = args.list.with_file_name(&picture.file);
+                let drawn = picture.draw().map_err(Failure::new)?;
+                let written = write_whole(&path, drawn.as_bytes());
+                written.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+                writeln!(stdout(), "{}", path.display())?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -98,7 +121,11 @@ impl GameTask for ShowTask<'_> {
             })?;
         }
         let mut out = stdout().lock();
-        writeln!(out, "{}", game.display(&position))?;
+        let board = game.display(&position).to_string();
+        match locale_has_unicode() {
+            true => writeln!(out, "{board}")?,
+            false => writeln!(out, "{}", to_ascii(&board))?,
+        }
         writeln!(out, "position: {}", game.position_text(&position))?;
         match game.outcome(&position) {
             None => {

@@ -2,7 +2,8 @@
 
 use toml::{Table, Value};
 
-use super::{ConfigError, EvaluationConfig, RunConfig};
+use super::{ConfigError, EvaluationConfig, GameConfig, RunConfig};
+use crate::catalog::GAMES;
 use crate::game::shorten;
 use crate::net::NetConfig;
 use crate::numbers::{
@@ -81,11 +82,29 @@ pub(super) fn bounds(settings: &Table) -> Result<(), ConfigError> {
 }
 
 fn refused(group: &str, name: &str, value: &Value, expected: &str) -> ConfigError {
+    let problem = format!("it must be {expected}");
+    wrong(&format!("{group}.{name}"), value, &problem)
+}
+
+/// The error about the value of one setting.
+pub(super) fn wrong(key: &str, value: &Value, problem: &str) -> ConfigError {
     let value = match value {
         Value::String(text) => shorten(text),
         other => shorten(&other.to_string()),
     };
-    ConfigError::new(format!("{group}.{name} = {value}: it must be {expected}"))
+    ConfigError::new(format!("{key} = {value}: {problem}"))
+}
+
+pub(super) fn game(game: &GameConfig) -> Result<(), ConfigError> {
+    let name = game.name.as_str();
+    if GAMES.contains(&name) {
+        return Ok(());
+    }
+    Err(ConfigError::new(format!(
+        "game.name = {}: it must be one of {}",
+        shorten(name),
+        GAMES.join(", ")
+    )))
 }
 
 pub(super) fn evaluation(evaluation: &EvaluationConfig) -> Result<(), ConfigError> {

@@ -1,5 +1,4 @@
-//! Layers of settings: the defaults, then files, then single settings. An error about an unknown key
-//! names the nearest known one.
+//! Layers of settings: the defaults, those of a game, then files, then single settings. Every error names the key.
 
 use std::path::Path;
 
@@ -7,9 +6,24 @@ use toml::{Table, Value};
 
 use super::{Config, check};
 use crate::files::{SETTINGS_BYTES, read_text};
+use crate::game::{shorten, shorten_quotes};
 use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
+
+/// What differs from the defaults for each game.
+const OF_GAMES: [(&str, &str); 4] = [
+    ("jarmo", include_str!("../../configs/jarmo.toml")),
+    ("guard", include_str!("../../configs/guard.toml")),
+    ("tammi", include_str!("../../configs/tammi.toml")),
+    (
+        "connect_four",
+        include_str!("../../configs/connect_four.toml"),
+    ),
+];
+
+/// A key is taken for a slip of another if at most one letter in this many differs.
+const SLIP: usize = 4;
 
 /// Why settings cannot be used, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,22 +42,43 @@ impl Default for Config {
     }
 }
 
+/// Defaults that replace the general ones.
+#[derive(Clone, Debug, Default)]
+pub struct Base {
+    /// The game, with the settings that `configs` has for it.
+    pub game: Option<String>,
+    /// The size of the network that the run starts from.
+    pub net: Option<NetConfig>,
+}
+
 impl Config {
     /// The defaults, overridden by each file, then by each `KEY=VALUE`, and checked as a whole.
     pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
-        lay_all(defaults(), files, settings)
+        Config::layered_on(&Base::default(), files, settings)
     }
 
-    /// The same for a run that starts from a network. Its size becomes the default.
-    pub fn layered_from(
-        net: NetConfig,
+    /// The same on other defaults. Settings that name another game than `base` are refused.
+    pub fn layered_on(
+        base: &Base,
         files: &[&Path],
         settings: &[String],
     ) -> Result<Config, ConfigError> {
         let mut table = defaults();
-        let net = Value::try_from(net).expect("a network's size is plain data");
-        table.insert("net".to_owned(), net);
-        lay_all(table, files, settings)
+        if let Some(game) = &base.game {
+            lay_over(&mut table, of_game(game)?);
+        }
+        if let Some(net) = base.net {
+            let net = Value::try_from(net).expect("a network's size is plain data");
+            table.insert("net".to_owned(), net);
+        }
+        let config = lay_all(table, files, settings)?;
+        match &base.game {
+            Some(game) if *game != config.game.name => Err(ConfigError(format!(
+                "--game {game}: the settings name another game, game.name = {}; omit one of them",
+                config.game.name
+            ))),
+            _ => Ok(config),
+        }
     }
 
     /// All settings as text that reads back as the same settings.
@@ -51,20 +86,23 @@ impl Config {
         toml::to_string(self).expect("settings are plain data")
     }
 
+    /// All settings by their full keys, such as `learner.rate`, in their order.
+    pub fn settings(&self) -> Vec<(String, Value)> {
+        leaves(Table::try_from(self).expect("settings are plain data"), "")
+    }
+
     /// Reads settings as [`Config::to_toml`] writes them. Missing settings have their defaults.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
         let mut table = defaults();
-        let known = keys(&table, "");
         let layer: Table = text
             .parse()
             .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
-        add_layer(&mut table, &known, layer, "the settings of the run")?;
+        add_layer(&mut table, layer, "the settings of the run")?;
         read(table)
     }
 }
 
 fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
-    let known = keys(&defaults(), "");
     for path in files {
         let place = path.display();
         let text = read_text(path, SETTINGS_BYTES)
@@ -72,24 +110,18 @@ fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Con
         let layer: Table = text
             .parse()
             .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-        add_layer(&mut table, &known, layer, &place.to_string())?;
+        add_layer(&mut table, layer, &place.to_string())?;
     }
     for setting in settings {
-        let layer = single(setting)?;
-        add_layer(&mut table, &known, layer, &format!("--set {setting}"))?;
+        add_layer(&mut table, single(setting)?, &format!("--set {setting}"))?;
     }
     read(table)
 }
 
 /// Overrides settings of a table, if all keys are known. Errors name `place`, where the settings come
 /// from.
-fn add_layer(
-    table: &mut Table,
-    known: &[String],
-    layer: Table,
-    place: &str,
-) -> Result<(), ConfigError> {
-    check_keys(&layer, known, place)?;
+fn add_layer(table: &mut Table, layer: Table, place: &str) -> Result<(), ConfigError> {
+    check_keys(&layer, place)?;
     lay_over(table, layer);
     Ok(())
 }
@@ -98,14 +130,39 @@ fn add_layer(
 fn read(table: Table) -> Result<Config, ConfigError> {
     check::bounds(&table)?;
     let config: Config = table
+        .clone()
         .try_into()
-        .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
+        .map_err(|error| name_the_key(table, &error))?;
     config.validate()?;
     Ok(config)
 }
 
+/// The error about settings of the wrong type, with the key of the first one: the setting that cannot be read among
+/// defaults either.
+fn name_the_key(table: Table, error: &toml::de::Error) -> ConfigError {
+    for (key, value) in leaves(table, "") {
+        let mut others = defaults();
+        lay_over(&mut others, nested(&key, value.clone()));
+        if let Err(error) = others.try_into::<Config>() {
+            return check::wrong(&key, &value, &shorten_quotes(error.message()));
+        }
+    }
+    ConfigError(error.message().to_owned())
+}
+
 fn defaults() -> Table {
     DEFAULTS.parse().expect("the built-in defaults are TOML")
+}
+
+/// What `configs` sets for a game.
+fn of_game(name: &str) -> Result<Table, ConfigError> {
+    let own = OF_GAMES.iter().find(|(game, _)| *game == name);
+    let Some((_, text)) = own else {
+        let games = OF_GAMES.map(|(game, _)| game).join(", ");
+        let name = shorten(name);
+        return Err(ConfigError(format!("--game {name}: choose one of {games}")));
+    };
+    Ok(text.parse().expect("the built-in settings are TOML"))
 }
 
 /// Parses `a.b=c`. A value that is not TOML is a string.
@@ -117,15 +174,20 @@ fn single(setting: &str) -> Result<Table, ConfigError> {
     };
     let read = format!("value = {text}").parse::<Table>();
     let value = read.ok().and_then(|mut table| table.remove("value"));
-    let mut value = value.unwrap_or_else(|| Value::String(text.to_owned()));
-    let mut parts = key.trim().rsplit('.');
+    let value = value.unwrap_or_else(|| Value::String(text.to_owned()));
+    Ok(nested(key.trim(), value))
+}
+
+/// The table with this value alone, under its full key.
+fn nested(key: &str, mut value: Value) -> Table {
+    let mut parts = key.rsplit('.');
     let last = parts.next().unwrap_or_default();
     let mut table = Table::from_iter([(last.to_owned(), value)]);
     for part in parts {
         value = Value::Table(table);
         table = Table::from_iter([(part.to_owned(), value)]);
     }
-    Ok(table)
+    table
 }
 
 fn lay_over(table: &mut Table, layer: Table) {
@@ -139,20 +201,24 @@ fn lay_over(table: &mut Table, layer: Table) {
     }
 }
 
-/// The full keys of all settings in a table.
-fn keys(table: &Table, before: &str) -> Vec<String> {
-    let keys = table.iter().flat_map(|(key, value)| {
+/// All settings of a table by their full keys.
+fn leaves(table: Table, before: &str) -> Vec<(String, Value)> {
+    let leaves = table.into_iter().flat_map(|(key, value)| {
         let name = format!("{before}{key}");
         match value {
-            Value::Table(table) => keys(table, &format!("{name}.")),
-            _ => vec![name],
+            Value::Table(table) => leaves(table, &format!("{name}.")),
+            value => vec![(name, value)],
         }
     });
-    keys.collect()
+    leaves.collect()
 }
 
-fn check_keys(layer: &Table, known: &[String], place: &str) -> Result<(), ConfigError> {
-    for key in keys(layer, "") {
+fn check_keys(layer: &Table, place: &str) -> Result<(), ConfigError> {
+    let known: Vec<String> = leaves(defaults(), "")
+        .into_iter()
+        .map(|leaf| leaf.0)
+        .collect();
+    for (key, _) in leaves(layer.clone(), "") {
         if known.contains(&key) {
             continue;
         }
@@ -162,15 +228,42 @@ fn check_keys(layer: &Table, known: &[String], place: &str) -> Result<(), Config
                 "{place}: {key} is a group of settings; set one of them, such as {key}.NAME"
             )));
         }
-        let nearest = known
-            .iter()
-            .min_by_key(|known| distance(&key, known))
-            .expect("there are settings");
+        let key = shorten(&key);
+        let remedy = remedy(&key, &known);
         return Err(ConfigError(format!(
-            "{place}: unknown setting {key}; the nearest is {nearest}"
+            "{place}: unknown setting {key}; {remedy}"
         )));
     }
     Ok(())
+}
+
+/// What to write instead of an unknown key: the settings of that name in any group, a setting that differs by a slip,
+/// or the settings of the named group.
+fn remedy(key: &str, known: &[String]) -> String {
+    let ending = format!(".{key}");
+    let named: Vec<&str> = known
+        .iter()
+        .filter(|known| known.ends_with(&ending))
+        .map(String::as_str)
+        .collect();
+    if !named.is_empty() {
+        return format!("did you mean {}?", named.join(" or "));
+    }
+    let distances = known.iter().map(|known| (distance(key, known), known));
+    let (letters, nearest) = distances.min().expect("there are settings");
+    if letters <= key.chars().count() / SLIP {
+        return format!("the nearest is {nearest}");
+    }
+    let group = key.split_once('.').map_or("", |(group, _)| group);
+    let names = known.iter().filter_map(|known| {
+        let (of, name) = known.split_once('.')?;
+        (of == group).then_some(name)
+    });
+    let names: Vec<&str> = names.collect();
+    match names.is_empty() {
+        true => "`jarmo config` prints all settings".to_owned(),
+        false => format!("the settings of {group} are {}", names.join(", ")),
+    }
 }
 
 /// The Levenshtein distance: letters to insert, delete or replace.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use layers::ConfigError;
+pub use layers::{Base, ConfigError};
 
 use crate::catalog::GameSettings;
 use crate::net::NetConfig;
@@ -65,7 +65,8 @@ impl GameConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvaluationConfig {
-    /// Learning steps between matches, or a tenth of the steps so far if that is more; 0 for no matches.
+    /// Learning steps between matches, or a tenth of the steps so far if that is more; 0 for no matches. The first
+    /// ones come early, see [`Config::first_matches`].
     pub every: u64,
     /// Games against each opponent: an even number, because each opening is played from both sides.
     pub games: u32,
@@ -152,6 +153,13 @@ impl RunConfig {
 }
 
 impl Config {
+    /// The step of the first matches: that of the first checkpoint, so that a run shows its strength early. `None`
+    /// without matches.
+    pub fn first_matches(&self) -> Option<u64> {
+        let every = self.evaluation.every;
+        (every > 0).then(|| every.min(self.run.checkpoint))
+    }
+
     /// Refuses settings that are out of range or contradict each other. This does not depend on the game.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let table = toml::Table::try_from(self);
@@ -159,6 +167,7 @@ impl Config {
         check::bounds(&table)?;
         let net = self.net.validate();
         net.map_err(|problem| ConfigError::new(problem.to_string()))?;
+        check::game(&self.game)?;
         check::evaluation(&self.evaluation)?;
         check::together(&self.replay, &self.run)
     }

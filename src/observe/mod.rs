@@ -3,6 +3,7 @@
 //! Nothing here decides or prints: a run fills it in, and the command line shows it.
 
 mod event;
+mod hparams;
 mod metrics;
 mod tensorboard;
 mod view;

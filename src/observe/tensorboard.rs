@@ -16,8 +16,10 @@ use tensorboard_proto::summary::Summary;
 use tensorboard_rs::record_writer::RecordWriter;
 use tensorboard_rs::summary::{histogram_raw, scalar};
 
+use super::hparams;
 use super::metrics::{Metrics, Strength};
 use crate::accuracy::ExamScore;
+use crate::config::Config;
 use crate::net::Weights;
 
 /// Bars of a histogram.
@@ -69,6 +71,11 @@ impl EventFile {
     /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Adds the settings of the run, as hyperparameters and as a text.
+    pub fn settings(&mut self, config: &Config, step: u64) -> io::Result<()> {
+        self.summary(hparams::settings(config)?, step)
     }
 
     /// Adds the numbers of a line of metrics, except those of matches and exams.

@@ -210,8 +210,8 @@ impl RunView {
     fn strength_lines(&self) -> Vec<Line> {
         let strength = match (&self.strength, self.matches) {
             (Some(strength), _) => format!("{} {}", chart(&self.ratings), rating_text(strength)),
-            (None, None) if self.config.evaluation.every > 0 => {
-                format!("first matches at step {}", self.config.evaluation.every)
+            (None, None) if let Some(first) = self.config.first_matches() => {
+                format!("first matches at step {first}")
             }
             (None, _) => "no matches so far".to_owned(),
         };

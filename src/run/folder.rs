@@ -226,8 +226,13 @@ impl RunFolder {
 
 /// The agent of a checkpoint of a run: the newest one, or that of `step`.
 pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
-    let agents = agents(run)?;
     let place = run.display();
+    if !run.is_dir() {
+        return Err(RunError(format!(
+            "{place}: no such folder; a run is in the folder that `jarmo train` names, such as runs/jarmo-1"
+        )));
+    }
+    let agents = agents(run)?;
     let chosen = match step {
         None => agents.last(),
         Some(step) => agents.iter().find(|agent| agent.0 == step),

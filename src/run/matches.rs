@@ -15,7 +15,7 @@ use crate::arena::{
     Anchor, Checkpoint, Entrant, Ladder, Openings, Pairing, Report, Settings, Team, Tournament,
 };
 use crate::catalog::CatalogGame;
-use crate::config::EvaluationConfig;
+use crate::config::{Config, EvaluationConfig};
 use crate::net::{FrozenNet, NetEvaluator};
 use crate::observe::{MatchScore, Strength};
 use crate::random::stream;
@@ -32,11 +32,16 @@ pub(super) struct Matches {
 }
 
 impl Matches {
-    /// Whether matches are due: `every` steps after the last ones, or a tenth of the steps so far if that
-    /// is more.
-    pub(super) fn are_due(&self, config: &EvaluationConfig, step: u64) -> bool {
-        let last = self.steps.last().copied().unwrap_or(0);
-        config.every > 0 && step >= last + config.every.max(last / 10)
+    /// Whether matches are due: early in the run, then at every multiple of `every`, but not before a tenth of the
+    /// steps so far has passed.
+    pub(super) fn are_due(&self, config: &Config, step: u64) -> bool {
+        let (Some(first), every) = (config.first_matches(), config.evaluation.every) else {
+            return false;
+        };
+        match self.steps.last() {
+            None => step >= first,
+            Some(&last) => step / every > last / every && step >= last + last / 10,
+        }
     }
 
     /// The steps of the checkpoints that played. Later checkpoints play against them.

@@ -81,7 +81,7 @@ pub fn run<G: CatalogGame>(
             run.save_checkpoint()?;
             return Ok(Ended::Stopped);
         }
-        if run.counters.matches.are_due(&config.evaluation, step) {
+        if run.counters.matches.are_due(config, step) {
             run.play_matches()?;
             continue; // `stop` may have been set meanwhile
         }
@@ -155,6 +155,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
         }
+        watchers.write(|file| file.settings(config, counters.step));
         Ok(Run {
             config,
             folder,

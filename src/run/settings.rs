@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
 
 use crate::config::Config;
 
@@ -13,10 +12,8 @@ pub(super) struct Settings(BTreeMap<String, String>);
 
 impl Settings {
     pub(super) fn of(config: &Config) -> Settings {
-        let mut all = BTreeMap::new();
-        let table = Table::try_from(config).expect("settings are plain data");
-        add(&mut all, "", &table);
-        Settings(all)
+        let all = config.settings().into_iter();
+        Settings(all.map(|(key, value)| (key, value.to_string())).collect())
     }
 
     /// A sentence for every setting that is another one now.
@@ -26,14 +23,5 @@ impl Settings {
             (old != new).then(|| format!("{key} is {new}, and was {old} when the run was saved"))
         });
         pairs.collect()
-    }
-}
-
-fn add(all: &mut BTreeMap<String, String>, before: &str, table: &Table) {
-    for (key, value) in table {
-        match value {
-            Value::Table(inner) => add(all, &format!("{before}{key}."), inner),
-            value => drop(all.insert(format!("{before}{key}"), value.to_string())),
-        }
     }
 }

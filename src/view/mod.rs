@@ -4,8 +4,11 @@
 mod connect_four;
 mod tammi;
 mod board;
+pub mod svg;
 
 use serde::Serialize;
+
+pub use svg::Arrow;
 
 use crate::game::{Action, Game, Player};
 

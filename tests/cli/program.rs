@@ -316,3 +316,43 @@ fn bench_env_reports_its_measurements() {
         .success()
         .stdout(contains("M plies/s"));
 }
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let commands = ["arena", "engine", "completions", "man", "perft"];
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let assert = jarmo(&["completions", shell]).assert().success();
+        let script = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        assert!(commands.iter().all(|name| script.contains(name)), "{shell}");
+        assert!(script.contains("depth"), "{shell}");
+    }
+    jarmo(&["completions", "cmd"]).assert().code(2);
+    for name in commands {
+        let page = format!("jarmo\\-{name}(1)");
+        jarmo(&["man"]).assert().success().stdout(contains(page));
+    }
+    jarmo(&["man", "bench", "env"]).assert().success().stdout(
+        is_match("\n.TH jarmo-bench-env 1 .*\"jarmo [0-9.]+\" *\n")
+            .unwrap()
+            .and(contains("\\-\\-seconds")),
+    );
+    jarmo(&["man", "frobnicate"])
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "jarmo has no command `frobnicate`; choose one of accuracy, arena",
+        ));
+}
+
+#[test]
+fn a_locale_without_unicode_gets_no_braille() {
+    let braille = |text: &str| text.contains(|letter| ('\u{2800}'..='\u{28ff}').contains(&letter));
+    for (locale, expected) in [("C", false), ("C.UTF-8", true)] {
+        let mut command = jarmo(&["rules", "show"]);
+        command.env("LC_ALL", locale);
+        let assert = command.assert().success().stdout(contains("(b)"));
+        let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+        assert_eq!(braille(&text), expected, "{text}");
+        assert_eq!(text.is_ascii(), !expected, "{text}");
+    }
+}

@@ -5,5 +5,6 @@ mod common;
 
 mod contract;
 mod naive_jarmo;
+mod pictures;
 mod rulings;
 mod text;

@@ -50,6 +50,8 @@ fn specs_write_what_they_read() {
         "checkpoints/jarmo.safetensors?sims=64",
         "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
         "tables:a:b.safetensors?sims=5",
+        "trained",
+        "trained?sims=64&tables=/a",
     ] {
         let spec: AgentSpec = text.parse().unwrap();
         assert_eq!(spec.to_string(), text);
@@ -62,6 +64,7 @@ fn specs_write_what_they_read() {
         ),
         ("alphabeta?lines=2&nodes=9", "alphabeta:9?lines=2"),
         ("best.safetensors:800", "best.safetensors?sims=800"),
+        ("trained:800", "trained?sims=800"),
         (
             "uniform?root=puct&cpuct=2.50",
             "uniform?root=puct&cpuct=2.5",

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use jarmo::config::{Config, ExamChoice};
+use jarmo::catalog::GAMES;
+use jarmo::config::{Base, Config, ExamChoice};
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -67,7 +68,11 @@ fn a_run_from_an_agent_has_its_network_size_unless_set_otherwise() {
     let net = with(&["net.width=64", "net.blocks=3"]).unwrap().net;
     let from = |settings: &[&str]| {
         let settings: Vec<String> = settings.iter().map(|&text| text.to_owned()).collect();
-        Config::layered_from(net, &[], &settings).unwrap().net
+        let base = Base {
+            net: Some(net),
+            ..Base::default()
+        };
+        Config::layered_on(&base, &[], &settings).unwrap().net
     };
     assert_eq!(from(&["run.seed=2"]), net);
     assert_eq!(from(&["net.blocks=5"]).to_string(), "mlp 64x5");
@@ -227,7 +232,31 @@ fn errors_name_the_setting_and_the_remedy() {
             "selfplay.games=many",
             "selfplay.games = many: it must be a whole number",
         ),
-        ("net.kind=mlp", "unknown setting net.kind"),
+        (
+            "net.kind=mlp",
+            "unknown setting net.kind; the settings of net are blocks, width",
+        ),
+        (
+            "foo=1",
+            "unknown setting foo; `jarmo config` prints all settings",
+        ),
+        (
+            "simulations=8",
+            "did you mean evaluation.simulations or selfplay.simulations?",
+        ),
+        (
+            "selfplay.root=alpha",
+            "selfplay.root = alpha: unknown variant `alpha`",
+        ),
+        ("selfplay.tables=3", "selfplay.tables = 3: invalid type"),
+        (
+            "evaluation.opponents=random",
+            "evaluation.opponents = random: invalid type",
+        ),
+        (
+            "game.name=chess",
+            "game.name = chess: it must be one of jarmo, guard, tammi, connect_four",
+        ),
     ] {
         let error = with(&[setting]).unwrap_err();
         assert!(error.contains(message), "{setting}: {error}");
@@ -256,4 +285,41 @@ fn config_prints_the_settings_of_a_run() {
         .assert()
         .code(2)
         .stderr(contains("unknown setting run.sed; the nearest is run.seed"));
+}
+
+#[test]
+fn a_game_comes_with_the_settings_that_suit_it() {
+    for game in GAMES {
+        let base = Base {
+            game: Some(game.to_owned()),
+            ..Base::default()
+        };
+        let config = Config::layered_on(&base, &[], &[]).unwrap();
+        let file = format!("configs/{game}.toml");
+        assert_eq!(config, Config::layered(&[Path::new(&file)], &[]).unwrap());
+        let other = ["game.name=scripted".to_owned()];
+        assert!(Config::layered_on(&base, &[], &other).is_err());
+    }
+    for (args, message) in [
+        (
+            &["config", "--game", "chess"][..],
+            "--game chess: choose one of jarmo",
+        ),
+        (
+            &["config", "--game", "tammi", "--set", "game.name=guard"],
+            "--game tammi: the settings name another game, game.name = guard",
+        ),
+        (
+            &["train", "--game", "jarmo", "--set", "game.board=none.toml"],
+            "game.board: ",
+        ),
+        (
+            &["export", "runs/none", "--out", "x"],
+            "runs/none: no such folder",
+        ),
+    ] {
+        let mut command = Command::cargo_bin("jarmo").unwrap();
+        let assert = command.args(args).assert().failure();
+        assert.stderr(contains(message));
+    }
 }

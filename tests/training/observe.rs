@@ -17,6 +17,7 @@ use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
 use protobuf::Message;
 use tensorboard_proto::event::Event;
+use tensorboard_proto::plugin_hparams::HParamsPluginData;
 
 /// CRC-32C, bit by bit, masked as in TensorFlow's records.
 fn checksum(bytes: &[u8]) -> u32 {
@@ -169,6 +170,8 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     let phases: u64 = score.phases().map(|(_, tally)| tally.decisions).sum();
     assert_eq!((score.all.decisions, phases), (20_000, 20_000));
 
+    the_settings_are_shown(&events, &config);
+
     let histograms: Vec<_> = events
         .iter()
         .flat_map(|event| event.get_summary().get_value())
@@ -183,6 +186,36 @@ fn tensorboard_gets_all_metrics_of_a_run() {
     assert_eq!(counted, histogram.get_num());
     assert_eq!(counted % 32.0, 0.0); // a row of 32 for every feature
     assert!(histogram.get_min() < 0.0 && histogram.get_max() > 0.0);
+}
+
+/// TensorBoard has the settings as hyperparameters, by which it compares runs, and as a text.
+fn the_settings_are_shown(events: &[Event], config: &Config) {
+    let of_plugin = |plugin: &str| {
+        let values = events
+            .iter()
+            .flat_map(|event| event.get_summary().get_value());
+        let mut found = values
+            .filter(|value| value.get_metadata().get_plugin_data().get_plugin_name() == plugin);
+        found.next().expect(plugin)
+    };
+    let parameters = of_plugin("hparams");
+    assert_eq!(parameters.get_tag(), "_hparams_/session_start_info");
+    let content = parameters.get_metadata().get_plugin_data().get_content();
+    let data = HParamsPluginData::parse_from_bytes(content).unwrap();
+    let start = data.get_session_start_info();
+    assert!(start.get_start_time_secs() > 1e9);
+    let parameters = start.get_hparams();
+    assert_eq!(parameters.len(), config.settings().len());
+    assert_eq!(parameters["net.width"].get_number_value(), 32.0);
+    assert_eq!(parameters["run.reuse"].get_number_value(), 1.0);
+    assert_eq!(parameters["game.name"].get_string_value(), "jarmo");
+    let opponents = parameters["evaluation.opponents"].get_string_value();
+    assert_eq!(opponents, "[\"random\"]");
+    let text = &of_plugin("text").get_tensor().get_string_val()[0];
+    let text = String::from_utf8(text.clone()).unwrap();
+    let settings = text.strip_prefix("```toml\n").unwrap();
+    let settings = settings.strip_suffix("```\n").unwrap();
+    assert_eq!(Config::from_toml(settings).unwrap(), *config);
 }
 
 #[test]
@@ -204,7 +237,7 @@ fn events_of_later_steps_are_void_after_a_resume() {
 
 #[test]
 fn the_view_shows_the_latest_values() {
-    let settings = ["run.steps=200".to_owned(), "evaluation.every=70".to_owned()];
+    let settings = ["run.steps=200", "evaluation.every=70", "run.checkpoint=30"].map(str::to_owned);
     let config = Config::layered(&[], &settings).unwrap();
     let facts = Facts {
         what: "connect_four, mlp 32x1".to_owned(),
@@ -221,7 +254,7 @@ fn the_view_shows_the_latest_values() {
     for part in [
         "training: connect_four, mlp 32x1\n",
         "learning: not yet\n",
-        "strength: first matches at step 70\n",
+        "strength: first matches at step 30\n",
         "saved: not yet, in runs/first\n",
     ] {
         assert!(before.contains(part), "{part}: {before}");

@@ -149,6 +149,38 @@ fn a_stopped_and_resumed_run_equals_one_that_never_stopped() {
 }
 
 #[test]
+fn the_first_matches_are_played_at_the_first_checkpoint() {
+    let home = tempfile::tempdir().unwrap();
+    let config = config(&["run.steps=130", "run.checkpoint=20", "evaluation.every=100"]);
+    assert_eq!(config.first_matches(), Some(20));
+    let folder = RunFolder::create(&home.path().join("run"), &config, None).unwrap();
+    let stop = AtomicBool::new(false);
+    let cpu = OpenDevice::cpu();
+    let mut steps = Vec::new();
+    run(
+        ConnectFour::new(0),
+        &config,
+        &folder,
+        &cpu,
+        &stop,
+        |event| {
+            if let Event::Strength(strength) = event {
+                steps.push(strength.step);
+            }
+        },
+    )
+    .unwrap();
+    // A turn has a few dozen steps, so matches may come a little later.
+    let [first, second] = steps[..] else {
+        panic!("two matches, not those of {steps:?}");
+    };
+    assert!(
+        (20..60).contains(&first) && (100..=130).contains(&second),
+        "{steps:?}"
+    );
+}
+
+#[test]
 fn matches_at_the_end_of_a_run_are_kept() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
@@ -569,8 +601,10 @@ fn train_resume_and_export_on_the_command_line() {
     fs::write(&settings, text.replace("connect_four", "sonnect_four")).unwrap();
     program(&["train", "--resume", run])
         .assert()
-        .code(2)
-        .stderr(contains("config.toml: unknown game `sonnect_four`"));
+        .code(1)
+        .stderr(contains(
+            "config.toml: game.name = sonnect_four: it must be one of",
+        ));
     program(&["train", "--set", "run.stps=1"])
         .assert()
         .code(2)
@@ -578,5 +612,7 @@ fn train_resume_and_export_on_the_command_line() {
     program(&["train", "--set", "game.name=chess"])
         .assert()
         .code(2)
-        .stderr(contains("unknown game `chess`"));
+        .stderr(contains(
+            "game.name = chess: it must be one of jarmo, guard",
+        ));
 }

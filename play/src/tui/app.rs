@@ -124,9 +124,18 @@ impl App {
             Page::Menu(menu) => self.menu_key(menu, key.code),
             Page::Text { lines, scroll } => self.text_key(lines, scroll, key.code),
             Page::File { action, name } => self.file_key(action, name, key.code),
-            Page::Quit => self.over = matches!(key.code, KeyCode::Char('y' | 'Y') | KeyCode::Enter),
+            Page::Quit => self.over = self.is_yes(key.code),
         }
         self.refresh();
+    }
+
+    /// Whether a key answers yes in the language of the player.
+    fn is_yes(&self, code: KeyCode) -> bool {
+        let yes = self.texts.get("yes_key");
+        match code {
+            KeyCode::Char(letter) => yes.chars().eq(letter.to_lowercase()),
+            code => code == KeyCode::Enter,
+        }
     }
 
     /// Handles a mouse event.

@@ -1,12 +1,15 @@
-//! The options of the program.
+//! The options of the program, and what it tells shells and the manual about them.
 
 use std::any::TypeId;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
+use assert_cmd::Command;
+use clap::{CommandFactory, Parser};
 use play::lang::Language;
 use play::options::Options;
+use predicates::prelude::PredicateBooleanExt;
+use predicates::str::contains;
 
 #[path = "../../../tests/common/numbers.rs"]
 mod numbers;
@@ -23,4 +26,43 @@ fn every_number_has_bounds_that_its_error_names() {
     let mut command = Options::command();
     command.build();
     assert_eq!(numbers::try_every_number(&command, &others), 5);
+}
+
+#[test]
+fn completions_and_the_manual_page_know_every_option() {
+    let command = Options::command();
+    let options: Vec<&str> = command
+        .get_arguments()
+        .filter_map(|one| one.get_long())
+        .collect();
+    assert!(options.len() > 15);
+    let printed = |args: &[&str]| {
+        let assert = Command::cargo_bin("play").unwrap().args(args).assert();
+        String::from_utf8(assert.success().get_output().stdout.clone()).unwrap()
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&["--completions", shell]);
+        for option in &options {
+            assert!(script.contains(option), "{shell}: {option}");
+        }
+    }
+    let page = printed(&["--man"]);
+    for option in &options {
+        let escaped = option.replace('-', "\\-");
+        assert!(page.contains(&format!("\\-\\-{escaped}")), "{option}");
+    }
+    Command::cargo_bin("play")
+        .unwrap()
+        .args(["--completions", "cmd"])
+        .assert()
+        .code(2)
+        .stderr(contains("cmd").and(contains("bash")));
+}
+
+#[test]
+fn the_full_screen_needs_a_terminal_and_unicode() {
+    let usual = Options::parse_from(["play"]);
+    assert!(!usual.is_plain(true, true));
+    assert!(usual.is_plain(true, false) && usual.is_plain(false, true));
+    assert!(Options::parse_from(["play", "--plain"]).is_plain(true, true));
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
+use jarmo::catalog::GAMES;
 use jarmo::games::{Guard, Jarmo};
 use jarmo::record::GameRecord;
 use play::agents::Level;
@@ -40,7 +41,13 @@ fn play() -> Command {
 #[test]
 fn a_trained_agent_in_checkpoints_becomes_the_default_opponent() {
     let folder = tempfile::tempdir().unwrap();
+    // Without a folder, the agent that is part of the program plays.
     let (said, who) = opponent(play(), folder.path());
+    assert!(!said.contains("trained agent"), "{said}");
+    assert!(who.starts_with("trained"), "{who}");
+    let mut without = play();
+    without.env("JARMO_CHECKPOINTS", "");
+    let (said, who) = opponent(without, folder.path());
     assert!(said.contains("No trained agent found"), "{said}");
     assert!(who.starts_with("alphabeta"), "{who}");
     fs::create_dir(folder.path().join("checkpoints")).unwrap();
@@ -141,4 +148,20 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     let other = session.beside("tammi", seats, 0).unwrap();
     assert!(!other.table().crew().is_trained());
     assert_eq!(other.table().crew().refused(), None);
+}
+
+#[test]
+fn the_program_has_a_trained_agent_for_every_game() {
+    for game in GAMES {
+        let store = Store {
+            built_in: true,
+            ..Store::default()
+        };
+        let seats = ["human", "trained:8"];
+        let session = Session::with_store(store, game, Default::default(), None, seats, 0).unwrap();
+        let crew = session.table().crew();
+        assert_eq!(crew.refused(), None, "{game}");
+        let spec = crew.of_level(Level::Medium).spec.to_string();
+        assert!(spec.starts_with("trained"), "{game}: {spec}");
+    }
 }

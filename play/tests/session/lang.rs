@@ -58,6 +58,37 @@ fn the_keys_fit_a_terminal_of_80_columns() {
     }
 }
 
+#[test]
+fn the_rules_say_which_mark_is_lost_and_when_a_long_game_is_drawn() {
+    // The board may be turned, so no side of it is left.
+    let left = [
+        "left-",
+        "leftmost",
+        "links",
+        "sinistra",
+        "vasem",
+        "maldekstr",
+    ];
+    for language in Language::ALL {
+        let rules = language.texts().rules("jarmo");
+        assert!(left.iter().all(|word| !rules.contains(word)), "{rules}");
+        let last = |game| language.texts().rules(game).trim().lines().last().unwrap();
+        for game in ["jarmo", "guard", "tammi"] {
+            assert!(last(game).contains("200"), "{language:?} {game}");
+        }
+    }
+}
+
+#[test]
+fn the_question_before_leaving_names_the_key_that_answers_yes() {
+    for language in Language::ALL {
+        let (question, key) = ("confirm_quit", "yes_key");
+        let [question, key] = [question, key].map(|name| language.texts().get(name));
+        let (_, answers) = question.split_once("? ").unwrap();
+        assert_eq!(answers.split_once(" / ").unwrap().0, key, "{language:?}");
+    }
+}
+
 /// The keys that follow a marker in a source file.
 fn named(text: &str, marker: &str) -> Vec<String> {
     let ends = text.split(marker).skip(1);

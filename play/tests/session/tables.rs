@@ -157,22 +157,22 @@ fn plain_play_shows_table_results_in_every_language() {
         (
             "de",
             "Exakte Tabellen: Weiß gewinnt in 23 Halbzügen.",
-            "sicheres Unentschieden",
+            "Unentschieden bei bestem Spiel",
         ),
         (
             "it",
             "Tabelle esatte: Il Bianco vince in 23 semimosse.",
-            "patta sicura",
+            "patta con il gioco migliore",
         ),
         (
             "fi",
-            "Tarkat taulukot: Valkoinen voittaa 23 siirrossa.",
-            "varma tasapeli",
+            "Tarkat taulukot: Valkoinen voittaa 23 puolisiirrossa.",
+            "tasapeli parhaalla pelillä",
         ),
         (
             "eo",
-            "Ekzaktaj tabeloj: Blanko venkas post 23 movoj.",
-            "certa egalludo",
+            "Ekzaktaj tabeloj: Blanko venkas post 23 duonmovoj.",
+            "remiso ĉe plej bona ludo",
         ),
     ];
     let drawn = drawn();

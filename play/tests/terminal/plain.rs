@@ -146,6 +146,34 @@ fn a_locale_without_unicode_gets_ascii_output() {
 }
 
 #[test]
+fn a_cell_tells_what_stands_there_and_where_it_leads() {
+    let input = "A1-C2\nb5\nC2\nC3\nE5-D3\nC2\n";
+    let text = "\nC2, White, archer\nLines to: A1, empty; E1, White, archer; B2, empty; D2, empty; E3, empty\nMoves: ";
+    play(&["--plain", "--black", "human"], input)
+        .success()
+        .stdout(
+            contains("\nB5, Black, archer\nLines to: A3, empty; D4, empty\nMoves: B5-A3 B5-D4\n")
+                .and(contains(text))
+                .and(contains("\nC3, empty\nLines to: ")),
+        );
+    // Tammi has no lines, and a column of connect four is a move.
+    play(
+        &["--plain", "--game", "tammi", "--black", "human"],
+        "c3\nc1\n",
+    )
+    .success()
+    .stdout(contains(
+        "\nc3, White, man\nMoves: c3-d4 c3-b4\nc1, White, man\n",
+    ));
+    play(
+        &["--plain", "--game", "connect_four", "--black", "human"],
+        "d\nlist\n",
+    )
+    .success()
+    .stdout(contains("\nD\n"));
+}
+
+#[test]
 fn invalid_options_are_named_with_the_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let bad = folder.path().join("bad.jsonl");

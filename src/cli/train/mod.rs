@@ -32,7 +32,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "resume")]
     run: Option<PathBuf>,
     /// Continue the run in this folder, with its own settings
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["config", "set"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["game", "config", "set"])]
     resume: Option<PathBuf>,
     /// Start from the weights of this agent instead of random ones. The network has the agent's size, or
     /// grows to a larger one (--set net.width=384) with the same outputs at first
@@ -122,13 +122,13 @@ pub(super) fn run(args: Args) -> CommandResult {
         None => {
             let first = args.from.as_deref().map(AgentFile::load).transpose();
             let first = first.map_err(Failure::new)?;
-            let config = match &first {
-                Some(agent) => args.config.resolve_from(agent.header().net)?,
-                None => args.config.resolve()?,
-            };
+            let net = first.as_ref().map(|agent| agent.header().net);
+            let config = args.config.resolve(net)?;
             let limited = args.limited(config.clone())?;
             let check = CheckGame(&config, first.as_ref());
-            with_game(&config.game.name, &config.game.settings(), check)??;
+            let checked = with_game(&config.game.name, &config.game.settings(), check);
+            // The name was checked with the settings, so the board is wrong.
+            checked.map_err(|error| Failure::usage(format!("game.board: {error}")))??;
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
             let folder = RunFolder::create(&path, &config, first.as_ref());
             (folder.map_err(Failure::new)?, limited)

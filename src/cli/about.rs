@@ -1,0 +1,68 @@
+//! `jarmo completions` and `jarmo man`: what a shell and the manual need to know about the program.
+
+use std::io::{self, Write, stdout};
+use std::process::ExitCode;
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::{Cli, CommandResult, Failure};
+use jarmo::game::shorten;
+use jarmo::program::this_program;
+
+/// Print a script that completes commands and options in a shell
+#[derive(clap::Args)]
+pub(super) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    shell: Shell,
+}
+
+/// Print the manual page of the program or of a command
+#[derive(clap::Args)]
+pub(super) struct ManArgs {
+    /// The command, such as `train` or `bench env`
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(super) fn completions(args: CompletionsArgs) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "jarmo", &mut script);
+    stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn man(args: ManArgs) -> CommandResult {
+    let mut command = Cli::command();
+    command.build();
+    let page = args.command.iter().try_fold(&command, |command, name| {
+        let found = command.find_subcommand(name);
+        found.ok_or_else(|| unknown(command, name))
+    })?;
+    stdout().write_all(&render(page)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unknown(command: &Command, name: &str) -> Failure {
+    let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    let known = match known.len() {
+        0 => "it has none".to_owned(),
+        _ => format!("choose one of {}", known.join(", ")),
+    };
+    let whole = command.get_bin_name().unwrap_or("jarmo");
+    Failure::usage(format!(
+        "{whole} has no command `{}`; {known}",
+        shorten(name)
+    ))
+}
+
+/// The page, written in memory, because a closed pipe is no error.
+fn render(command: &Command) -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    // The version of the command line has several lines; the foot of a page has room for one.
+    let man = Man::new(command.clone()).source(this_program());
+    man.render(&mut page)?;
+    Ok(page)
+}

@@ -1,0 +1,131 @@
+//! Positions of games as SVG files, by a list: the diagrams of the rules.
+//!
+//! A list is a TOML file. Each picture sets up a position, plays moves, and shows actions as arrows. What is shown as
+//! legal or illegal is checked by the rules, so no picture can show a move wrongly.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::catalog::{CatalogGame, GameError, GameSettings, GameTask, with_game};
+use crate::files::{SETTINGS_BYTES, read_text};
+use crate::view::{Arrow, Layout, svg};
+
+/// A list of pictures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Album {
+    /// The pictures.
+    pub picture: Vec<Picture>,
+}
+
+/// A position and what is shown in it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// The name of the SVG file.
+    pub file: String,
+    /// The game.
+    pub game: String,
+    /// What the picture shows, for people who cannot see it.
+    pub title: String,
+    /// The position; the start of the game if unset.
+    pub position: Option<String>,
+    /// Actions that are played first.
+    #[serde(default)]
+    pub moves: Vec<String>,
+    /// Legal actions to show as arrows.
+    #[serde(default)]
+    pub legal: Vec<String>,
+    /// Moves to show as illegal.
+    #[serde(default)]
+    pub illegal: Vec<String>,
+}
+
+/// A list or a picture that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct PictureError(String);
+
+impl From<GameError> for PictureError {
+    fn from(error: GameError) -> PictureError {
+        PictureError(error.to_string())
+    }
+}
+
+impl Album {
+    /// Reads a list.
+    pub fn load(path: &Path) -> Result<Album, PictureError> {
+        let wrong =
+            |error: &dyn std::fmt::Display| PictureError(format!("{}: {error}", path.display()));
+        let text = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
+        toml::from_str(&text).map_err(|error| wrong(&error))
+    }
+}
+
+impl Picture {
+    /// The content of the SVG file.
+    pub fn draw(&self) -> Result<String, PictureError> {
+        let drawn = with_game(&self.game, &GameSettings::default(), Draw(self));
+        let drawn = drawn.map_err(PictureError::from).flatten();
+        drawn.map_err(|PictureError(problem)| PictureError(format!("{}: {problem}", self.file)))
+    }
+}
+
+struct Draw<'a>(&'a Picture);
+
+impl GameTask for Draw<'_> {
+    type Output = Result<String, PictureError>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Self::Output {
+        let picture = self.0;
+        let mut position = match &picture.position {
+            None => game.start(),
+            Some(text) => game
+                .parse_position(text)
+                .map_err(|error| PictureError(error.to_string()))?,
+        };
+        for text in &picture.moves {
+            game.play_text(&mut position, text)
+                .map_err(|error| PictureError(error.to_string()))?;
+        }
+        let mut arrows = Vec::new();
+        for text in &picture.legal {
+            let mut after = position;
+            let action = game
+                .play_text(&mut after, text)
+                .map_err(|error| PictureError(error.to_string()))?;
+            let gesture = game.gesture(&position, action);
+            let to = gesture.to.ok_or_else(|| no_arrow(text))?;
+            arrows.push(Arrow {
+                from: gesture.from,
+                to,
+                legal: true,
+            });
+        }
+        let layout = game.layout();
+        for text in &picture.illegal {
+            let mut after = position;
+            if game.play_text(&mut after, text).is_ok() {
+                return Err(PictureError(format!("{text} is legal")));
+            }
+            arrows.push(by_names(&layout, text).ok_or_else(|| no_arrow(text))?);
+        }
+        Ok(svg::draw(&game, &position, &arrows, &picture.title))
+    }
+}
+
+/// The arrow of a move that the rules refuse, by the names of its cells.
+fn by_names(layout: &Layout, text: &str) -> Option<Arrow> {
+    let cell = |name: &str| layout.cells.iter().position(|cell| cell.name == name);
+    let (from, to) = text.split_once(['-', 'x'])?;
+    Some(Arrow {
+        from: Some(cell(from)?),
+        to: cell(to)?,
+        legal: false,
+    })
+}
+
+fn no_arrow(text: &str) -> PictureError {
+    PictureError(format!("{text} cannot be shown as an arrow"))
+}
