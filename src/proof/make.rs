@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use super::check::{Flaw, check};
 use super::file::MOST_SEARCH;
 use super::strategy::{Claim, Moves, Numbers, Proof};
 use super::{Reply, after, replies, undoes, without_history};
@@ -21,9 +22,12 @@ pub enum MakeError {
     /// Nobody wins the position.
     #[error("{0} is drawn")]
     Drawn(String),
+    /// The quickest win does not hold under the shuttle rule.
+    #[error("the tables' win is none under the shuttle rule: {0}")]
+    Flaw(#[from] Flaw),
 }
 
-/// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
+/// Proves who wins after each opening, which must be decided, and checks the proof. Wins of at most `search` plies are left to search.
 ///
 /// # Panics
 /// Panics if `search` is more than 7.
@@ -57,25 +61,31 @@ pub fn make(
             None => return Err(MakeError::NoDistance(game.position_text(position))),
         };
         let walk = &mut walks[winner.index()];
-        let plies = walk.distance(position)?;
         walk.follow(&without_history(position), last(winner))?;
         claims.push(Claim {
             opening: opening.clone(),
             winner,
-            plies,
+            plies: u32::MAX,
         });
     }
     let [white, black] = walks.map(|walk| walk.moves);
     let mut all: Vec<(u64, u8)> = white.into_iter().chain(black).collect();
     all.sort_unstable();
     let (keys, actions) = all.into_iter().unzip();
-    Ok(Proof {
+    let mut proof = Proof {
         game: game.clone(),
         made,
         claims,
         search,
         moves: Moves::new(keys, actions),
-    })
+    };
+    // The shuttle rule can delay a win, so the plies are those of the check.
+    let mut plies = Vec::new();
+    check(&proof, |_, checked| plies.push(checked.plies))?;
+    for (claim, plies) in proof.claims.iter_mut().zip(plies) {
+        claim.plies = plies;
+    }
+    Ok(proof)
 }
 
 /// A player's last action in an opening.
