@@ -290,23 +290,32 @@ impl Work<'_> {
     }
 }
 
-/// The share of the work on a layer that is done.
+/// The share of the work on a layer that is done. The constants are from force 10, by processor time.
 fn share_done(progress: Progress) -> f64 {
-    const FILLING: f64 = 0.3;
-    const CLOSING: f64 = 0.02;
+    const FILLING: f64 = 0.2;
+    const CLOSING: f64 = 0.01;
     const STEPS: f64 = 1.0 - FILLING - CLOSING;
     match progress {
         Progress::Filled(share) => FILLING * share,
         Progress::Step(step, share) => {
-            let before = |step: u32| match step.checked_sub(1) {
-                Some(last) => DECIDED.get(last as usize).copied().unwrap_or(1.0),
-                None => 0.0,
-            };
-            let (from, to) = (before(step), before(step + 1));
+            let (from, to) = (steps_done(step), steps_done(step + 1));
             FILLING + STEPS * (from + (to - from) * share)
         }
         Progress::Closed(share) => 1.0 - CLOSING + CLOSING * share,
     }
+}
+
+/// The share of the work of all steps that this many steps are. Two thirds of it follow the positions that are
+/// decided; the rest is the same in every step.
+fn steps_done(steps: u32) -> f64 {
+    const BY_POSITIONS: f64 = 0.66;
+    const LAST_STEP: f64 = 90.0;
+    let decided = match steps.checked_sub(1) {
+        Some(last) => DECIDED.get(last as usize).copied().unwrap_or(1.0),
+        None => 0.0,
+    };
+    let passed = (f64::from(steps) / LAST_STEP).min(1.0);
+    BY_POSITIONS * decided + (1.0 - BY_POSITIONS) * passed
 }
 
 /// The share of force 9's decided positions that is decided within 0, 1, 2, … plies.
@@ -321,6 +330,8 @@ struct TimeLeft {
     began: Instant,
     all: f64,  // positions of all layers to build
     done: f64, // positions of the finished ones
+    /// Positions that were done before this run: unknown until its first report.
+    before: Option<f64>,
 }
 
 impl TimeLeft {
@@ -332,6 +343,7 @@ impl TimeLeft {
                 .map(|&force| Layer::new(force).size() as f64)
                 .sum(),
             done: 0.0,
+            before: None,
         }
     }
 
@@ -340,9 +352,11 @@ impl TimeLeft {
     }
 
     /// The remaining time when `positions` of the current layer are done.
-    fn left(&self, positions: f64) -> Duration {
-        let done = (self.done + positions).max(1.0);
-        let rest = (self.all - done).max(0.0);
+    fn left(&mut self, positions: f64) -> Duration {
+        let all_done = self.done + positions;
+        let before = *self.before.get_or_insert(all_done);
+        let done = (all_done - before).max(1.0);
+        let rest = (self.all - all_done).max(0.0);
         self.began.elapsed().mul_f64((rest / done).min(1e6))
     }
 }
