@@ -7,14 +7,15 @@ use crate::game::shorten;
 use crate::games::board::Board;
 use crate::games::tammi::MAX_QUIET_LIMIT;
 use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
+use crate::proof::HasProof;
 use crate::search::HasHeuristic;
 use crate::tables::HasEndgames;
 use crate::view::GameView;
 
 /// The traits that every game of the catalog implements.
-pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames {}
+pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames + HasProof {}
 
-impl<G: GameView + Encode + HasHeuristic + HasEndgames> CatalogGame for G {}
+impl<G: GameView + Encode + HasHeuristic + HasEndgames + HasProof> CatalogGame for G {}
 
 /// Settings of the rules. Not every game has all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::agents::Level;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-    Networks,
+    Networks, YesNo,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::tables::{EndgameError, Endgames};
@@ -139,6 +139,8 @@ pub struct Crew {
     trained: Option<AgentSource>,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
+    /// Whether the program has a proof of some wins.
+    proof: bool,
     networks: Networks,
 }
 
@@ -159,6 +161,7 @@ impl Crew {
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
+            proof: game.proof().is_some(),
             networks: store.networks.clone(),
         }
     }
@@ -215,7 +218,7 @@ impl Crew {
         }
     }
 
-    /// The strongest agent, with tables. The built-in one evaluates this many root moves exactly.
+    /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
     fn strongest(&self, lines: Option<u32>) -> Strength {
         match &self.trained {
             // The search looks up its leaves in the tables, too.
@@ -223,6 +226,7 @@ impl Crew {
                 source.clone(),
                 NetworkSpec {
                     tables: self.tables.clone(),
+                    proof: self.proof.then_some(YesNo::Yes),
                     ..trained_settings()
                 },
             )),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
     Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    NetworkSpec, Networks, PolicyAgent, RandomAgent, TreeAgent, TreeSettings,
+    NetworkSpec, Networks, PolicyAgent, ProvenAgent, RandomAgent, TreeAgent, TreeSettings, YesNo,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -56,20 +56,46 @@ pub fn build_sharing<G: CatalogGame>(
             let evaluator = network(&game, spec, source, given.kernel, networks)?;
             let name = spec.to_string();
             let agent = PolicyAgent::new(game.clone(), name.clone(), evaluator);
-            Ok(match &given.tables {
+            let agent: Box<dyn Agent<G>> = match &given.tables {
                 None => Box::new(agent),
                 Some(folder) => {
                     let tables = endgames(&game, spec, folder)?;
-                    Box::new(EndgameAgent::new(game, name, tables, Box::new(agent)))
+                    Box::new(EndgameAgent::new(
+                        game.clone(),
+                        name,
+                        tables,
+                        Box::new(agent),
+                    ))
                 }
-            })
+            };
+            with_proof(game, given, agent).map_err(wrong)
         }
         AgentSpec::Network(source, given) => {
             let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
             let evaluator = network(&game, spec, source, given.kernel, networks)?;
-            tree_agent(game, spec, evaluator, settings, given.tables.as_deref())
+            let tables = given.tables.as_deref();
+            let agent = tree_agent(game.clone(), spec, evaluator, settings, tables)?;
+            with_proof(game, given, agent).map_err(wrong)
         }
     }
+}
+
+/// The agent, or with `proof=yes` one that first asks the program's own proof.
+fn with_proof<G: CatalogGame>(
+    game: G,
+    given: &NetworkSpec,
+    agent: Box<dyn Agent<G>>,
+) -> Result<Box<dyn Agent<G>>, String> {
+    if given.proof != Some(YesNo::Yes) {
+        return Ok(agent);
+    }
+    let Some(proof) = game.proof() else {
+        let game = game.id();
+        return Err(format!(
+            "setting proof=yes: this program has no proof for this board of {game}"
+        ));
+    };
+    Ok(Box::new(ProvenAgent::new(game, proof, agent)))
 }
 
 /// Builds an agent from the network of an agent file alone, without the search and the tables of the
@@ -94,6 +120,7 @@ fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     let search = NetworkSpec {
         sims: None,
         tables: None,
+        proof: None,
         kernel: None,
         ..given.clone()
     };

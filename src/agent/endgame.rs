@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Agent, Candidate, Choice, Request};
+use super::{Agent, Candidate, Choice, Request, complete};
 use crate::eval::Value;
 use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
@@ -99,30 +99,10 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
     }
 
     fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
-        let mut choices: Vec<Option<Choice>> = requests
+        let choices = requests
             .iter_mut()
             .map(|request| self.choose_known(&request.position, request.stream))
             .collect();
-        let mut outside: Vec<Request<'_, G>> = requests
-            .iter_mut()
-            .zip(&choices)
-            .filter(|(_, choice)| choice.is_none())
-            .map(|(request, _)| Request {
-                position: request.position,
-                stream: request.stream,
-                limit: request.limit,
-                memory: request.memory.as_deref_mut(),
-            })
-            .collect();
-        if !outside.is_empty() {
-            let mut others = self.outside.choose(&mut outside).into_iter();
-            for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
-                *choice = others.next();
-            }
-        }
-        choices
-            .into_iter()
-            .map(|choice| choice.expect("the other agent answers every request"))
-            .collect()
+        complete(choices, requests, &mut *self.outside)
     }
 }

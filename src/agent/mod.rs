@@ -7,6 +7,7 @@ mod greedy;
 mod memory;
 mod networks;
 mod policy;
+mod proven;
 mod random;
 mod source;
 mod spec;
@@ -22,6 +23,7 @@ pub use greedy::GreedyAgent;
 pub use memory::Memory;
 pub use networks::Networks;
 pub use policy::PolicyAgent;
+pub use proven::ProvenAgent;
 pub use random::RandomAgent;
 pub use source::AgentSource;
 pub use spec::{
@@ -128,4 +130,33 @@ pub struct Candidate {
     pub proven: Option<Proven>,
     /// The expected play, this action first.
     pub line: Vec<Action>,
+}
+
+/// Completes the choices of an agent that answers some requests itself: `otherwise` answers the others.
+fn complete<G: Game>(
+    mut choices: Vec<Option<Choice>>,
+    requests: &mut [Request<'_, G>],
+    otherwise: &mut dyn Agent<G>,
+) -> Vec<Choice> {
+    let mut others: Vec<Request<'_, G>> = requests
+        .iter_mut()
+        .zip(&choices)
+        .filter(|(_, choice)| choice.is_none())
+        .map(|(request, _)| Request {
+            position: request.position,
+            stream: request.stream,
+            limit: request.limit,
+            memory: request.memory.as_deref_mut(),
+        })
+        .collect();
+    if !others.is_empty() {
+        let mut others = otherwise.choose(&mut others).into_iter();
+        for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
+            *choice = others.next();
+        }
+    }
+    choices
+        .into_iter()
+        .map(|choice| choice.expect("the other agent answers every request"))
+        .collect()
 }

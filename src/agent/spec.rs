@@ -115,6 +115,8 @@ pub struct NetworkSpec {
     /// A folder of exact tables.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
+    /// Whether the wins of the program's own proof are played without search.
+    pub proof: Option<YesNo>,
     /// The kernel; the fastest one of this processor if unset.
     pub kernel: Option<KernelKind>,
 }

@@ -32,16 +32,44 @@ pub struct Flaw {
 ///
 /// The shuttle rule counts: the winner's moves are legal with every history that the strategy leads to, and where the
 /// rule leaves the opponent no move, a pass is the reply.
-pub fn check(proof: &Proof, mut tell: impl FnMut(&Claim, Checked)) -> Result<(), Flaw> {
-    let mut replays = Player::BOTH.map(|winner| Replay {
-        proof,
-        game: &proof.game,
-        winner,
-        short: Short::new(&proof.game, winner, proof.search),
-        known: HashMap::default(),
-        depth: 0,
-    });
-    for claim in &proof.claims {
+pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), Flaw> {
+    let claims: Vec<&Claim> = proof.claims.iter().collect();
+    replay(&proof.game, &claims, proof.search, [proof, proof], tell)
+}
+
+/// A player's strategy.
+pub(super) trait Strategy {
+    /// The action in a position, if it is stored. The player's own `last` action is a hint for choosing one: the
+    /// answer is the same ever after.
+    fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action>;
+}
+
+impl Strategy for &Proof {
+    fn action(&mut self, position: &JarmoPosition, _last: Option<Action>) -> Option<Action> {
+        Proof::action(self, position)
+    }
+}
+
+/// Replays the strategies of White and Black against every reply.
+pub(super) fn replay<S: Strategy>(
+    game: &Jarmo,
+    claims: &[&Claim],
+    search: u32,
+    strategies: [S; 2],
+    mut tell: impl FnMut(&Claim, Checked),
+) -> Result<(), Flaw> {
+    let [white, black] = strategies;
+    let mut replays =
+        [(Player::White, white), (Player::Black, black)].map(|(winner, stored)| Replay {
+            stored,
+            search,
+            game,
+            winner,
+            short: Short::new(game, winner, search),
+            known: HashMap::default(),
+            depth: 0,
+        });
+    for &claim in claims {
         let replay = &mut replays[claim.winner.index()];
         let plies = replay.claim(claim)?;
         let positions = replay.known.len() as u64;
@@ -51,8 +79,9 @@ pub fn check(proof: &Proof, mut tell: impl FnMut(&Claim, Checked)) -> Result<(),
 }
 
 /// The replay of one player's strategy.
-struct Replay<'a> {
-    proof: &'a Proof,
+struct Replay<'a, S> {
+    stored: S,
+    search: u32,
     game: &'a Jarmo,
     winner: Player,
     short: Short<'a>,
@@ -76,7 +105,7 @@ struct Known {
     plies: u8,
 }
 
-impl Replay<'_> {
+impl<S: Strategy> Replay<'_, S> {
     fn flaw<T>(&self, problem: impl Into<String>, position: &JarmoPosition) -> Result<T, Flaw> {
         Err(Flaw {
             problem: problem.into(),
@@ -119,7 +148,7 @@ impl Replay<'_> {
         own: Option<Last>,
         other: Option<Last>,
     ) -> Result<u32, Flaw> {
-        let known = self.strategy(position)?;
+        let known = self.strategy(position, own.map(|own| own.action))?;
         let plies = u32::from(known.plies);
         let action = Action(known.action.into());
         let mine = Last::then(own, self.game, action);
@@ -179,7 +208,7 @@ impl Replay<'_> {
     }
 
     /// The strategy's action and what follows from it, checked once for every position.
-    fn strategy(&mut self, position: &JarmoPosition) -> Result<Known, Flaw> {
+    fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, Flaw> {
         let key = key(position);
         if let Some(&known) = self.known.get(&key) {
             return match known.plies {
@@ -187,9 +216,9 @@ impl Replay<'_> {
                 _ => Ok(known),
             };
         }
-        let Some(action) = self.proof.action(position) else {
+        let Some(action) = self.stored.action(position, last) else {
             let Some((action, plies)) = self.short.win(position, None, None) else {
-                let most = self.proof.search;
+                let most = self.search;
                 return self.flaw(
                     format!("no move is stored, and no win of {most} plies"),
                     position,

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::check::{Flaw, check};
+use super::check::{Flaw, Strategy, replay};
 use super::file::MOST_SEARCH;
 use super::strategy::{Claim, Moves, Numbers, Proof};
-use super::{Reply, after, replies, undoes, without_history};
-use crate::env::{Opening, positions};
-use crate::game::{Action, Game, Player, Proven, Verdict};
+use super::{Reply, after, replies, undoes};
+use crate::env::Opening;
+use crate::game::{Action, Game, Proven, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
 use crate::tables::{ActionValue, Tables};
 
@@ -27,7 +27,7 @@ pub enum MakeError {
     Flaw(#[from] Flaw),
 }
 
-/// Proves who wins after each opening, which must be decided, and checks the proof. Wins of at most `search` plies are left to search.
+/// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
 ///
 /// # Panics
 /// Panics if `search` is more than 7.
@@ -40,18 +40,7 @@ pub fn make(
 ) -> Result<Proof, MakeError> {
     assert!(search <= MOST_SEARCH, "longer searches may shuttle");
     let game = &game.clone().with_max_plies(0);
-    let mut walks = Player::BOTH.map(|winner| Walk {
-        game,
-        tables,
-        winner,
-        search,
-        numbers: Numbers::new(),
-        moves: HashMap::default(),
-        left: Vec::new(),
-    });
-    let mut claims = Vec::new();
-    for opening in openings {
-        let last = |player| last_action(game, opening, player);
+    let claim = |opening: &Opening<JarmoPosition>| {
         let position = &opening.position;
         let value = tables.proven(position);
         let winner = match value.map(|value| value.verdict) {
@@ -60,53 +49,84 @@ pub fn make(
             Some(Verdict::Draw) => return Err(MakeError::Drawn(game.position_text(position))),
             None => return Err(MakeError::NoDistance(game.position_text(position))),
         };
-        let walk = &mut walks[winner.index()];
-        walk.follow(&without_history(position), last(winner))?;
-        claims.push(Claim {
+        Ok(Claim {
             opening: opening.clone(),
             winner,
             plies: u32::MAX,
-        });
+        })
+    };
+    let mut claims = openings
+        .iter()
+        .map(claim)
+        .collect::<Result<Vec<Claim>, MakeError>>()?;
+    let mut walks = [(); 2].map(|()| Walk {
+        game,
+        tables,
+        search,
+        numbers: Numbers::new(),
+        moves: HashMap::default(),
+        problem: None,
+    });
+    // The shuttle rule can delay a win, so the plies are not those of the tables.
+    let mut plies = Vec::new();
+    let [white, black] = &mut walks;
+    let all: Vec<&Claim> = claims.iter().collect();
+    let replayed = replay(game, &all, search, [white, black], |_, checked| {
+        plies.push(checked.plies);
+    });
+    if let Some(problem) = walks.iter_mut().find_map(|walk| walk.problem.take()) {
+        return Err(problem);
     }
-    let [white, black] = walks.map(|walk| walk.moves);
-    let mut all: Vec<(u64, u8)> = white.into_iter().chain(black).collect();
-    all.sort_unstable();
-    let (keys, actions) = all.into_iter().unzip();
-    let mut proof = Proof {
+    replayed?;
+    for (claim, plies) in claims.iter_mut().zip(plies) {
+        claim.plies = plies;
+    }
+    let mut moves: Vec<(u64, u8)> = walks.into_iter().flat_map(|walk| walk.moves).collect();
+    moves.sort_unstable();
+    let (keys, actions) = moves.into_iter().unzip();
+    Ok(Proof {
         game: game.clone(),
         made,
         claims,
         search,
         moves: Moves::new(keys, actions),
-    };
-    // The shuttle rule can delay a win, so the plies are those of the check.
-    let mut plies = Vec::new();
-    check(&proof, |_, checked| plies.push(checked.plies))?;
-    for (claim, plies) in proof.claims.iter_mut().zip(plies) {
-        claim.plies = plies;
-    }
-    Ok(proof)
+    })
 }
 
-/// A player's last action in an opening.
-fn last_action(game: &Jarmo, opening: &Opening<JarmoPosition>, player: Player) -> Option<Action> {
-    let before = positions(game, opening.start, &opening.actions);
-    let mut acted = before.iter().zip(&opening.actions).rev();
-    let last = acted.find(|(position, _)| position.to_move() == player);
-    last.map(|(_, &action)| action)
-}
-
-/// Collects the moves of one player's strategy.
+/// One player's strategy while it is made: the moves that the replay has asked for.
 struct Walk<'a> {
     game: &'a Jarmo,
     tables: &'a Tables,
-    winner: Player,
     search: u32,
     numbers: Numbers,
     /// By position: the action.
     moves: HashMap<u64, u8, RandomState>,
-    /// Positions with the winner to move that are not followed yet, and the winner's last action.
-    left: Vec<(JarmoPosition, Option<Action>)>,
+    /// Why a move could not be chosen.
+    problem: Option<MakeError>,
+}
+
+impl Strategy for &mut Walk<'_> {
+    fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action> {
+        let number = self.numbers.of(position);
+        if let Some(&action) = self.moves.get(&number) {
+            return Some(Action(action.into()));
+        }
+        let chosen = match self.distance(position) {
+            Ok(plies) if plies <= self.search => return None,
+            Ok(_) => self.choose(position, last),
+            Err(problem) => Err(problem),
+        };
+        match chosen {
+            Ok(action) => {
+                self.moves.insert(number, action.0 as u8);
+                Some(action)
+            }
+            Err(problem) => {
+                self.problem = Some(problem);
+                None
+            }
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -117,33 +137,6 @@ impl Walk<'_> {
     fn distance(&self, position: &JarmoPosition) -> Result<u32, MakeError> {
         let plies = self.tables.proven(position).and_then(|value| value.plies);
         plies.ok_or_else(|| self.no_distance(position))
-    }
-
-    /// Collects the moves that win from a position, after the winner's `last` action.
-    fn follow(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<(), MakeError> {
-        match position.to_move() == self.winner {
-            true => self.left.push((*position, last)),
-            false => self.expect_replies(position, last),
-        }
-        while let Some((position, last)) = self.left.pop() {
-            let number = self.numbers.of(&position);
-            if self.moves.contains_key(&number) || self.distance(&position)? <= self.search {
-                continue;
-            }
-            let action = self.choose(&position, last)?;
-            self.moves.insert(number, action.0 as u8);
-            let next = after(self.game, &position, action);
-            self.expect_replies(&next, Some(action));
-        }
-        Ok(())
-    }
-
-    fn expect_replies(&mut self, position: &JarmoPosition, last: Option<Action>) {
-        let going_on = replies(self.game, position, None)
-            .into_iter()
-            .filter(|next| self.game.outcome(&next.position).is_none())
-            .map(|next| (next.position, last));
-        self.left.extend(going_on);
     }
 
     /// The action of a quickest win that does not take the last one back, if there is one. Among them one whose

@@ -7,12 +7,14 @@
 
 mod check;
 mod file;
+mod guide;
 mod make;
 mod short;
 mod strategy;
 
 pub use check::{Checked, Flaw, check};
 pub use file::ProofError;
+pub use guide::{Guide, HasProof};
 pub use make::{MakeError, make};
 pub use strategy::{Claim, Next, Proof};
 
