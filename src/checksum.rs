@@ -39,7 +39,8 @@ fn digits_of(file: &[u8], place: usize) -> String {
     digits(&[&file[..place], BLANK.as_bytes(), rest])
 }
 
-fn digits(parts: &[&[u8]]) -> String {
+/// The digits of these bytes, in several parts.
+pub(crate) fn digits(parts: &[&[u8]]) -> String {
     let mut sum = Xxh3::new();
     for part in parts {
         sum.update(part);

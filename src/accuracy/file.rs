@@ -5,10 +5,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::exam::{Exam, Question};
 use super::tally::Phase;
+use crate::checksum::digits;
 use crate::files;
 use crate::game::{Game, Mask, Proven, Verdict, shorten};
 
@@ -150,21 +149,13 @@ impl<G: Game> Exam<G> {
             let _ = writeln!(rest, "{position}\t{phase}\t{results}");
         }
         let start = format!("{TITLE}\n{CHECKSUM}");
-        let digits = digits(start.as_bytes(), rest.as_bytes());
+        let digits = digits(&[start.as_bytes(), rest.as_bytes()]);
         format!("{start}{digits}{rest}")
     }
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ExamError> {
     files::read(path, MOST_BYTES).map_err(|error| ExamError(error.to_string()).in_file(path))
-}
-
-/// The checksum of what stands before and after it.
-fn digits(before: &[u8], after: &[u8]) -> String {
-    let mut sum = Xxh3::new();
-    sum.update(before);
-    sum.update(after);
-    format!("{:016x}", sum.digest())
 }
 
 /// The header and the lines of the questions of an undamaged file.
@@ -189,7 +180,7 @@ fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
         return Err(problem("it is cut off in the header"));
     }
     let damaged = || problem("it is damaged: its checksum does not fit its bytes");
-    let sum = digits(&bytes[..before], &bytes[after..]);
+    let sum = digits(&[&bytes[..before], &bytes[after..]]);
     let is_sound =
         bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
     let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);

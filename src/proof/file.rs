@@ -3,10 +3,9 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use xxhash_rust::xxh3::Xxh3;
-
 use super::strategy::{Claim, Moves, Numbers, Proof};
 use super::without_history;
+use crate::checksum::digits;
 use crate::env::Opening;
 use crate::files;
 use crate::game::{Game, Player, shorten};
@@ -75,7 +74,7 @@ impl Proof {
         let Some((found, rest)) = digits_and_rest.split_at_checked(DIGITS) else {
             return problem("it is cut off");
         };
-        if found != digits(start, rest).as_bytes() {
+        if found != digits(&[start, rest]).as_bytes() {
             return problem("it is damaged or cut off: its checksum does not fit its bytes");
         }
         let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") else {
@@ -114,7 +113,7 @@ impl Proof {
             last = key;
         }
         let start = format!("{TITLE}\n{CHECKSUM}");
-        let digits = digits(start.as_bytes(), &rest);
+        let digits = digits(&[start.as_bytes(), &rest]);
         [start.as_bytes(), digits.as_bytes(), &rest].concat()
     }
 }
@@ -285,12 +284,4 @@ fn read_number(first: u8, rest: &mut impl Iterator<Item = u8>) -> Option<u64> {
         }
     }
     Some(number)
-}
-
-/// The checksum of what stands before and after it.
-fn digits(before: &[u8], after: &[u8]) -> String {
-    let mut sum = Xxh3::new();
-    sum.update(before);
-    sum.update(after);
-    format!("{:016x}", sum.digest())
 }
