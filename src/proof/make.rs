@@ -19,6 +19,9 @@ pub enum MakeError {
     /// The position is outside the tables, or they have no distances there.
     #[error("the tables have no distance for {0}; exact tables up to its force are needed")]
     NoDistance(String),
+    /// There is nothing to prove.
+    #[error("the game is over in {0}")]
+    Over(String),
     /// Nobody wins the position.
     #[error("{0} is drawn")]
     Drawn(String),
@@ -30,7 +33,7 @@ pub enum MakeError {
 /// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
 ///
 /// # Panics
-/// Panics if `search` is more than 7.
+/// Panics if `search` is more than [`MOST_SEARCH`].
 pub fn make(
     game: &Jarmo,
     tables: &Tables,
@@ -38,10 +41,13 @@ pub fn make(
     search: u32,
     made: String,
 ) -> Result<Proof, MakeError> {
-    assert!(search <= MOST_SEARCH, "longer searches may shuttle");
+    assert!(search <= MOST_SEARCH, "at most {MOST_SEARCH} plies");
     let game = &game.clone().with_max_plies(0);
     let claim = |opening: &Opening<JarmoPosition>| {
         let position = &opening.position;
+        if game.outcome(position).is_some() {
+            return Err(MakeError::Over(game.position_text(position)));
+        }
         let value = tables.proven(position);
         let winner = match value.map(|value| value.verdict) {
             Some(Verdict::Win) => position.to_move(),
@@ -107,7 +113,7 @@ struct Walk<'a> {
 
 impl Strategy for &mut Walk<'_> {
     fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action> {
-        let number = self.numbers.of(position);
+        let number = self.number(position);
         if let Some(&action) = self.moves.get(&number) {
             return Some(Action(action.into()));
         }
@@ -130,6 +136,12 @@ impl Strategy for &mut Walk<'_> {
 }
 
 impl Walk<'_> {
+    /// The number of a position that is not over.
+    fn number(&self, position: &JarmoPosition) -> u64 {
+        let number = self.numbers.of(position);
+        number.expect("both players have archers until the game is over")
+    }
+
     fn no_distance(&self, position: &JarmoPosition) -> MakeError {
         MakeError::NoDistance(self.game.position_text(position))
     }
@@ -151,7 +163,7 @@ impl Walk<'_> {
             let next = after(self.game, position, value.action);
             let new = |next: &&Reply| {
                 self.game.outcome(&next.position).is_none()
-                    && !self.moves.contains_key(&self.numbers.of(&next.position))
+                    && !self.moves.contains_key(&self.number(&next.position))
             };
             (
                 undoes,

@@ -121,7 +121,8 @@ impl Moves {
     }
 
     fn get(&self, position: &JarmoPosition) -> Option<Action> {
-        let found = self.keys.binary_search(&self.numbers.of(position)).ok()?;
+        let number = self.numbers.of(position)?;
+        let found = self.keys.binary_search(&number).ok()?;
         Some(Action(self.actions[found].into()))
     }
 }
@@ -152,11 +153,11 @@ impl Numbers {
         self.count
     }
 
-    /// The number of a position's placement.
-    pub fn of(&self, position: &JarmoPosition) -> u64 {
-        let placement = Placement::of(position);
-        let (first, layer) = &self.layers[(position.force() - LEAST_FORCE) as usize];
-        let index = layer.index(&placement);
-        first + index.expect("both players have archers") as u64
+    /// The number of a position's placement; `None` if a player has no archer.
+    pub fn of(&self, position: &JarmoPosition) -> Option<u64> {
+        let above_least = position.force().checked_sub(LEAST_FORCE)?;
+        let (first, layer) = self.layers.get(above_least as usize)?;
+        let index = layer.index(&Placement::of(position))?;
+        Some(first + index as u64)
     }
 }

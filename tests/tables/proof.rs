@@ -168,6 +168,10 @@ fn a_proof_is_read_as_it_was_written_and_damage_is_named() {
     let read = Proof::load(&game, &path).unwrap();
     assert_eq!(read.to_bytes(), made.to_bytes());
     assert_eq!(read.claims(), made.claims());
+    for over in ["w4/5/2b2/5/5 b - - 0", "5/5/5/5/w4 w - - 0"] {
+        let position = game.parse_position(over).unwrap();
+        assert_eq!(read.action(&position), None, "the game is over");
+    }
 
     let bytes = fs::read(&path).unwrap();
     for place in 0..bytes.len() {
@@ -202,6 +206,7 @@ fn only_decided_positions_inside_exact_tables_can_be_proven() {
     assert!(try_it("1w3/1b3/5/b4/w4 w - - 0").contains("is drawn"));
     let start = game.position_text(&game.start());
     assert!(try_it(&start).contains("have no distance"));
+    assert!(try_it("w4/5/2b2/5/5 b - - 0").contains("the game is over"));
 }
 
 /// The agents of the shipped proof.
