@@ -12,7 +12,7 @@ use jarmo::env::Opening;
 use jarmo::game::{Action, Game, Mask, Verdict};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::numbers::NumberRange;
-use jarmo::proof::{Proof, check, make};
+use jarmo::proof::{MOST_SEARCH, Proof, check, make};
 use jarmo::tables::Tables;
 use jarmo::tables::index::Placement;
 
@@ -21,8 +21,8 @@ use jarmo::tables::index::Placement;
 pub(super) enum Command {
     /// Replay the strategies of a proof against every reply
     #[command(after_help = "\
-It needs no tables. The opponent may make every move of the rules and some that the shuttle rule forbids, and
-may pass wherever that rule could leave no move. So what is proven holds under the rules of jarmo as they are.")]
+It needs no tables and takes about three minutes. Both players keep to the rules of jarmo as they are: the
+shuttle rule is followed on every path, and a player whom it leaves no move passes.")]
     Verify(FileArgs),
     /// Print the claims of a proof, or its move in a position
     Show(ShowArgs),
@@ -66,7 +66,7 @@ pub(super) struct MakeArgs {
 }
 
 const PLIES: NumberRange<u64> = NumberRange::new(1, 4);
-const SEARCH: NumberRange<u64> = NumberRange::new(1, 7);
+const SEARCH: NumberRange<u64> = NumberRange::new(1, MOST_SEARCH as u64);
 
 pub(super) fn run(command: Command) -> CommandResult {
     match command {

@@ -23,9 +23,8 @@ const DIGITS: usize = 16;
 /// The most bytes of a file.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// The most plies that a checker is asked to search. With more, the winner's moves in a search could reach the
-/// limit of the shuttle rule.
-pub(super) const MOST_SEARCH: u32 = 7;
+/// The most plies that a checker is asked to search: every two more take many times as long.
+pub const MOST_SEARCH: u32 = 7;
 
 /// A proof that cannot be read or written, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -13,7 +13,7 @@ mod short;
 mod strategy;
 
 pub use check::{Checked, Flaw, check};
-pub use file::ProofError;
+pub use file::{MOST_SEARCH, ProofError};
 pub use guide::{Guide, HasProof};
 pub use make::{MakeError, make};
 pub use strategy::{Claim, Next, Proof};
