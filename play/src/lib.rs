@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod analysis;
 pub(crate) mod files;
+pub(crate) mod job;
 pub mod lang;
 pub mod matches;
 pub mod options;
@@ -12,5 +13,6 @@ pub mod session;
 pub mod specs;
 pub mod table;
 pub(crate) mod thought;
+pub(crate) mod trial;
 pub mod tui;
 pub(crate) mod words;
