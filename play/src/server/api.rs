@@ -20,7 +20,7 @@ use crate::session::{LeftGame, Session};
 use crate::specs::{self, Refused};
 use crate::thought::by_winner;
 use crate::words;
-use jarmo::catalog::GAMES;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Player, shorten, shorten_quotes};
 use jarmo::record::GameRecord;
 
@@ -165,9 +165,40 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         "languages": languages,
         "games": GAMES,
         "levels": Level::ALL,
+        "plies": games(|usual| json!(usual.plies)),
+        "starts": games(|usual| json!(usual.start)),
         "texts": language.texts(),
     });
     Ok(json_answer(StatusCode::OK, &texts))
+}
+
+/// What a game begins with by its usual rules.
+struct Usual {
+    plies: u32,
+    start: String,
+}
+
+struct AskUsual;
+
+impl GameTask for AskUsual {
+    type Output = Usual;
+
+    fn run<G: CatalogGame>(self, game: G) -> Usual {
+        Usual {
+            plies: game.max_plies(),
+            start: game.position_text(&game.start()),
+        }
+    }
+}
+
+/// Something about every game, by its name.
+fn games(what: impl Fn(Usual) -> Value) -> Value {
+    let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
+    let all = GAMES.map(|game| {
+        let usual = usual(game).expect("the usual rules need no settings");
+        (game.to_owned(), what(usual))
+    });
+    Value::Object(all.into_iter().collect())
 }
 
 /// Shows a session, once it is newer than what the page has.

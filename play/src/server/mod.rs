@@ -129,7 +129,7 @@ impl Service<Request<Incoming>> for Desk {
 
 /// The files of the page: path, type and text. They are asked for again each time, since they change with the
 /// program.
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 13] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -144,6 +144,31 @@ const FILES: [(&str, &str, &str); 8] = [
         "/board.js",
         "text/javascript; charset=utf-8",
         include_str!("page/board.js"),
+    ),
+    (
+        "/address.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/address.js"),
+    ),
+    (
+        "/editor.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/editor.js"),
+    ),
+    (
+        "/friend.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/friend.js"),
+    ),
+    (
+        "/share.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/share.js"),
+    ),
+    (
+        "/study.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/study.js"),
     ),
     (
         "/play.js",
