@@ -9,4 +9,5 @@ mod agents;
 mod ends;
 mod lang;
 mod session;
+mod setup;
 mod tables;

@@ -98,9 +98,11 @@ export class Editor {
       const input = element("input", { type: "radio", name: group, value: index, checked });
       return element("label", {}, input, ...picture, label);
     };
-    const chosen = Math.max(0, Number(document.querySelector("input[name=editor-tool]:checked")?.value ?? 0));
+    const before = document.querySelector("input[name=editor-tool]:checked");
+    const chosen = this.formOf === this.game ? Number(before.value) : 0;
+    this.formOf = this.game;
     $("editor-tools").replaceChildren(element("legend", { textContent: text("editor_tool") }), ...this.tools.map((tool, index) => {
-      const checked = index === Math.min(chosen, this.tools.length - 1);
+      const checked = index === chosen;
       if (!tool) return radio("editor-tool", index, checked, text("editor_remove"), []);
       const picture = make("svg", { viewBox: MIDDLE, "aria-hidden": "true" }, pieceShape(this.game, tool));
       const name = text(`${tool.strong ? "strong" : "piece"}_${this.game}`);

@@ -235,7 +235,7 @@ function redraw() {
   strips(seen, board.flipped);
   seatsForm(view, send);
   graph(study.retry ? seen : view, send);
-  moveList(study.shown && (study.retry || view.duel) ? seen : view, send);
+  moveList(study.listed(view), send);
   ideaTable(view, study.retry ? null : shownThought(), study);
   friend.show(view);
   buttons();

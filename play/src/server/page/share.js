@@ -38,7 +38,7 @@ export class Share {
   }
 
   async open() {
-    const { view, seen } = { view: this.page.view(), seen: this.page.seen() };
+    const [view, seen] = [this.page.view(), this.page.seen()];
     const record = JSON.parse(view.record);
     const position = { game: record.game, position: seen.position, max_plies: record.max_plies, moves: [] };
     $("link-game-text").value = linkTo(record, view.cursor, words.plies);

@@ -24,7 +24,8 @@ export class Study {
   // Shows the position after the first `at` moves of a line that begins at a place.
   async look(place, moves, at) {
     const asked = ++this.asked;
-    const { key, cursor } = { key: gameKey(this.page.view()), cursor: this.page.view().cursor };
+    const { cursor } = this.page.view();
+    const key = gameKey(this.page.view());
     try {
       const { scene, position } = await this.page.ask(this.query("/api/scene", place, moves.slice(0, at)));
       if (asked !== this.asked) return; // another position was asked for meanwhile
@@ -85,6 +86,12 @@ export class Study {
     return { ...view, ...beside, ...hidden };
   }
 
+  // The view for the list of moves, which has no marks while a better move is looked for.
+  listed(view) {
+    if (this.retry) return { ...view, cursor: this.retry.place, assessments: null };
+    return this.shown && view.duel ? { ...view, cursor: this.shown.place } : view;
+  }
+
   // A move on the board beside the game.
   play(move) {
     if (this.retry) this.page.send({ do: "try", place: this.retry.place, text: move }).then(() => this.showTried());
@@ -107,8 +114,10 @@ export class Study {
     const view = this.page.view();
     const mistake = view.assessments?.[view.cursor - 1];
     if (!mistake) return;
-    this.retry = { place: mistake.place, player: mistake.player, played: mistake.text, best: mistake.best };
-    this.look(mistake.place, [], 0);
+    this.look(mistake.place, [], 0).then(() => {
+      this.retry = { place: mistake.place, player: mistake.player, played: mistake.text, best: mistake.best };
+      this.page.redraw();
+    });
   }
 
   showTried() {
@@ -136,8 +145,8 @@ export class Study {
     $("line-play").hidden = !line || Boolean(view.duel);
     $("line-leave").hidden = !line;
     $("retry").hidden = !["?", "??"].includes(mistake?.mark);
-    for (const id of ["retry-again", "retry-show", "retry-leave"]) $(id).hidden = !this.retry;
-    $("retry-again").disabled = this.shown?.at === 0;
+    for (const id of ["retry-show", "retry-leave"]) $(id).hidden = !this.retry;
+    $("retry-again").hidden = !this.retry || this.shown.at === 0;
     if (!this.shown) return;
     for (const id of ["resume", "next", "rematch", "return"]) $(id).hidden = true;
     $("back").disabled = $("first").disabled = Boolean(this.retry);
