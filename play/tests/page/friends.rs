@@ -196,6 +196,10 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
     let link = inviter.value("duel-link");
     guest.open_link(&link);
     inviter.wait_for_text("duel", "Your friend is here");
+    // A reload leads to the own seat, even if another tab has opened another game.
+    inviter.run("localStorage.removeItem('session')");
+    inviter.reload();
+    inviter.wait_for_text("duel", "You play White");
     third.open_link(&link);
     third.wait_for_text("duel", "You are watching");
     guest.wait_for_text("duel", "You play Black");

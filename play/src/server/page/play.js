@@ -1,6 +1,6 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
-import { invitation, readLink } from "./address.js";
+import { invitation, invitationTo, readLink } from "./address.js";
 import { Board } from "./board.js";
 import { Editor } from "./editor.js";
 import { Friend, keepSeat, ownSeat } from "./friend.js";
@@ -90,9 +90,11 @@ async function arrive() {
   return nameAddress(hash);
 }
 
-// Notes in the history what is shown at the address.
+// Notes in the history what is shown at the address. A game of two always has the address of its invitation.
 function note() {
-  history.replaceState({ session, key: gameKey(view) }, "");
+  const address = view.duel ? invitationTo(session) : location.href;
+  history.replaceState({ session, key: gameKey(view) }, "", address);
+  if (view.duel) arrived = gameKey(view);
 }
 
 function nameAddress(hash) {
