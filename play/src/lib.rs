@@ -4,6 +4,7 @@ pub mod agents;
 pub mod analysis;
 pub(crate) mod files;
 pub mod lang;
+pub mod levels;
 pub mod matches;
 pub mod options;
 pub(crate) mod plain;
