@@ -5,6 +5,7 @@ pub mod analysis;
 pub(crate) mod files;
 pub(crate) mod job;
 pub mod lang;
+pub mod levels;
 pub mod matches;
 pub mod options;
 pub(crate) mod plain;

@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::agents::{Level, MOVE_TIME, Seat};
+use crate::agents::{MOVE_TIME, Seat};
 use crate::analysis::{self, Assessment};
 use crate::job::{Care, Purpose};
 pub use crate::job::{Job, Share};
+use crate::levels::Level;
 use crate::matches::Match;
 use crate::specs::{Store, Strength};
 use crate::table::{self, RecordProblem, Table};

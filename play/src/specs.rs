@@ -6,10 +6,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::agents::Level;
+use crate::levels::Level;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-    Networks, YesNo,
+    Networks, TreeSpec, YesNo,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::tables::{EndgameError, Endgames};
@@ -102,6 +102,12 @@ impl Store {
         let built_in = AgentSource::built_in(game).filter(|_| self.built_in);
         file.or(built_in)
     }
+
+    /// Whether the trained agent of a game is the one that is part of the program.
+    pub(crate) fn is_usual(&self, game: &str) -> bool {
+        self.trained(game)
+            .is_some_and(|source| source.is_built_in(game))
+    }
 }
 
 /// A trained agent that cannot be loaded.
@@ -136,7 +142,10 @@ impl fmt::Display for Refused {
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
 pub struct Crew {
+    game: &'static str,
     trained: Option<AgentSource>,
+    /// Whether the trained agent is the one that is part of the program.
+    is_usual: bool,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
@@ -158,6 +167,10 @@ impl Crew {
             },
         };
         Crew {
+            game: game.id(),
+            is_usual: trained
+                .as_ref()
+                .is_some_and(|source| source.is_built_in(game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
@@ -201,21 +214,32 @@ impl Crew {
 
     /// The agent that plays at a level.
     pub fn of_level(&self, level: Level) -> Strength {
-        let limited = |trained, built_in| Strength {
-            nodes: Some(if self.is_trained() { trained } else { built_in }),
-            tables: None,
-            spec: match &self.trained {
-                Some(source) => AgentSpec::Network(source.clone(), trained_settings()),
-                None => AgentSpec::AlphaBeta(built_in_settings()),
-            },
-        };
-        match level {
-            Level::Newcomer => Strength::of(AgentSpec::Random),
-            Level::Easy => Strength::of(AgentSpec::Greedy),
-            Level::Medium => limited(8, 300),
-            Level::Hard => limited(100, 10_000),
-            Level::Best => self.strongest(None),
+        match (level, &self.trained) {
+            (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
+            (Level::Best, _) => self.strongest(None),
+            (_, Some(source)) => {
+                let settings = level
+                    .settings(self.game)
+                    .expect("every other level has settings");
+                Strength {
+                    nodes: settings.sims.map(u64::from),
+                    tables: None,
+                    spec: AgentSpec::Network(
+                        source.clone(),
+                        NetworkSpec {
+                            mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
+                            ..settings
+                        },
+                    ),
+                }
+            }
+            (_, None) => built_in(level),
         }
+    }
+
+    /// The rating of a level, if it was measured: with the agents that are part of the program.
+    pub fn rating(&self, level: Level) -> Option<u16> {
+        level.rating(self.game).filter(|_| self.is_usual)
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
@@ -239,6 +263,32 @@ impl Crew {
                 tables: self.tables.clone(),
             },
         }
+    }
+}
+
+/// The agent that plays at a level without a network.
+fn built_in(level: Level) -> Strength {
+    let rollout = |sims: u32| Strength {
+        nodes: Some(sims.into()),
+        ..Strength::of(AgentSpec::Rollout(TreeSpec {
+            sims: Some(sims),
+            mb: Some(MEGABYTES),
+            ..TreeSpec::default()
+        }))
+    };
+    let alphabeta = |nodes| Strength {
+        nodes: Some(nodes),
+        ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
+    };
+    match level {
+        Level::Newcomer => Strength::of(AgentSpec::Random),
+        Level::Beginner => rollout(16),
+        Level::Easy => rollout(40),
+        Level::Casual => Strength::of(AgentSpec::Greedy),
+        Level::Medium => alphabeta(100),
+        Level::Hard => alphabeta(1000),
+        Level::Expert => alphabeta(10_000),
+        Level::Best => alphabeta(UNREACHABLE_NODES),
     }
 }
 

@@ -15,10 +15,11 @@ use super::api::{
 use super::duel::{Duel, Role};
 use super::room::{NoRoom, Rooms, new_id};
 use crate::lang::Texts;
-use crate::session::{LeftGame, Session};
+use crate::session::Session;
 use crate::words;
 use jarmo::catalog::GAMES;
 use jarmo::game::Player;
+use jarmo::record::GameRecord;
 
 /// What a page begins with; the rest is the server's choice.
 #[derive(Default, Deserialize)]
@@ -119,22 +120,12 @@ fn begin(options: &ServerOptions, opening: &NewSession, texts: &Texts) -> Result
     let store = options.store.clone();
     let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
     if let Some(record) = record {
-        let who = |seat: &Option<String>| seat.clone().unwrap_or_else(|| "human".to_owned());
-        let left = LeftGame {
-            record,
-            seats: [who(&opening.white), who(&opening.black)],
-            place: opening.place.unwrap_or(usize::MAX),
-            games: None,
-        };
-        resume(&mut session, &left, texts)?;
+        let players = [opening.white.as_deref(), opening.black.as_deref()];
+        load(&mut session, &record, players, texts)?;
+        session.go_to(opening.place.unwrap_or(usize::MAX));
     } else if let (Some(line), None, None) = (&options.record, &opening.game, opening.duel) {
-        let left = LeftGame {
-            record: parse_record(line, texts)?,
-            seats: options.seats.clone(),
-            place: usize::MAX,
-            games: None,
-        };
-        resume(&mut session, &left, texts)?;
+        let record = parse_record(line, texts)?;
+        load(&mut session, &record, [Some(white), Some(black)], texts)?;
         session.set_analysing(options.analyse);
     }
     if opening.analyse {
@@ -146,9 +137,22 @@ fn begin(options: &ServerOptions, opening: &NewSession, texts: &Texts) -> Result
     Ok(session)
 }
 
-fn resume(session: &mut Session, left: &LeftGame, texts: &Texts) -> Result<(), String> {
-    let resumed = session.resume_left(left);
-    resumed.map_err(|problem| words::record_problem(texts, &problem))
+/// Loads the game of a record. People play the sides for which no player is given, until a new game begins.
+fn load(
+    session: &mut Session,
+    record: &GameRecord,
+    players: [Option<&str>; 2],
+    texts: &Texts,
+) -> Result<(), String> {
+    session
+        .load(record)
+        .map_err(|problem| words::record_problem(texts, &problem))?;
+    for (player, who) in Player::BOTH.into_iter().zip(players) {
+        if let Some(who) = who {
+            session.set_seat(player, who)?;
+        }
+    }
+    Ok(())
 }
 
 /// A seed for the agents of a session.

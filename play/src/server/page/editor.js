@@ -178,11 +178,11 @@ export class Editor {
 
   // Plays or analyses the position.
   async leave(how) {
-    const { seats, duel } = this.page.view();
+    const { seats: [white, black], duel } = this.page.view();
     const record = JSON.stringify({ game: this.game, position: this.position, moves: [] });
-    const [white, black] = duel || how.analyse ? ["human", "human"] : seats;
+    const players = duel || how.analyse ? {} : { white, black };
     try {
-      await this.page.open({ record, white, black, ...how });
+      await this.page.open({ record, ...players, ...how });
       $("editor-box").close();
     } catch (error) {
       $("editor-message").textContent = error.message;
