@@ -75,7 +75,7 @@ pub trait Table: Send {
     fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError>;
 
     /// A game of the same kind from a position.
-    fn from_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError>;
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError>;
 
     /// What an editor of positions offers.
     fn palette(&self) -> Palette;
@@ -396,7 +396,7 @@ impl<G: CatalogGame> Table for GameTable<G> {
         Ok(Box::new(table))
     }
 
-    fn from_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError> {
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError> {
         let start = self.game.parse_position(text)?;
         Ok(Box::new(self.with(Vec::new(), vec![start])))
     }

@@ -96,7 +96,7 @@ pub(super) fn setup(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         Wanted { .. } => table.position_text(),
     };
     let mut checked = json!({ "text": text, "palette": table.palette(), "layout": table.layout() });
-    match table.from_position(&text) {
+    match table.at_position(&text) {
         Ok(set) => {
             let scene = set.scene();
             checked["fields"] = fields(&set.position_text(), table.palette().fields.len());

@@ -38,7 +38,7 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
                 fields: fields.take(table.palette().fields.len()).collect(),
             };
             assert_eq!(table.setup_text(&setup), text, "{game}");
-            assert!(table.from_position(&text).is_ok(), "{game}: {text}");
+            assert!(table.at_position(&text).is_ok(), "{game}: {text}");
         }
     }
 }
