@@ -1,18 +1,55 @@
 //! The games by name, and the way to run generic code for the game with a given name.
+//!
+//! A [`Catalog`] is a list of games that is known at compile time. [`Shipped`] has those of this crate. A game from
+//! another crate is added with [`Catalog::register`] and needs nothing but [`Game`] and [`Encode`]:
+//!
+//! ```
+//! # use jarmo::games::{Scripted, scripted::Node};
+//! # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
+//! use jarmo::agent::build;
+//! use jarmo::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
+//!
+//! /// The name of an agent that plays a game.
+//! struct AgentName(&'static str);
+//!
+//! impl GameTask for AgentName {
+//!     type Output = String;
+//!
+//!     fn run<G: CatalogGame>(self, game: G) -> String {
+//!         build(game, &self.0.parse().unwrap()).unwrap().name().to_owned()
+//!     }
+//! }
+//!
+//! let games = Shipped.register(chess()); // a `Game` whose `id` is "scripted"
+//! assert_eq!(games.names(), ["jarmo", "guard", "tammi", "connect_four", "scripted"]);
+//! let settings = GameSettings::default();
+//! let name = games.with_game("scripted", &settings, AgentName("rollout:100"))?;
+//! assert_eq!(name, "rollout:100");
+//! # Ok::<(), jarmo::catalog::GameError>(())
+//! ```
+//!
+//! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate that
+//! does so.
+
+mod bare;
+mod register;
+mod shipped;
 
 use std::path::PathBuf;
 
+pub use bare::Bare;
+pub use register::{Empty, Registered};
+pub use shipped::{GAMES, Shipped, with_game};
+
 use crate::encode::Encode;
-use crate::game::shorten;
-use crate::games::board::Board;
-use crate::games::tammi::MAX_QUIET_LIMIT;
-use crate::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
+use crate::game::{Game, shorten};
 use crate::proof::HasProof;
 use crate::search::HasHeuristic;
 use crate::tables::HasEndgames;
 use crate::view::GameView;
 
-/// The traits that every game of the catalog implements.
+/// The traits that every game of a catalog implements. All but [`Game`] and [`Encode`] have defaults, and [`Bare`] supplies
+/// them.
 pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames + HasProof {}
 
 impl<G: GameView + Encode + HasHeuristic + HasEndgames + HasProof> CatalogGame for G {}
@@ -59,53 +96,74 @@ pub trait GameTask {
     fn run<G: CatalogGame>(self, game: G) -> Self::Output;
 }
 
-/// The names of all games.
-pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
+/// A game in the list of a catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name.
+    pub name: &'static str,
+    /// The training settings that differ from the defaults, as TOML.
+    pub training: &'static str,
+}
 
 /// An unknown game, or settings that do not fit the game.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GameError(String);
 
-/// Runs `task` with the named game and these settings.
-pub fn with_game<T: GameTask>(
-    name: &str,
-    settings: &GameSettings,
-    task: T,
-) -> Result<T::Output, GameError> {
-    let max_plies = |default: u32| settings.max_plies.unwrap_or(default);
-    match name {
-        "jarmo" => {
-            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
-            let limit = max_plies(jarmo::DEFAULT_MAX_PLIES);
-            Ok(task.run(Jarmo::new(board(settings)?, limit)))
-        }
-        "guard" => {
-            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
-            let limit = max_plies(guard::DEFAULT_MAX_PLIES);
-            Ok(task.run(Guard::new(board(settings)?, limit)))
-        }
-        "tammi" => {
-            refuse(name, "board", settings.board.is_some())?;
-            let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
-            if !(1..=MAX_QUIET_LIMIT).contains(&quiet) {
-                return Err(GameError(format!(
-                    "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
-                )));
-            }
-            Ok(task.run(Tammi::new(quiet, max_plies(tammi::DEFAULT_MAX_PLIES))))
-        }
-        "connect_four" => {
-            refuse(name, "board", settings.board.is_some())?;
-            refuse(name, "quiet limit", settings.quiet_limit.is_some())?;
-            const NO_LIMIT: u32 = 0;
-            Ok(task.run(ConnectFour::new(max_plies(NO_LIMIT))))
-        }
-        _ => Err(GameError(format!(
-            "unknown game `{}`; choose one of {}",
-            shorten(name),
-            GAMES.join(", ")
-        ))),
+/// Games by name.
+///
+/// The list is part of the type, because a task is compiled for each game.
+pub trait Catalog: Sized {
+    /// The games, in the order in which they are listed. The first one is the default.
+    fn games(&self) -> Vec<Listed>;
+
+    /// Runs `task` with the named game and these settings. Without such a game, the task comes back.
+    fn find<T: GameTask>(
+        &self,
+        name: &str,
+        settings: &GameSettings,
+        task: T,
+    ) -> Result<Result<T::Output, GameError>, T>;
+
+    /// Runs `task` with the named game and these settings.
+    fn with_game<T: GameTask>(
+        &self,
+        name: &str,
+        settings: &GameSettings,
+        task: T,
+    ) -> Result<T::Output, GameError> {
+        self.find(name, settings, task).unwrap_or_else(|_| {
+            Err(GameError(format!(
+                "unknown game `{}`; choose one of {}",
+                shorten(name),
+                self.names().join(", ")
+            )))
+        })
+    }
+
+    /// The names of the games.
+    fn names(&self) -> Vec<&'static str> {
+        self.games().iter().map(|game| game.name).collect()
+    }
+
+    /// This catalog and one more game, which has nothing but rules and features: no evaluation for `greedy` and
+    /// `alphabeta`, no exact tables, and no board but its own drawing. Its settings are those of `game`, except for the
+    /// limit on the length.
+    ///
+    /// # Panics
+    /// Panics if the name is taken, or is not made of `a` to `z`, `0` to `9` and `_`.
+    #[track_caller]
+    fn register<G: Game + Encode>(self, game: G) -> Registered<Self, Bare<G>> {
+        Registered::new(self, Bare(game), bare::TRAINING)
+    }
+
+    /// The same with a game that has more to offer. What it lacks is an empty `impl` of the trait.
+    ///
+    /// # Panics
+    /// Panics like [`Catalog::register`].
+    #[track_caller]
+    fn register_with_extras<G: CatalogGame>(self, game: G) -> Registered<Self, G> {
+        Registered::new(self, game, "")
     }
 }
 
@@ -115,11 +173,4 @@ fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
         return Err(GameError(format!("{name} has no {setting}")));
     }
     Ok(())
-}
-
-fn board(settings: &GameSettings) -> Result<Board, GameError> {
-    match &settings.board {
-        None => Ok(Board::standard()),
-        Some(path) => Board::load(path).map_err(|error| GameError(error.to_string())),
-    }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure};
-use jarmo::agent::{AGENTS, AgentError, AgentSpec, build};
-use jarmo::arena::{Openings, Team, white_scores};
-use jarmo::game::Verdict;
-use jarmo::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
-use jarmo::program::cores;
-use jarmo::tables::Tables;
+use crate::agent::{AGENTS, AgentError, AgentSpec, build};
+use crate::arena::{Openings, Team, white_scores};
+use crate::game::Verdict;
+use crate::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
+use crate::program::cores;
+use crate::tables::Tables;
 
 /// Drawn openings that are tried for one that is kept.
 const TRIED: usize = 6;

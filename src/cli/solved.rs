@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::games::Jarmo;
-use jarmo::tables::EndgameError;
+use crate::game::shorten;
+use crate::games::Jarmo;
+use crate::games::board::Board;
+use crate::games::jarmo::DEFAULT_MAX_PLIES;
+use crate::tables::EndgameError;
 
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
@@ -21,27 +23,18 @@ pub(super) struct SolvedGameArgs {
 impl SolvedGameArgs {
     /// Jarmo on the given board. Other games are refused.
     pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
-        jarmo_on(&self.game, self.board.clone())
+        jarmo_on(Some(&self.game), self.board.clone())
     }
 }
 
-/// The named game on the given board, if it is jarmo. Other games are refused.
-pub(super) fn jarmo_on(game: &str, board: Option<PathBuf>) -> Result<Jarmo, Failure> {
-    let settings = GameSettings {
-        board,
-        ..GameSettings::default()
+/// Jarmo on the given board. A named game must be jarmo.
+pub(super) fn jarmo_on(game: Option<&str>, board: Option<PathBuf>) -> Result<Jarmo, Failure> {
+    if let Some(other) = game.filter(|&name| name != "jarmo") {
+        return Err(Failure::usage(EndgameError::NoTables(shorten(other))));
+    }
+    let board = match board {
+        None => Board::standard(),
+        Some(path) => Board::load(&path).map_err(Failure::usage)?,
     };
-    with_game(game, &settings, IsJarmo)?.map_err(Failure::usage)
-}
-
-struct IsJarmo;
-
-impl GameTask for IsJarmo {
-    type Output = Result<Jarmo, EndgameError>;
-
-    fn run<G: CatalogGame>(self, game: G) -> Result<Jarmo, EndgameError> {
-        let any: &dyn std::any::Any = &game;
-        let jarmo = any.downcast_ref();
-        jarmo.cloned().ok_or(EndgameError::NoTables(game.id()))
-    }
+    Ok(Jarmo::new(board, DEFAULT_MAX_PLIES))
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, balance, position_of, seconds};
-use jarmo::bench;
-use jarmo::game::{Game, Proven};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::numbers::{NumberRange, SEED};
-use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo::tables::{
+use crate::bench;
+use crate::game::{Game, Proven};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::numbers::{NumberRange, SEED};
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
+use crate::tables::{
     BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, Tables,
     build, pack, shuttle_effect, verify,
 };
