@@ -28,8 +28,8 @@
 //! # Ok::<(), jarmo::catalog::GameError>(())
 //! ```
 //!
-//! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate that
-//! does so.
+//! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate
+//! that does so.
 
 mod bare;
 mod register;
@@ -48,8 +48,8 @@ use crate::search::HasHeuristic;
 use crate::tables::HasEndgames;
 use crate::view::GameView;
 
-/// The traits that every game of a catalog implements. All but [`Game`] and [`Encode`] have defaults, and [`Bare`] supplies
-/// them.
+/// The traits that every game of a catalog implements. All but [`Game`] and [`Encode`] have defaults, and [`Bare`]
+/// supplies them.
 pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames + HasProof {}
 
 impl<G: GameView + Encode + HasHeuristic + HasEndgames + HasProof> CatalogGame for G {}
@@ -147,8 +147,8 @@ pub trait Catalog: Sized {
     }
 
     /// This catalog and one more game, which has nothing but rules and features: no evaluation for `greedy` and
-    /// `alphabeta`, no exact tables, and no board but its own drawing. Its settings are those of `game`, except for the
-    /// limit on the length.
+    /// `alphabeta`, no exact tables, and no board but its own drawing. The only setting of its rules is the limit on the
+    /// length.
     ///
     /// # Panics
     /// Panics if the name is taken, or is not made of `a` to `z`, `0` to `9` and `_`.

@@ -56,8 +56,8 @@ impl<C: Catalog, G: CatalogGame> Registered<C, G> {
         }
     }
 
-    /// The training settings of the game that differ from the defaults, as TOML: what `train --game NAME` uses. Errors in
-    /// them are reported when a run begins.
+    /// The training settings of the game that differ from the defaults, as TOML: what `train --game NAME` uses. Errors
+    /// in them are reported when a run begins.
     #[must_use]
     pub fn trained_with(self, training: &'static str) -> Registered<C, G> {
         Registered { training, ..self }

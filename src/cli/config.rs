@@ -32,7 +32,8 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// All settings. Without the name of a game they are for the first one. The size of the network that a run starts from becomes the default.
+    /// All settings; those of the first game if nothing here can name one. The size of the network that a run starts
+    /// from becomes the default.
     pub(super) fn resolve<C: Catalog>(
         &self,
         games: &C,
