@@ -98,7 +98,7 @@ impl Seat {
     pub(crate) fn agent(&self, crew: &Crew) -> Option<(Strength, Option<Duration>)> {
         match self {
             Seat::Human => None,
-            Seat::Level(level) => Some((crew.of_level(*level), Some(MOVE_TIME))),
+            Seat::Level(level) => Some((crew.suited(crew.of_level(*level)), Some(MOVE_TIME))),
             // The spec alone sets the limits.
             Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
         }

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::agents::Level;
+use crate::games::Games;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-    Networks, YesNo,
+    Networks, TreeSpec, YesNo,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::tables::{EndgameError, Endgames};
@@ -26,6 +27,11 @@ const UNREACHABLE_NODES: u64 = 1 << 40;
 /// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
+
+/// Playouts in place of the nodes of alpha-beta, and their bounds.
+const NODES_PER_PLAYOUT: u64 = 10;
+const LEAST_PLAYOUTS: u64 = 50;
+const MOST_PLAYOUTS: u64 = 10_000;
 
 /// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
@@ -70,6 +76,8 @@ pub struct Store {
     pub tables: Option<PathBuf>,
     /// The networks that are loaded already.
     pub networks: Networks,
+    /// The games that are opened by name.
+    pub games: Games,
 }
 
 impl Store {
@@ -141,6 +149,8 @@ pub struct Crew {
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
     proof: bool,
+    /// Whether the game has an evaluation.
+    evaluates: bool,
     networks: Networks,
 }
 
@@ -162,6 +172,7 @@ impl Crew {
             refused,
             tables: store.tables.clone().filter(|_| tables),
             proof: game.proof().is_some(),
+            evaluates: game.heuristic().is_some(),
             networks: store.networks.clone(),
         }
     }
@@ -169,6 +180,30 @@ impl Crew {
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
+    }
+
+    /// Whether the best level without a trained agent is alpha-beta search. In a game without an evaluation, it is a
+    /// search with playouts.
+    pub fn evaluates(&self) -> bool {
+        self.evaluates
+    }
+
+    /// The strength, or in a game without an evaluation playouts in place of an agent that needs one.
+    pub(crate) fn suited(&self, strength: Strength) -> Strength {
+        let evaluates = matches!(strength.spec, AgentSpec::Greedy | AgentSpec::AlphaBeta(_));
+        if self.evaluates || !evaluates {
+            return strength;
+        }
+        let unlimited = strength.nodes == Some(UNREACHABLE_NODES);
+        let nodes = strength.nodes.unwrap_or(0) / NODES_PER_PLAYOUT;
+        Strength {
+            nodes: (!unlimited).then_some(nodes.clamp(LEAST_PLAYOUTS, MOST_PLAYOUTS)),
+            spec: AgentSpec::Rollout(TreeSpec {
+                mb: Some(MEGABYTES),
+                ..TreeSpec::default()
+            }),
+            tables: strength.tables,
+        }
     }
 
     /// The networks that agents of this crew share.
@@ -183,20 +218,20 @@ impl Crew {
 
     /// The agent behind hints and the evaluation bar. It uses all of its time.
     pub fn analyst(&self) -> Strength {
-        self.strongest(Some(LINES))
+        self.suited(self.strongest(Some(LINES)))
     }
 
     /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
     /// analysis of a game can be repeated.
     pub fn reviewer(&self) -> Strength {
-        Strength {
+        self.suited(Strength {
             nodes: Some(if self.is_trained() {
                 REVIEW_SIMULATIONS
             } else {
                 REVIEW_NODES
             }),
-            ..self.analyst()
-        }
+            ..self.strongest(Some(LINES))
+        })
     }
 
     /// The agent that plays at a level.
