@@ -13,7 +13,7 @@ use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
 use crate::arena::read_results;
-use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use crate::config::Config;
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::net::{AgentFile, KernelKind, NetShape};
@@ -202,10 +202,12 @@ impl GameTask for TrainTask<'_> {
                 out,
                 "evaluate it: {program} arena '{agent}?sims=64' rollout:1000 --game {game}"
             )?;
-            writeln!(
-                out,
-                "play against it: play --game {game} --opponent {agent}"
-            )?;
+            if GAMES.contains(&game.as_str()) {
+                writeln!(
+                    out,
+                    "play against it: play --game {game} --opponent {agent}"
+                )?;
+            }
             writeln!(
                 out,
                 "inspect it: {program} inspect {agent} --position start"
