@@ -92,6 +92,7 @@ pub mod input;
 pub mod probe;
 pub mod agent;
 pub mod accuracy;
+pub mod puzzles;
 pub mod record;
 pub mod arena;
 pub mod engine;

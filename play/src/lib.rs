@@ -7,6 +7,7 @@ pub mod analysis;
 pub(crate) mod files;
 pub mod games;
 pub mod lang;
+pub mod levels;
 pub mod matches;
 pub mod options;
 pub(crate) mod plain;

@@ -12,6 +12,7 @@ use clap_mangen::Man;
 use crate::files;
 use crate::games::Games;
 use crate::lang::Language;
+use crate::levels::Level;
 use crate::plain::{Plain, export};
 use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
@@ -32,7 +33,7 @@ pub struct Options {
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
     /// Your opponent
-    #[arg(long, default_value = "best", value_name = "WHO")]
+    #[arg(long, default_value = Level::USUAL.name(), value_name = "WHO")]
     opponent: String,
     /// The side you play
     #[arg(long, default_value = "white", value_name = "SIDE")]
@@ -105,10 +106,10 @@ pub struct Options {
 const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
-WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
+WHO is `human`, a level (newcomer, beginner, easy, casual, medium, hard, expert, best), or an agent's spec: \
 random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, tables:DIR, FILE.safetensors.
 
-The levels medium, hard and best use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
+All levels but newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
 program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.

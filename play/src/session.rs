@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
+use crate::agents::{MOVE_TIME, Seat, Shelf};
 use crate::analysis::{self, Assessment};
+use crate::levels::Level;
 use crate::matches::Match;
 use crate::specs::{Store, Strength};
 use crate::table::{self, RecordProblem, Table};

@@ -6,8 +6,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::agents::Level;
 use crate::games::Games;
+use crate::levels::Level;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
     Networks, TreeSpec, YesNo,
@@ -27,11 +27,7 @@ const UNREACHABLE_NODES: u64 = 1 << 40;
 /// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
-
-/// Playouts in place of the nodes of alpha-beta, and their bounds.
-const NODES_PER_PLAYOUT: u64 = 10;
-const LEAST_PLAYOUTS: u64 = 50;
-const MOST_PLAYOUTS: u64 = 10_000;
+const REVIEW_PLAYOUTS: u64 = 5_000;
 
 /// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
@@ -110,6 +106,12 @@ impl Store {
         let built_in = AgentSource::built_in(game).filter(|_| self.built_in);
         file.or(built_in)
     }
+
+    /// Whether the trained agent of a game is the one that is part of the program.
+    pub(crate) fn is_usual(&self, game: &str) -> bool {
+        self.trained(game)
+            .is_some_and(|source| source.is_built_in(game))
+    }
 }
 
 /// A trained agent that cannot be loaded.
@@ -144,7 +146,10 @@ impl fmt::Display for Refused {
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
 pub struct Crew {
+    game: &'static str,
     trained: Option<AgentSource>,
+    /// Whether the trained agent is the one that is part of the program.
+    is_usual: bool,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
@@ -168,6 +173,10 @@ impl Crew {
             },
         };
         Crew {
+            game: game.id(),
+            is_usual: trained
+                .as_ref()
+                .is_some_and(|source| source.is_built_in(game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
@@ -188,24 +197,6 @@ impl Crew {
         self.evaluates
     }
 
-    /// The strength, or in a game without an evaluation playouts in place of an agent that needs one.
-    pub(crate) fn suited(&self, strength: Strength) -> Strength {
-        let evaluates = matches!(strength.spec, AgentSpec::Greedy | AgentSpec::AlphaBeta(_));
-        if self.evaluates || !evaluates {
-            return strength;
-        }
-        let unlimited = strength.nodes == Some(UNREACHABLE_NODES);
-        let nodes = strength.nodes.unwrap_or(0) / NODES_PER_PLAYOUT;
-        Strength {
-            nodes: (!unlimited).then_some(nodes.clamp(LEAST_PLAYOUTS, MOST_PLAYOUTS)),
-            spec: AgentSpec::Rollout(TreeSpec {
-                mb: Some(MEGABYTES),
-                ..TreeSpec::default()
-            }),
-            tables: strength.tables,
-        }
-    }
-
     /// The networks that agents of this crew share.
     pub(crate) fn networks(&self) -> &Networks {
         &self.networks
@@ -218,39 +209,50 @@ impl Crew {
 
     /// The agent behind hints and the evaluation bar. It uses all of its time.
     pub fn analyst(&self) -> Strength {
-        self.suited(self.strongest(Some(LINES)))
+        self.strongest(Some(LINES))
     }
 
     /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
     /// analysis of a game can be repeated.
     pub fn reviewer(&self) -> Strength {
-        self.suited(Strength {
-            nodes: Some(if self.is_trained() {
-                REVIEW_SIMULATIONS
-            } else {
-                REVIEW_NODES
+        Strength {
+            nodes: Some(match (self.is_trained(), self.evaluates) {
+                (true, _) => REVIEW_SIMULATIONS,
+                (false, true) => REVIEW_NODES,
+                (false, false) => REVIEW_PLAYOUTS,
             }),
-            ..self.strongest(Some(LINES))
-        })
+            ..self.analyst()
+        }
     }
 
     /// The agent that plays at a level.
     pub fn of_level(&self, level: Level) -> Strength {
-        let limited = |trained, built_in| Strength {
-            nodes: Some(if self.is_trained() { trained } else { built_in }),
-            tables: None,
-            spec: match &self.trained {
-                Some(source) => AgentSpec::Network(source.clone(), trained_settings()),
-                None => AgentSpec::AlphaBeta(built_in_settings()),
-            },
-        };
-        match level {
-            Level::Newcomer => Strength::of(AgentSpec::Random),
-            Level::Easy => Strength::of(AgentSpec::Greedy),
-            Level::Medium => limited(8, 300),
-            Level::Hard => limited(100, 10_000),
-            Level::Best => self.strongest(None),
+        match (level, &self.trained) {
+            (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
+            (Level::Best, _) => self.strongest(None),
+            (_, Some(source)) => {
+                let settings = level
+                    .settings(self.game)
+                    .expect("every other level has settings");
+                Strength {
+                    nodes: settings.sims.map(u64::from),
+                    tables: None,
+                    spec: AgentSpec::Network(
+                        source.clone(),
+                        NetworkSpec {
+                            mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
+                            ..settings
+                        },
+                    ),
+                }
+            }
+            (_, None) => built_in(level, self.evaluates),
         }
+    }
+
+    /// The rating of a level, if it was measured: with the agents that are part of the program.
+    pub fn rating(&self, level: Level) -> Option<u16> {
+        level.rating(self.game).filter(|_| self.is_usual)
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
@@ -265,6 +267,7 @@ impl Crew {
                     ..trained_settings()
                 },
             )),
+            None if !self.evaluates => Strength::of(playouts(None)),
             None => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
                     lines,
@@ -274,6 +277,42 @@ impl Crew {
                 tables: self.tables.clone(),
             },
         }
+    }
+}
+
+/// A search with playouts.
+fn playouts(sims: Option<u32>) -> AgentSpec {
+    AgentSpec::Rollout(TreeSpec {
+        sims,
+        mb: Some(MEGABYTES),
+        ..TreeSpec::default()
+    })
+}
+
+/// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
+fn built_in(level: Level, evaluates: bool) -> Strength {
+    let rollout = |sims: u32| Strength {
+        nodes: Some(sims.into()),
+        ..Strength::of(playouts(Some(sims)))
+    };
+    let alphabeta = |nodes| Strength {
+        nodes: Some(nodes),
+        ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
+    };
+    let search = |nodes, sims| match evaluates {
+        true => alphabeta(nodes),
+        false => rollout(sims),
+    };
+    match level {
+        Level::Newcomer => Strength::of(AgentSpec::Random),
+        Level::Beginner => rollout(16),
+        Level::Easy => rollout(40),
+        Level::Casual if evaluates => Strength::of(AgentSpec::Greedy),
+        Level::Casual => rollout(100),
+        Level::Medium => search(100, 250),
+        Level::Hard => search(1000, 600),
+        Level::Expert => search(10_000, 1500),
+        Level::Best => search(UNREACHABLE_NODES, 10_000),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sentences about a session, shared by the front ends.
 
-use crate::agents::Level;
 use crate::analysis::thrown_away;
 use crate::lang::Texts;
+use crate::levels::Level;
 use crate::session::{Refusal, Session};
 use crate::table::RecordProblem;
 use crate::thought::{Idea, winner};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
     Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    NetworkSpec, Networks, PolicyAgent, ProvenAgent, RandomAgent, TreeAgent, TreeSettings, YesNo,
+    NetworkSpec, Networks, PolicyAgent, ProvenAgent, RandomAgent, SamplingAgent, TreeAgent,
+    TreeSettings, YesNo,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -73,14 +74,14 @@ pub fn build_sharing<G: CatalogGame>(
                     ))
                 }
             };
-            with_proof(game, given, agent).map_err(wrong)
+            with_proof(game, given, sampling(given, agent)).map_err(wrong)
         }
         AgentSpec::Network(source, given) => {
             let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
             let evaluator = network(&game, spec, source, given.kernel, networks)?;
             let tables = given.tables.as_deref();
             let agent = tree_agent(game.clone(), spec, evaluator, settings, tables)?;
-            with_proof(game, given, agent).map_err(wrong)
+            with_proof(game, given, sampling(given, agent)).map_err(wrong)
         }
     }
 }
@@ -91,6 +92,14 @@ fn no_evaluation<G: CatalogGame>(game: &G) -> String {
         "{} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network",
         game.id()
     )
+}
+
+/// The agent, or with `sampling` one that draws its actions from the policy.
+fn sampling<G: CatalogGame>(given: &NetworkSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
+    match given.sampling {
+        None => agent,
+        Some(temperature) => Box::new(SamplingAgent::new(agent, temperature)),
+    }
 }
 
 /// The agent, or with `proof=yes` one that first asks the program's own proof.
@@ -132,6 +141,7 @@ pub fn build_without_search<G: CatalogGame>(
 fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     let search = NetworkSpec {
         sims: None,
+        sampling: None,
         tables: None,
         proof: None,
         kernel: None,

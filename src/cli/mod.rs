@@ -25,6 +25,7 @@ mod net_args;
 mod numbers;
 mod perft;
 mod proof;
+mod puzzles;
 mod rules;
 mod solved;
 mod tables;

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::solved::SolvedGameArgs;
-use super::{CommandResult, Failure, balance, position_of, seconds};
+use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
 use crate::bench;
 use crate::game::{Game, Proven};
 use crate::games::{Jarmo, JarmoPosition};
@@ -47,6 +47,8 @@ pub(super) enum Command {
     Openings(OpeningsArgs),
     /// Choose openings that are drawn and equally hard for both sides
     Balance(balance::Args),
+    /// Make puzzles: positions in which a single action wins, or saves the draw
+    Puzzles(puzzles::Args),
     /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
     /// Measure the time of a lookup
@@ -185,6 +187,7 @@ pub(super) fn run(command: Command) -> CommandResult {
         Command::Probe(args) => run_probe(&args),
         Command::Openings(args) => run_openings(&args),
         Command::Balance(args) => balance::run(&args),
+        Command::Puzzles(args) => puzzles::run(&args),
         Command::Bench(args) => run_bench(&args),
         Command::Shuttle(args) => run_shuttle(&args),
         Command::Stats(args) => run_stats(&args),

@@ -159,7 +159,7 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 15] = [
+const PLAY_BY_HAND: [&str; 16] = [
     // The rules themselves, and the environment.
     "game",
     "games",
@@ -171,7 +171,8 @@ const PLAY_BY_HAND: [&str; 15] = [
     "tables",
     "proof",
     "agent/greedy.rs",
-    // They follow the actions that a person or a file gives.
+    // They follow the actions that a person, a file or tables give.
+    "puzzles",
     "pictures.rs",
     "record.rs",
     "probe.rs",

@@ -49,6 +49,7 @@ fn specs_write_what_they_read() {
         "alphabeta:200000?lines=3&mb=16",
         "checkpoints/jarmo.safetensors?sims=64",
         "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
+        "best.safetensors?sims=0&sampling=1.5",
         "tables:a:b.safetensors?sims=5",
         "trained",
         "trained?sims=64&tables=/a",
@@ -187,6 +188,11 @@ fn errors_about_specs_list_the_alternatives() {
             "best.safetensors?temperature=0",
             &["a number from 0.01 to 100"],
         ),
+        (
+            "best.safetensors?sampling=0",
+            &["a number from 0.01 to 100"],
+        ),
+        ("rollout?sampling=1", &["unknown field `sampling`"]),
         ("rollout?cpuct=NaN", &["from 0 to 100"]),
         ("alphabeta?mb=much", &["a whole number from 1 to 65536"]),
     ];

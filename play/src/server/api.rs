@@ -1,6 +1,7 @@
 //! The messages between page and server, as JSON. Every answer to a good message is the whole view of
 //! the session; a bad one is answered by 4xx and what is wrong with it.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::room::{Inside, NoRoom, Room, Rooms};
-use crate::agents::Level;
 use crate::analysis;
 use crate::lang::{Language, Texts};
+use crate::levels::Level;
 use crate::matches::Match;
 use crate::session::{LeftGame, Session};
 use crate::specs::{self, Refused};
@@ -162,10 +163,20 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         "language": language.code(),
         "languages": languages,
         "games": GAMES,
-        "levels": Level::ALL,
+        "levels": Level::ALL.map(|level| level_of(rooms, level)),
         "texts": language.texts(),
     });
     Ok(json_answer(StatusCode::OK, &texts))
+}
+
+/// A level and its rating in each game where it was measured.
+fn level_of(rooms: &Rooms, level: Level) -> Value {
+    let store = &rooms.options.store;
+    let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
+    let ratings: BTreeMap<&str, u16> = measured
+        .filter_map(|game| Some((game, level.rating(game)?)))
+        .collect();
+    json!({ "name": level, "ratings": ratings })
 }
 
 /// Opens a session.

@@ -52,7 +52,7 @@ export function seatsForm(view, send) {
     const player = index === 0 ? "white" : "black";
     const label = element("label", { textContent: playerName(player), htmlFor: `seat-${player}` });
     const select = element("select", { id: `seat-${player}` });
-    const known = ["human", ...words.levels];
+    const known = ["human", ...words.levels.map(({ name }) => name)];
     for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(seatName(one), one));
     select.append(new Option(text("other_agent"), "…"));
     select.value = who;

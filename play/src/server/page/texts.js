@@ -16,7 +16,7 @@ export const playerName = (player) => text(player);
 
 export function seatName(who) {
   if (who === "human") return text("human");
-  return words.levels.includes(who) ? text(`level_${who}`) : who;
+  return words.levels.some(({ name }) => name === who) ? text(`level_${who}`) : who;
 }
 
 export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
