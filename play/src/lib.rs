@@ -27,8 +27,20 @@ use jarmo::catalog::Catalog;
 use games::Games;
 use options::Options;
 
-/// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played with
-/// `--plain`, at the board of their own drawing.
+/// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played by
+/// lines of text, at the board of their own drawing.
+///
+/// ```no_run
+/// # use jarmo::games::{Scripted, scripted::Node};
+/// # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
+/// use std::process::ExitCode;
+///
+/// use jarmo::catalog::{Catalog, Empty};
+///
+/// fn main() -> ExitCode {
+///     play::main(Empty.register(chess())) // of any type that is `Game` and `Encode`
+/// }
+/// ```
 pub fn main<C: Catalog + Send + Sync + 'static>(catalog: C) -> ExitCode {
     match Options::read(Games::new(catalog)).run() {
         Ok(()) => ExitCode::SUCCESS,

@@ -129,7 +129,7 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// use jarmo::catalog::{Catalog, Empty};
 ///
 /// fn main() -> ExitCode {
-///     jarmo::cli::main(&Empty.register(chess())) // all types that are `Game` and `Encode` will do
+///     jarmo::cli::main(&Empty.register(chess())) // of any type that is `Game` and `Encode`
 /// }
 /// ```
 ///
