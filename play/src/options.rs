@@ -361,7 +361,7 @@ impl Options {
         )
         .map_err(Failure::usage)?;
         if self.tables.is_some() && !session.table().has_tables() {
-            let problem = EndgameError::NoTables(session.table().game().to_owned());
+            let problem = EndgameError::NoTables(session.table().game());
             return Err(Failure::usage(format!("--tables: {problem}")));
         }
         if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {

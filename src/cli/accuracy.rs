@@ -136,7 +136,8 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let tables = match &args.tables {
         None => None,
         Some(folder) => {
-            let game = jarmo_on(args.game.as_deref(), args.board.clone())?;
+            let name = args.game.as_deref().unwrap_or("jarmo");
+            let game = jarmo_on(games, name, args.board.clone())?;
             let tables = Tables::open(&game, folder).map_err(Failure::new)?;
             Some((game, tables))
         }
@@ -145,7 +146,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let mut measurements = Vec::new();
     for spec in &args.agents {
         measurements.push(match &tables {
-            Some((game, tables)) => by_tables(&args, &pool, game, tables, spec)?,
+            Some((game, tables)) => by_tables(games, &args, &pool, game, tables, spec)?,
             None => {
                 let game = game_of(games, &args, exam.as_ref(), spec);
                 let settings = GameSettings {
@@ -219,8 +220,10 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     ))
 }
 
-/// Prepares the measurement of an agent by positions that are drawn from tables.
-fn by_tables<'a>(
+/// Prepares the measurement of an agent by positions that are drawn from tables. Like all commands, it is generic over
+/// the catalog: what it needs of jarmo is then compiled once, in the program, and not in the library as well.
+fn by_tables<'a, C: Catalog>(
+    _: &C,
     args: &'a Args,
     pool: &'a ThreadPool,
     game: &'a Jarmo,

@@ -72,7 +72,7 @@ fn agent_help() -> String {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Make(args) => make(&args),
+        Command::Make(args) => make(games, &args),
         Command::Show(args) => {
             let header = ExamHeader::load(&args.file).map_err(Failure::new)?;
             let settings = GameSettings {
@@ -84,8 +84,8 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     }
 }
 
-fn make(args: &MakeArgs) -> CommandResult {
-    let game = args.game.jarmo()?;
+fn make<C: Catalog>(games: &C, args: &MakeArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let pool = thread_pool(args.threads)?;
     let agents = (0..pool.current_num_threads()).map(|_| build(game.clone(), &args.agent));
     let agents: Result<Vec<_>, _> = agents.collect();

@@ -157,7 +157,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Man(args) => about::man(command, args),
         Command::Perft(args) => perft::run(games, args),
         Command::Rules(command) => rules::run(games, command),
-        Command::Tables(command) => tables::run(command),
+        Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "net")]
         Command::Train(args) => train::run(games, args),
     };

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
 use crate::agent::{AGENTS, AgentSpec};
+use crate::catalog::Catalog;
 use crate::files;
 use crate::numbers::{NumberRange, SEED, THREADS};
 use crate::puzzles::{MakeSettings, Puzzle, make};
@@ -51,8 +52,8 @@ fn player_help() -> String {
     format!("The agent that plays the games; it must make mistakes: {AGENTS}")
 }
 
-pub(super) fn run(args: &Args) -> CommandResult {
-    let game = args.game.jarmo()?;
+pub(super) fn run<C: Catalog>(games: &C, args: &Args) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let pool = thread_pool(args.threads)?;
     let settings = MakeSettings {
         count: args.count,

@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use crate::game::shorten;
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use crate::games::Jarmo;
-use crate::games::board::Board;
-use crate::games::jarmo::DEFAULT_MAX_PLIES;
 use crate::tables::EndgameError;
 
 /// A game with exact tables and the settings of its rules.
@@ -22,19 +20,33 @@ pub(super) struct SolvedGameArgs {
 
 impl SolvedGameArgs {
     /// Jarmo on the given board. Other games are refused.
-    pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
-        jarmo_on(Some(&self.game), self.board.clone())
+    pub(super) fn jarmo<C: Catalog>(&self, games: &C) -> Result<Jarmo, Failure> {
+        jarmo_on(games, &self.game, self.board.clone())
     }
 }
 
-/// Jarmo on the given board. A named game must be jarmo.
-pub(super) fn jarmo_on(game: Option<&str>, board: Option<PathBuf>) -> Result<Jarmo, Failure> {
-    if let Some(other) = game.filter(|&name| name != "jarmo") {
-        return Err(Failure::usage(EndgameError::NoTables(shorten(other))));
-    }
-    let board = match board {
-        None => Board::standard(),
-        Some(path) => Board::load(&path).map_err(Failure::usage)?,
+/// The named game on the given board, if it is jarmo. Other games are refused.
+pub(super) fn jarmo_on<C: Catalog>(
+    games: &C,
+    game: &str,
+    board: Option<PathBuf>,
+) -> Result<Jarmo, Failure> {
+    let settings = GameSettings {
+        board,
+        ..GameSettings::default()
     };
-    Ok(Jarmo::new(board, DEFAULT_MAX_PLIES))
+    let jarmo = games.with_game(game, &settings, IsJarmo)?;
+    jarmo.map_err(Failure::usage)
+}
+
+struct IsJarmo;
+
+impl GameTask for IsJarmo {
+    type Output = Result<Jarmo, EndgameError>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Result<Jarmo, EndgameError> {
+        let any: &dyn std::any::Any = &game;
+        let jarmo = any.downcast_ref();
+        jarmo.cloned().ok_or(EndgameError::NoTables(game.id()))
+    }
 }

@@ -84,7 +84,7 @@ pub struct Ending {
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. Tables that are still in use are shared.
     fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id().to_owned()))
+        Err(EndgameError::NoTables(self.id()))
     }
 
     /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, and all
@@ -102,7 +102,7 @@ pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 pub enum EndgameError {
     /// The game has no tables.
     #[error("there are exact tables for jarmo only, not for {0}")]
-    NoTables(String),
+    NoTables(&'static str),
     /// A file is missing, damaged, or belongs to another board.
     #[error(transparent)]
     File(#[from] TableFileError),
