@@ -5,11 +5,12 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::files;
+use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
 use crate::plain::{Plain, export};
@@ -18,7 +19,7 @@ use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::ascii::locale_has_unicode;
-use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::catalog::GameSettings;
 use jarmo::game::{Player, shorten};
 use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
@@ -29,7 +30,7 @@ use jarmo::tables::EndgameError;
 #[command(name = "play", version = jarmo::program::version(), max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
-    #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]
+    #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
     /// Your opponent
     #[arg(long, default_value = Level::USUAL.name(), value_name = "WHO")]
@@ -101,6 +102,8 @@ pub struct Options {
     /// Print the manual page, and exit
     #[arg(long, exclusive = true)]
     man: bool,
+    #[arg(skip)]
+    games: Games,
 }
 
 const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
@@ -165,8 +168,13 @@ fn shortened(mut error: clap::Error) -> clap::Error {
     error
 }
 
-fn games() -> String {
-    format!("The game: {}", GAMES.join(", "))
+/// The command line for these games, of which the first one is the default.
+fn command(games: &Games) -> clap::Command {
+    let names = games.names();
+    Options::command().mut_arg("game", |arg| {
+        let arg = arg.help(format!("The game: {}", names.join(", ")));
+        arg.default_value(names[0])
+    })
 }
 
 fn language(text: &str) -> Result<Language, String> {
@@ -199,8 +207,14 @@ fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
 
 impl Options {
     /// Parses the arguments of the process.
-    pub fn read() -> Options {
-        Options::try_parse().unwrap_or_else(|error| shortened(error).exit())
+    ///
+    /// # Panics
+    /// Panics without a game.
+    pub fn read(games: Games) -> Options {
+        let matches = command(&games).try_get_matches();
+        let options = matches.and_then(|matches| Options::from_arg_matches(&matches));
+        let options = options.unwrap_or_else(|error| shortened(error).exit());
+        Options { games, ..options }
     }
 
     /// Runs the selected front end until the player leaves.
@@ -212,12 +226,13 @@ impl Options {
         if self.web {
             return self.serve(language);
         }
-        let mut session = self.session()?;
+        let terminal = stdin().is_terminal() && stdout().is_terminal();
+        let by_lines = self.export.is_some() || self.is_plain(terminal, locale_has_unicode());
+        let mut session = self.session(!by_lines)?;
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
-        let terminal = stdin().is_terminal() && stdout().is_terminal();
-        if self.export.is_some() || self.is_plain(terminal, locale_has_unicode()) {
+        if by_lines {
             return self.run_plain(&mut session, language);
         }
         let mut app = App::new(session, language, self.seed);
@@ -226,7 +241,7 @@ impl Options {
 
     /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
     fn describe(&self) -> Result<(), Failure> {
-        let mut command = Options::command();
+        let mut command = command(&self.games);
         let mut text = Vec::new();
         match self.completions {
             Some(shell) => clap_complete::generate(shell, &mut command, "play", &mut text),
@@ -266,7 +281,7 @@ impl Options {
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
-        let _first = self.session()?;
+        let _first = self.session(true)?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
@@ -275,7 +290,7 @@ impl Options {
             game: self.game.clone(),
             seats: self.seats(),
             settings: self.settings(),
-            store: self.store(),
+            store: self.store(true),
             record: self.record_line()?,
             analyse: self.analyse.is_some(),
             bounds: Bounds::default().per_address(self.per_address.into()),
@@ -324,17 +339,23 @@ impl Options {
         }
     }
 
-    fn store(&self) -> Store {
+    fn store(&self, needs_board: bool) -> Store {
+        let games = self.games.clone();
         Store {
+            games: if needs_board {
+                games.with_board()
+            } else {
+                games
+            },
             tables: self.tables.clone(),
             ..Store::installed()
         }
     }
 
-    fn session(&self) -> Result<Session, Failure> {
+    fn session(&self, needs_board: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
         let mut session = Session::with_store(
-            self.store(),
+            self.store(needs_board),
             &self.game,
             self.settings(),
             None,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::agents::Seat;
+use crate::lang::Language;
 use crate::specs::{self, Crew, Store};
 use crate::thought::{Question, Thinking, certain};
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use jarmo::catalog::{CatalogGame, GameSettings, GameTask};
 use jarmo::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
@@ -20,7 +21,7 @@ pub trait Table: Send {
     /// The game's name.
     fn game(&self) -> &'static str;
 
-    /// The board.
+    /// The board; without cells for a game that has only its drawing.
     fn layout(&self) -> Layout;
 
     /// The place shown.
@@ -61,6 +62,9 @@ pub trait Table: Send {
 
     /// The position at the cursor as text.
     fn position_text(&self) -> String;
+
+    /// The board at the cursor, drawn by the game itself.
+    fn drawing(&self) -> String;
 
     /// The whole game, without its players.
     fn record(&self) -> GameRecord;
@@ -141,8 +145,8 @@ pub fn open(
         store,
         position,
     };
-    let opened = with_game(name, settings, task);
-    opened.map_err(|error| RecordProblem::Start(error.to_string()))?
+    let opened = store.games.open(name, settings, task);
+    opened.map_err(RecordProblem::Start)?
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
@@ -196,7 +200,8 @@ pub fn open_record(
     Ok(table)
 }
 
-struct Open<'a> {
+/// Opens a game of any kind.
+pub(crate) struct Open<'a> {
     settings: &'a GameSettings,
     store: &'a Store,
     position: Option<&'a str>,
@@ -239,6 +244,15 @@ impl<G: CatalogGame> GameTable<G> {
         &self.positions[self.cursor]
     }
 
+    /// Whether the language tables have the words of this game. Without them, only its drawing is shown.
+    fn is_worded(&self) -> bool {
+        Language::En.texts().knows(self.game.id())
+    }
+
+    fn worded<T>(&self, texts: Vec<T>) -> Vec<T> {
+        if self.is_worded() { texts } else { Vec::new() }
+    }
+
     fn text(&self, place: usize) -> String {
         self.game
             .action_text(&self.positions[place], self.actions[place])
@@ -264,7 +278,10 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn layout(&self) -> Layout {
-        self.game.layout()
+        match self.is_worded() {
+            true => self.game.layout(),
+            false => Layout::none(),
+        }
     }
 
     fn cursor(&self) -> usize {
@@ -295,8 +312,8 @@ impl<G: CatalogGame> Table for GameTable<G> {
                 self.game
                     .gesture(&self.positions[place], self.actions[place])
             }),
-            tallies: self.game.tallies(here),
-            notes: self.game.notes(here),
+            tallies: self.worded(self.game.tallies(here)),
+            notes: self.worded(self.game.notes(here)),
             winning: self.game.winning_cells(here),
         }
     }
@@ -362,6 +379,10 @@ impl<G: CatalogGame> Table for GameTable<G> {
 
     fn position_text(&self) -> String {
         self.game.position_text(self.here())
+    }
+
+    fn drawing(&self) -> String {
+        self.game.display(self.here()).to_string()
     }
 
     fn record(&self) -> GameRecord {

@@ -122,7 +122,10 @@ pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
             let problem = refused.to_string();
             Some(texts.fill("trained_refused", &[("problem", &problem)]))
         }
-        None => (!crew.is_trained()).then(|| texts.get("untrained").to_owned()),
+        None => {
+            let untrained = !crew.is_trained() && crew.evaluates();
+            untrained.then(|| texts.get("untrained").to_owned())
+        }
     }
 }
 
