@@ -6,6 +6,7 @@ pub mod agents;
 pub mod analysis;
 pub(crate) mod files;
 pub mod games;
+pub(crate) mod job;
 pub mod lang;
 pub mod levels;
 pub mod matches;
@@ -16,6 +17,7 @@ pub mod session;
 pub mod specs;
 pub mod table;
 pub(crate) mod thought;
+pub(crate) mod trial;
 pub mod tui;
 pub(crate) mod words;
 

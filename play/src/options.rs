@@ -60,6 +60,9 @@ pub struct Options {
     #[arg(long, default_value_t = 50, value_name = "GAMES", requires = "web",
           value_parser = PER_ADDRESS.parser::<u16>())]
     per_address: u16,
+    /// Begin with this position, as `jarmo rules show` and the page write it; docs/games has the formats
+    #[arg(long, value_name = "TEXT", conflicts_with = "load")]
+    position: Option<String>,
     /// Load the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
     load: Option<PathBuf>,
@@ -364,19 +367,37 @@ impl Options {
             let problem = EndgameError::NoTables(session.table().game());
             return Err(Failure::usage(format!("--tables: {problem}")));
         }
-        if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
+        if let Some(record) = self.first_position()? {
+            let problem = |error| Failure::usage(format!("--position: {error}"));
+            session.load(&record).map_err(problem)?;
+        } else if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
             let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
             session
                 .load(&record)
                 .map_err(|error| problem(error.to_string()))?;
-            if self.load.is_some() {
-                for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
-                    session.set_seat(player, seat).map_err(Failure::usage)?;
-                }
-            }
+        }
+        // People play both sides of a loaded game until it is said who plays.
+        for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
+            session.set_seat(player, seat).map_err(Failure::usage)?;
         }
         Ok(session)
+    }
+
+    /// The position to begin with, as a record without moves.
+    fn first_position(&self) -> Result<Option<GameRecord>, Failure> {
+        let Some(position) = &self.position else {
+            return Ok(None);
+        };
+        if self.record_path().is_some() {
+            let problem = "--position: a record has a position of its own; give one of the two";
+            return Err(Failure::usage(problem));
+        }
+        Ok(Some(GameRecord {
+            game: self.game.clone(),
+            position: Some(position.trim().to_owned()),
+            ..GameRecord::default()
+        }))
     }
 
     fn record_path(&self) -> Option<&Path> {
@@ -385,6 +406,9 @@ impl Options {
     }
 
     fn record_line(&self) -> Result<Option<String>, Failure> {
+        if let Some(record) = self.first_position()? {
+            return Ok(Some(record.to_line()));
+        }
         let Some(path) = self.record_path() else {
             return Ok(None);
         };

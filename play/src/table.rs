@@ -10,10 +10,10 @@ use crate::lang::Language;
 use crate::specs::{self, Crew, Store};
 use crate::thought::{Question, Thinking, certain};
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask};
-use jarmo::game::{Action, ActionError, Mask, Outcome, Player, Proven};
+use jarmo::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
-use jarmo::view::{Gesture, Layout, Note, Piece, SideCount};
+use jarmo::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
 
 /// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
 /// Moves after the cursor are kept until a move is played at the cursor.
@@ -74,6 +74,21 @@ pub trait Table: Send {
 
     /// The same game from its first position.
     fn fresh(&self) -> Box<dyn Table>;
+
+    /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError>;
+
+    /// A game of the same kind from a position.
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError>;
+
+    /// What an editor of positions offers.
+    fn palette(&self) -> Palette;
+
+    /// The text of a position that was set up, which may be illegal.
+    fn setup_text(&self, setup: &Setup) -> String;
+
+    /// The board at the cursor as SVG.
+    fn picture(&self, title: &str) -> String;
 }
 
 /// A position as the board shows it.
@@ -124,13 +139,14 @@ pub fn open(
     settings: &GameSettings,
     store: &Store,
     position: Option<&str>,
-) -> Result<Box<dyn Table>, String> {
+) -> Result<Box<dyn Table>, RecordProblem> {
     let task = Open {
         settings,
         store,
         position,
     };
-    store.games.open(name, settings, task)?
+    let opened = store.games.open(name, settings, task);
+    opened.map_err(RecordProblem::Start)?
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
@@ -138,6 +154,8 @@ pub fn open(
 pub enum RecordProblem {
     /// It cannot be set up.
     Start(String),
+    /// Its first position is illegal.
+    Position(PositionError),
     /// One of its moves is illegal.
     Move {
         /// Its number, from 1.
@@ -153,6 +171,7 @@ impl fmt::Display for RecordProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RecordProblem::Start(problem) => f.write_str(problem),
+            RecordProblem::Position(problem) => write!(f, "illegal position: {problem}"),
             RecordProblem::Move { number, error, .. } => write!(f, "move {number}: {error}"),
         }
     }
@@ -169,7 +188,7 @@ pub fn open_record(
         ..settings.fitting(&record.game)
     };
     let position = record.position.as_deref();
-    let mut table = open(&record.game, &settings, store, position).map_err(RecordProblem::Start)?;
+    let mut table = open(&record.game, &settings, store, position)?;
     for (index, text) in record.moves.iter().enumerate() {
         table.play(text).map_err(|error| RecordProblem::Move {
             number: index + 1,
@@ -189,16 +208,14 @@ pub(crate) struct Open<'a> {
 }
 
 impl GameTask for Open<'_> {
-    type Output = Result<Box<dyn Table>, String>;
+    type Output = Result<Box<dyn Table>, RecordProblem>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let start = match self.position {
             None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| format!("illegal position: {error}"))?,
+            Some(text) => game.parse_position(text).map_err(RecordProblem::Position)?,
         };
-        let endgames = specs::endgames(&game, self.store)?;
+        let endgames = specs::endgames(&game, self.store).map_err(RecordProblem::Start)?;
         Ok(Box::new(GameTable {
             variant: format!("{:?}", self.settings),
             crew: Crew::of(&game, self.store, endgames.is_some()),
@@ -239,6 +256,19 @@ impl<G: CatalogGame> GameTable<G> {
     fn text(&self, place: usize) -> String {
         self.game
             .action_text(&self.positions[place], self.actions[place])
+    }
+
+    /// Another game under the same rules, with its cursor at the end.
+    fn with(&self, actions: Vec<Action>, positions: Vec<G::Position>) -> GameTable<G> {
+        GameTable {
+            game: self.game.clone(),
+            crew: self.crew.clone(),
+            endgames: self.endgames.clone(),
+            variant: self.variant.clone(),
+            cursor: actions.len(),
+            actions,
+            positions,
+        }
     }
 }
 
@@ -374,14 +404,33 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn fresh(&self) -> Box<dyn Table> {
-        Box::new(GameTable {
-            game: self.game.clone(),
-            crew: self.crew.clone(),
-            endgames: self.endgames.clone(),
-            variant: self.variant.clone(),
-            actions: Vec::new(),
-            positions: vec![self.positions[0]],
-            cursor: 0,
-        })
+        Box::new(self.with(Vec::new(), vec![self.positions[0]]))
+    }
+
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError> {
+        let place = place.min(self.actions.len());
+        let actions = self.actions[..place].to_vec();
+        let mut table = self.with(actions, self.positions[..=place].to_vec());
+        for text in line {
+            table.play(text)?;
+        }
+        Ok(Box::new(table))
+    }
+
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError> {
+        let start = self.game.parse_position(text)?;
+        Ok(Box::new(self.with(Vec::new(), vec![start])))
+    }
+
+    fn palette(&self) -> Palette {
+        self.game.palette()
+    }
+
+    fn setup_text(&self, setup: &Setup) -> String {
+        self.game.setup_text(setup)
+    }
+
+    fn picture(&self, title: &str) -> String {
+        svg::draw(&self.game, self.here(), &[], title)
     }
 }

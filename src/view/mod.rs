@@ -4,10 +4,12 @@
 mod connect_four;
 mod tammi;
 mod board;
+mod setup;
 pub mod svg;
 
 use serde::Serialize;
 
+pub use setup::{Field, FieldKind, Palette, Placed, Setup};
 pub use svg::Arrow;
 
 use crate::game::{Action, Game, Player};
@@ -43,6 +45,27 @@ pub trait GameView: Game {
     /// The cells of the line that won the game, in games that are won by a line.
     fn winning_cells(&self, _: &Self::Position) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// What an editor of positions offers: two kinds of pieces, either player to move, and no more fields.
+    fn palette(&self) -> Palette {
+        Palette {
+            strong: true,
+            mover: true,
+            fields: Vec::new(),
+        }
+    }
+
+    /// The text of a position that was set up. [`Game::parse_position`] decides whether the position is legal.
+    fn setup_text(&self, setup: &Setup) -> String {
+        let board = setup.board(&self.layout());
+        let mover = setup.to_move.letter();
+        let mut text = format!("{board} {mover}");
+        for field in &setup.fields {
+            text.push(' ');
+            text += field;
+        }
+        text
     }
 }
 

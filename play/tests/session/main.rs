@@ -10,4 +10,5 @@ mod ends;
 mod lang;
 mod registered;
 mod session;
+mod setup;
 mod tables;
