@@ -2,12 +2,15 @@
 
 pub mod agents;
 pub mod analysis;
+pub(crate) mod exercise;
 pub(crate) mod files;
 pub mod lang;
+pub mod lessons;
 pub mod levels;
 pub mod matches;
 pub mod options;
 pub(crate) mod plain;
+pub mod puzzles;
 pub mod server;
 pub mod session;
 pub mod specs;

@@ -86,14 +86,14 @@ struct NewSession {
 }
 
 /// Which language the answer is for, and which version of the session the page has.
-struct Wish {
-    language: Language,
+pub(super) struct Wish {
+    pub(super) language: Language,
     since: Option<u64>,
 }
 
 impl Wish {
     /// Reads the query of a request; keys that mean nothing here are passed over.
-    fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
+    pub(super) fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
         let mut wish = Wish {
             language: rooms.options.language,
             since: None,
@@ -130,7 +130,7 @@ pub(super) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Byt
         .expect("a status and one header")
 }
 
-fn json_answer(status: StatusCode, value: &Value) -> Response {
+pub(super) fn json_answer(status: StatusCode, value: &Value) -> Response {
     answer(status, "application/json", value.to_string())
 }
 
@@ -149,7 +149,7 @@ impl From<Rejection> for Response {
 }
 
 /// A message that is well formed and cannot be done.
-fn impossible(message: impl Into<String>) -> Rejection {
+pub(super) fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(StatusCode::UNPROCESSABLE_ENTITY, message.into())
 }
 
@@ -164,6 +164,7 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         "languages": languages,
         "games": GAMES,
         "levels": Level::ALL.map(|level| level_of(rooms, level)),
+        "usual": Level::USUAL,
         "texts": language.texts(),
     });
     Ok(json_answer(StatusCode::OK, &texts))
@@ -407,7 +408,7 @@ fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Rejection> {
     })
 }
 
-fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
+pub(super) fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
     let kind = request.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
         let message = "messages are application/json".to_owned();

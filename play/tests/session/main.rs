@@ -8,5 +8,6 @@ mod nets;
 mod agents;
 mod ends;
 mod lang;
+mod lessons;
 mod session;
 mod tables;

@@ -1,9 +1,13 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
 import { Board } from "./board.js";
+import { Exercise } from "./exercise.js";
 import { forget, gameKey, keep, keptGames } from "./kept.js";
+import { Lesson } from "./lesson.js";
 import { bar, element, gameList, graph, ideaTable, ideas, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { Puzzles } from "./puzzle.js";
 import { cellLabel, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
+import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
@@ -16,6 +20,7 @@ let redeployed = null; // a sentence about the last move, if it brought back a p
 let wantHint = false;
 let board = null;
 let turned = false;
+let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 
 // The server.
 
@@ -40,6 +45,10 @@ async function open(opening) {
   show(answer);
   waiting.abort();
 }
+
+const tryOpen = (opening) => open(opening).catch((error) => say(error.message));
+
+const learn = (game) => exercise.open(new Lesson(game, language));
 
 // Asks about the session, and shows the answer unless another session was opened meanwhile.
 async function update(path, body, signal) {
@@ -106,6 +115,11 @@ function say(message) {
   $("message").textContent = message;
 }
 
+// Tells a screen reader about the game, while it is on the board.
+function announce(sentence) {
+  if (!exercise.on) $("said").textContent = sentence;
+}
+
 function show(next) {
   next.session = session;
   const before = view;
@@ -118,11 +132,11 @@ function show(next) {
     const forward = again && next.cursor === before.cursor + 1;
     const sentence = forward ? said(before, next) : "";
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
-    $("said").textContent = sentence;
+    announce(sentence);
   }
   if (before && !again && before.moves.length > 0) {
     left = gameKey(before);
-    $("said").textContent = text("game_kept");
+    announce(text("game_kept"));
   }
   view = next;
   keep(view);
@@ -141,6 +155,7 @@ function shownThought() {
 }
 
 function redraw() {
+  if (exercise.on) return;
   board.flipped = isFlipped();
   board.show(view, ideas(view, shownThought()));
   $("title").textContent = text(`game_${view.game}`);
@@ -250,7 +265,7 @@ function listGames() {
 
 // The buttons that the keys press.
 const KEYS = {
-  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", "?": "help",
+  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", t: "learn", o: "puzzles", "?": "help",
   "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
 };
 
@@ -271,7 +286,7 @@ function controls() {
   $("flip").onclick = () => { turned = !turned; show(view); };
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
-  $("game").onchange = (event) => open({ game: event.target.value, white: view.seats[0], black: view.seats[1] }).catch((error) => say(error.message));
+  $("game").onchange = (event) => tryOpen({ game: event.target.value, white: view.seats[0], black: view.seats[1] });
   $("theme").onclick = turnTheme;
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
@@ -279,8 +294,13 @@ function controls() {
     await loadTexts();
     say("");
     redraw();
+    if (exercise.on) await exercise.load();
   };
-  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[view.game]));
+  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game]));
+  $("learn").onclick = () => learn(view.game);
+  $("puzzles").onclick = () => exercise.open(new Puzzles(language));
+  $("set-up").onclick = () => welcome(view);
+  prepareWelcome(tryOpen, learn);
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   $("record-open").onclick = record;
   $("record-copy").onclick = copyRecord;
@@ -296,9 +316,14 @@ function controls() {
 async function begin() {
   paint();
   await loadTexts();
-  const play = (move) => send({ do: "play", text: move });
-  const label = (cell, state) => cellLabel(view, cell, state);
-  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(view, cell, targets); });
+  const play = (move) => (exercise.on ? exercise.play(move) : send({ do: "play", text: move }));
+  const shown = () => exercise.view ?? view;
+  const label = (cell, state) => cellLabel(shown(), cell, state);
+  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(shown(), cell, targets); });
+  exercise = new Exercise(board, (path, body) => ask(path, body), () => {
+    redraw();
+    $("learn").focus();
+  });
   controls();
   try {
     if (!session) await open({});
@@ -309,6 +334,7 @@ async function begin() {
   }
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
+  if (isFirstVisit() && view.moves.length === 0 && location.hash === "") welcome(view);
   follow();
 }
 
