@@ -7,6 +7,7 @@ mod http;
 mod access;
 mod browser;
 mod kept;
+mod learn;
 mod messages;
 mod notices;
 mod program;

@@ -297,7 +297,7 @@ function controls() {
     if (exercise.on) await exercise.load();
   };
   $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game]));
-  $("learn").onclick = () => learn(view.game);
+  for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
   $("puzzles").onclick = () => exercise.open(new Puzzles(language));
   $("set-up").onclick = () => welcome(view);
   prepareWelcome(tryOpen, learn);
