@@ -107,6 +107,8 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
+#[cfg(feature = "cli")]
+pub mod cli;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::games::Games;
 use crate::levels::Level;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
@@ -26,6 +27,7 @@ const UNREACHABLE_NODES: u64 = 1 << 40;
 /// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
+const REVIEW_PLAYOUTS: u64 = 5_000;
 
 /// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
@@ -70,6 +72,8 @@ pub struct Store {
     pub tables: Option<PathBuf>,
     /// The networks that are loaded already.
     pub networks: Networks,
+    /// The games that are opened by name.
+    pub games: Games,
 }
 
 impl Store {
@@ -150,6 +154,8 @@ pub struct Crew {
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
     proof: bool,
+    /// Whether the game has an evaluation.
+    evaluates: bool,
     networks: Networks,
 }
 
@@ -175,6 +181,7 @@ impl Crew {
             refused,
             tables: store.tables.clone().filter(|_| tables),
             proof: game.proof().is_some(),
+            evaluates: game.heuristic().is_some(),
             networks: store.networks.clone(),
         }
     }
@@ -182,6 +189,12 @@ impl Crew {
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
+    }
+
+    /// Whether the best level without a trained agent is alpha-beta search. In a game without an evaluation, it is a
+    /// search with playouts.
+    pub fn evaluates(&self) -> bool {
+        self.evaluates
     }
 
     /// The networks that agents of this crew share.
@@ -203,10 +216,10 @@ impl Crew {
     /// analysis of a game can be repeated.
     pub fn reviewer(&self) -> Strength {
         Strength {
-            nodes: Some(if self.is_trained() {
-                REVIEW_SIMULATIONS
-            } else {
-                REVIEW_NODES
+            nodes: Some(match (self.is_trained(), self.evaluates) {
+                (true, _) => REVIEW_SIMULATIONS,
+                (false, true) => REVIEW_NODES,
+                (false, false) => REVIEW_PLAYOUTS,
             }),
             ..self.analyst()
         }
@@ -233,7 +246,7 @@ impl Crew {
                     ),
                 }
             }
-            (_, None) => built_in(level),
+            (_, None) => built_in(level, self.evaluates),
         }
     }
 
@@ -254,6 +267,7 @@ impl Crew {
                     ..trained_settings()
                 },
             )),
+            None if !self.evaluates => Strength::of(playouts(None)),
             None => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
                     lines,
@@ -266,29 +280,39 @@ impl Crew {
     }
 }
 
-/// The agent that plays at a level without a network.
-fn built_in(level: Level) -> Strength {
+/// A search with playouts.
+fn playouts(sims: Option<u32>) -> AgentSpec {
+    AgentSpec::Rollout(TreeSpec {
+        sims,
+        mb: Some(MEGABYTES),
+        ..TreeSpec::default()
+    })
+}
+
+/// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
+fn built_in(level: Level, evaluates: bool) -> Strength {
     let rollout = |sims: u32| Strength {
         nodes: Some(sims.into()),
-        ..Strength::of(AgentSpec::Rollout(TreeSpec {
-            sims: Some(sims),
-            mb: Some(MEGABYTES),
-            ..TreeSpec::default()
-        }))
+        ..Strength::of(playouts(Some(sims)))
     };
     let alphabeta = |nodes| Strength {
         nodes: Some(nodes),
         ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
     };
+    let search = |nodes, sims| match evaluates {
+        true => alphabeta(nodes),
+        false => rollout(sims),
+    };
     match level {
         Level::Newcomer => Strength::of(AgentSpec::Random),
         Level::Beginner => rollout(16),
         Level::Easy => rollout(40),
-        Level::Casual => Strength::of(AgentSpec::Greedy),
-        Level::Medium => alphabeta(100),
-        Level::Hard => alphabeta(1000),
-        Level::Expert => alphabeta(10_000),
-        Level::Best => alphabeta(UNREACHABLE_NODES),
+        Level::Casual if evaluates => Strength::of(AgentSpec::Greedy),
+        Level::Casual => rollout(100),
+        Level::Medium => search(100, 250),
+        Level::Hard => search(1000, 600),
+        Level::Expert => search(10_000, 1500),
+        Level::Best => search(UNREACHABLE_NODES, 10_000),
     }
 }
 

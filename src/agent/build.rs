@@ -33,7 +33,11 @@ pub fn build_sharing<G: CatalogGame>(
     let wrong = |problem: String| AgentError::new(spec, problem);
     match spec {
         AgentSpec::Random => Ok(Box::new(RandomAgent::new(game))),
-        AgentSpec::Greedy => Ok(Box::new(GreedyAgent::new(game))),
+        AgentSpec::Greedy => {
+            let problem = no_evaluation(&game);
+            let agent = GreedyAgent::new(game).ok_or_else(|| wrong(problem))?;
+            Ok(Box::new(agent))
+        }
         AgentSpec::Uniform(given) => {
             let settings = TreeSettings::default().with(given).map_err(wrong)?;
             tree_agent(game, spec, Uniform, settings, given.tables.as_deref())
@@ -49,8 +53,9 @@ pub fn build_sharing<G: CatalogGame>(
             tree_agent(game, spec, rollout, settings, Some(folder))
         }
         AgentSpec::AlphaBeta(given) => {
-            let name = spec.to_string();
-            Ok(Box::new(AlphaBetaAgent::new(game, name, given)))
+            let (name, problem) = (spec.to_string(), no_evaluation(&game));
+            let agent = AlphaBetaAgent::new(game, name, given).ok_or_else(|| wrong(problem))?;
+            Ok(Box::new(agent))
         }
         AgentSpec::Network(source, given) if given.sims == Some(0) => {
             refuse_search_settings(given).map_err(wrong)?;
@@ -79,6 +84,14 @@ pub fn build_sharing<G: CatalogGame>(
             with_proof(game, given, sampling(given, agent)).map_err(wrong)
         }
     }
+}
+
+/// The message for agents that need a hand-written evaluation, in a game that has none.
+fn no_evaluation<G: CatalogGame>(game: &G) -> String {
+    format!(
+        "{} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network",
+        game.id()
+    )
 }
 
 /// The agent, or with `sampling` one that draws its actions from the policy.

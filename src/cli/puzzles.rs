@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
-use jarmo::agent::{AGENTS, AgentSpec};
-use jarmo::files;
-use jarmo::numbers::{NumberRange, SEED, THREADS};
-use jarmo::puzzles::{MakeSettings, Puzzle, make};
-use jarmo::tables::Tables;
+use crate::agent::{AGENTS, AgentSpec};
+use crate::catalog::Catalog;
+use crate::files;
+use crate::numbers::{NumberRange, SEED, THREADS};
+use crate::puzzles::{MakeSettings, Puzzle, make};
+use crate::tables::Tables;
 
 const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
 const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
@@ -51,8 +52,8 @@ fn player_help() -> String {
     format!("The agent that plays the games; it must make mistakes: {AGENTS}")
 }
 
-pub(super) fn run(args: &Args) -> CommandResult {
-    let game = args.game.jarmo()?;
+pub(super) fn run<C: Catalog>(games: &C, args: &Args) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let pool = thread_pool(args.threads)?;
     let settings = MakeSettings {
         count: args.count,

@@ -339,7 +339,7 @@ fn heuristics_keep_to_their_contract() {
     impl GameTask for Check {
         type Output = ();
         fn run<G: CatalogGame>(self, game: G) {
-            let heuristic = game.heuristic();
+            let heuristic = game.heuristic().unwrap();
             let mut forced = 0;
             for position in positions(&game, 2000) {
                 let text = game.position_text(&position);
@@ -377,7 +377,7 @@ fn keys_tell_positions_apart() {
     impl GameTask for Check {
         type Output = ();
         fn run<G: CatalogGame>(self, game: G) {
-            let heuristic = game.heuristic();
+            let heuristic = game.heuristic().unwrap();
             let mut boards = std::collections::HashMap::new();
             for position in positions(&game, 5000) {
                 let text = game.position_text(&position);

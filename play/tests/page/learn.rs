@@ -70,7 +70,7 @@ fn other_moves_are_answered_and_the_game_comes_back() {
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
-    browser.press("body", "t");
+    browser.press("body", "l");
     browser.wait_for_text("exercise-heading", "Step 1 of 6: Lines");
     browser.wait("return document.activeElement.id === 'exercise-heading'");
     browser.press("body", "n");
@@ -126,7 +126,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.reload();
     let open = "return document.getElementById('welcome-box').open";
     assert_eq!(browser.run(open), json!(false), "it is shown once");
-    browser.click("#set-up");
+    browser.click("#welcome-open");
     assert_eq!(browser.run(open), json!(true), "it can be opened again");
     assert_eq!(value("welcome-game"), json!("connect_four"));
     assert_eq!(value("welcome-side"), json!("black"));

@@ -9,5 +9,7 @@ mod agents;
 mod ends;
 mod lang;
 mod lessons;
+mod registered;
 mod session;
+mod setup;
 mod tables;
