@@ -18,6 +18,7 @@ export class Exercise {
     this.task = null;
     this.view = null; // what is on the board; null if it is the game
     this.turn = 0; // counts what the person has asked for; an answer to something earlier is dropped
+    this.waiting = false; // for an answer of the server; a second click on the same move does nothing
     $("exercise-next").onclick = () => this.go("next");
     $("exercise-back").onclick = () => this.go("back");
     $("exercise-solution").onclick = () => this.solution();
@@ -40,12 +41,15 @@ export class Exercise {
   // Asks the server; null if the person has asked for something else meanwhile.
   async request(work) {
     const turn = ++this.turn;
+    this.waiting = true;
     try {
       const answer = await work();
       return turn === this.turn && this.on ? answer : null;
     } catch (error) {
       if (turn === this.turn) this.say(error.status ? error.message : text("connection_lost"), false);
       return null;
+    } finally {
+      this.waiting = false;
     }
   }
 
@@ -95,6 +99,7 @@ export class Exercise {
   }
 
   async play(move) {
+    if (this.waiting) return;
     const answer = await this.request(() => this.task.play(this.ask, move));
     if (answer) await this.answered(answer);
   }
@@ -106,11 +111,13 @@ export class Exercise {
   }
 
   async solution() {
+    if (this.waiting) return;
     const answer = await this.request(() => this.task.solution(this.ask));
     if (answer) await this.answered(answer);
   }
 
   async go(way) {
+    if (this.waiting) return;
     this.task[way]();
     await this.load();
   }
