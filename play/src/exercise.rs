@@ -138,10 +138,8 @@ impl Exercise {
             }
         };
         match &self.kind {
-            Kind::Lesson { game, place } if self.over => {
-                if place + 1 == lessons::of(game).len() {
-                    lines.push(texts.get("lesson_over").to_owned());
-                }
+            Kind::Lesson { game, place } if self.over && place + 1 == lessons::of(game).len() => {
+                lines.push(texts.get("lesson_over").to_owned());
             }
             Kind::Puzzles { .. } if self.over || answer == Answer::Wrong => {
                 lines.extend(self.count(texts));
