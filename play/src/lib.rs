@@ -35,15 +35,15 @@ use options::Options;
 /// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played by
 /// lines of text, at the board of their own drawing.
 ///
-/// ```no_run
-/// # use jarmo::games::{Scripted, scripted::Node};
-/// # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
+/// ```
 /// use std::process::ExitCode;
 ///
 /// use jarmo::catalog::{Catalog, Empty};
+/// use jarmo::encode::Encode;
 ///
-/// fn main() -> ExitCode {
-///     play::main(Empty.register(chess())) // of any type that is `Game` and `Encode`
+/// /// The program for any game that has rules and features.
+/// fn program<G: Encode>(game: G) -> ExitCode {
+///     play::main(Empty.register(game))
 /// }
 /// ```
 pub fn main<C: Catalog + Send + Sync + 'static>(catalog: C) -> ExitCode {

@@ -119,17 +119,17 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// Runs the `jarmo` program with the arguments of the process, for these games. The first one is the default.
 ///
-/// A crate with a game of its own calls it from its own `main`:
+/// A crate with a game of its own calls this function from its own `main`:
 ///
-/// ```no_run
-/// # use jarmo::games::{Scripted, scripted::Node};
-/// # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
+/// ```
 /// use std::process::ExitCode;
 ///
 /// use jarmo::catalog::{Catalog, Empty};
+/// use jarmo::encode::Encode;
 ///
-/// fn main() -> ExitCode {
-///     jarmo::cli::main(&Empty.register(chess())) // of any type that is `Game` and `Encode`
+/// /// The program for any game that has rules and features.
+/// fn program<G: Encode>(game: G) -> ExitCode {
+///     jarmo::cli::main(&Empty.register(game))
 /// }
 /// ```
 ///

@@ -94,7 +94,7 @@ export class Study {
 
   // A move on the board beside the game.
   play(move) {
-    if (this.retry) this.page.send({ do: "try", place: this.retry.place, text: move }).then(() => this.showTried());
+    if (this.retry) this.page.send({ do: "try", place: this.retry.place, text: move }).then(() => this.showTried(move));
     else this.branch([move]);
   }
 
@@ -120,9 +120,10 @@ export class Study {
     });
   }
 
-  showTried() {
+  // Shows the position after a move that was tried, unless it was refused.
+  showTried(move) {
     const { tried } = this.page.view();
-    if (this.retry && tried?.place === this.retry.place) this.look(tried.place, [tried.text], 1);
+    if (this.retry && tried?.place === this.retry.place && tried.text === move) this.look(tried.place, [move], 1);
   }
 
   // What is shown, in words; null if it is the game.
