@@ -9,7 +9,7 @@ Environments, batched tree search with your own network, trained agents and exac
     for _ in range(100):
         step = env.step(env.sample_actions())
 
-`jarmo.gym` has environments for Gymnasium, `jarmo.zoo` for PettingZoo, `jarmo.openspiel` registers games with
+`jarmo.gym` has environments for Gymnasium and registers them, `jarmo.zoo` for PettingZoo, `jarmo.openspiel` registers games with
 OpenSpiel. None of them is imported before it is needed.
 """
 

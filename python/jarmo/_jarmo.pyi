@@ -1,12 +1,27 @@
 """The extension module. Import these names from `jarmo`."""
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, final
+from collections.abc import Sequence
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Samples, SearchResult, Step
+
+__all__ = [
+    "GAMES",
+    "Agent",
+    "Game",
+    "Position",
+    "SelfPlay",
+    "Tables",
+    "VecEnv",
+    "__version__",
+    "arena",
+    "bench_env",
+    "exam",
+    "search",
+]
 
 GAMES: list[str]
 __version__: str
@@ -16,24 +31,22 @@ class Game:
     """The rules of a game with their settings.
 
     Games with equal rules are equal. All functions that take a game take its name, too, for the standard settings.
+
+    Args:
+        name: One of ``jarmo.GAMES``.
+        max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+        board: A board file with other lines than the standard board (jarmo and guard).
+        quiet_limit: Plies without a capture after which tammi is drawn.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         name: str = "jarmo",
         *,
         max_plies: int | None = None,
         board: Path | None = None,
         quiet_limit: int | None = None,
-    ) -> None:
-        """The named game: one of ``jarmo.GAMES``.
-
-        Args:
-            name: The game.
-            max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
-            board: A board file with other lines than the standard board (jarmo and guard).
-            quiet_limit: Plies without a capture after which tammi is drawn.
-        """
+    ) -> Game: ...
 
     @property
     def name(self) -> str: ...
@@ -64,8 +77,11 @@ class Game:
     def masks(self, positions: Position | Sequence[Position]) -> NDArray[np.bool_]:
         """The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over."""
 
+    def __reduce__(self) -> Any: ...
+    @staticmethod
+    def _of(name: str, max_plies: int, quiet_limit: int | None) -> Game: ...
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Position:
@@ -116,10 +132,11 @@ class Position:
         """A picture as SVG, with legal actions as arrows."""
 
     def _repr_svg_(self) -> str: ...
+    def __reduce__(self) -> Any: ...
     def __copy__(self) -> Position: ...
     def __deepcopy__(self, memo: object) -> Position: ...
     def __hash__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class VecEnv:
@@ -127,10 +144,26 @@ class VecEnv:
 
     The same seed gives the same games as in the Rust library, on any number of threads. No array is kept: those of a
     step are new, or the caller's own. A call that fails changes nothing.
+
+    Args:
+        game: A game or its name.
+        num_envs: The number of games, ``N``.
+        seed: The seed of all randomness.
+        threads: The most threads to use, by default one per core. Their number changes no result.
+        max_plies: Another limit on the length of games, 0 for none.
+        autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
+            when ``reset(mask=…)`` says so.
+        opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
+            caller is to move again. By default the caller plays both sides in turns.
+        learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
+        opening_plies: Random actions at the start of each game.
+        dtype: The type of observations.
+        packed: Masks as bits.
+        threats: Adds the planes of threats to observations.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         game: Game | str,
         num_envs: int,
         *,
@@ -144,26 +177,7 @@ class VecEnv:
         dtype: Literal["float32", "uint8"] = "float32",
         packed: bool = False,
         threats: bool = False,
-    ) -> None:
-        """Starts all games.
-
-        Args:
-            game: A game or its name.
-            num_envs: The number of games, ``N``.
-            seed: The seed of all randomness.
-            threads: The most threads to use, by default one per core. Their number changes no result.
-            max_plies: Another limit on the length of games, 0 for none.
-            autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
-                when ``reset(mask=…)`` says so.
-            opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
-                caller is to move again. By default the caller plays both sides in turns.
-            learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
-            opening_plies: Random actions at the start of each game.
-            dtype: The type of observations.
-            packed: Masks as bits.
-            threats: Adds the planes of threats to observations.
-        """
-
+    ) -> VecEnv: ...
     @property
     def game(self) -> Game: ...
     @property
@@ -237,7 +251,7 @@ class Agent:
     """An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
     ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all."""
 
-    def __init__(self, spec: str, *, game: Game | str = "jarmo") -> None: ...
+    def __new__(cls, spec: str, *, game: Game | str = "jarmo") -> Agent: ...
     @property
     def spec(self) -> str: ...
     @property
@@ -267,7 +281,7 @@ class Agent:
 class Tables:
     """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only)."""
 
-    def __init__(self, folder: Path, *, game: Game | str = "jarmo") -> None: ...
+    def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
     @property
     def game(self) -> Game: ...
     def lookup(self, positions: Position | Sequence[Position]) -> Lookup:
@@ -278,12 +292,12 @@ class Tables:
         the tables do not know the position."""
 
 @final
-class SelfPlay(Iterator[Samples]):
+class SelfPlay:
     """Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
     games are there. See `jarmo.self_play`."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         game: Game | str,
         evaluate: Evaluate,
         *,
@@ -297,7 +311,7 @@ class SelfPlay(Iterator[Samples]):
         threats: bool = False,
         min_samples: int = 1024,
         threads: int | None = None,
-    ) -> None: ...
+    ) -> SelfPlay: ...
     def __iter__(self) -> SelfPlay: ...
     def __next__(self) -> Samples: ...
     def stats(self) -> dict[str, float]:

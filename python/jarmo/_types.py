@@ -14,7 +14,7 @@ Path: TypeAlias = str | os.PathLike[str]
 Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any]]
 """A network: features and masks in, logits and values out. See `jarmo.search`."""
 
-Features: TypeAlias = NDArray[np.float32] | NDArray[np.uint8]
+Features: TypeAlias = NDArray[Any]
 
 
 class Outcome(NamedTuple):
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
     observation: Features
     """``[N, planes, rows, columns]``, ``float32`` or ``uint8``: features of the positions, 0 or 1."""
-    mask: NDArray[np.bool_] | NDArray[np.uint8]
+    mask: NDArray[Any]
     """``[N, actions]``, ``bool``: the legal actions. With ``packed=True`` ``[N, ceil(actions / 8)]``, ``uint8``, eight
     actions per byte; ``numpy.unpackbits(mask, axis=1, count=actions, bitorder="little")`` unpacks them."""
     reward: NDArray[np.float32]

@@ -1,7 +1,7 @@
 """Environments for Gymnasium.
 
-``gymnasium.make("jarmo/Jarmo-v1")`` and ``gymnasium.make_vec("jarmo/Jarmo-v1", num_envs=64)`` work without an import;
-the other ids are ``jarmo/Guard-v1``, ``jarmo/Tammi-v1`` and ``jarmo/ConnectFour-v1``.
+Importing this module registers ``jarmo/Jarmo-v1``, ``jarmo/Guard-v1``, ``jarmo/Tammi-v1`` and ``jarmo/ConnectFour-v1``
+for ``gymnasium.make`` and ``gymnasium.make_vec``. Without the import, ``"jarmo.gym:jarmo/Jarmo-v1"`` is an id, too.
 
 An agent sees one player of a game for two. The other player is an opponent named by its spec, or the agent plays both
 sides in turns (``opponent=None``). Observations are dictionaries: ``observation``, the features of the position
@@ -25,6 +25,14 @@ from jarmo._types import Step
 Observation = dict[str, NDArray[Any]]
 Learner = Literal["white", "black", "random"]
 
+IDS = {
+    "jarmo": "jarmo/Jarmo-v1",
+    "guard": "jarmo/Guard-v1",
+    "tammi": "jarmo/Tammi-v1",
+    "connect_four": "jarmo/ConnectFour-v1",
+}
+"""The ids of environments by game."""
+
 _MODES: dict[AutoresetMode, Literal["next_step", "same_step", "disabled"]] = {
     AutoresetMode.NEXT_STEP: "next_step",
     AutoresetMode.SAME_STEP: "same_step",
@@ -32,7 +40,19 @@ _MODES: dict[AutoresetMode, Literal["next_step", "same_step", "disabled"]] = {
 }
 
 
-def _spaces(env: jarmo.VecEnv) -> tuple[Dict, Discrete[np.int64]]:
+def register() -> None:
+    """Registers the environments of all games that are not registered yet."""
+    for game, name in IDS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="jarmo.gym:JarmoEnv",
+                vector_entry_point="jarmo.gym:JarmoVectorEnv",
+                kwargs={"game": game},
+            )
+
+
+def _spaces(env: jarmo.VecEnv) -> tuple[Dict[Any], Discrete[np.int64]]:
     actions = env.game.num_actions
     observation = Dict(
         {
@@ -52,7 +72,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
     turns).
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"]}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": 1}
 
     def __init__(
         self,
@@ -89,7 +109,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self._over = True
         self._begun = False
         self.render_mode = render_mode
-        self.observation_space, self.action_space = _spaces(self._env)
+        observation_space, self.action_space = _spaces(self._env)
+        self.observation_space = observation_space  # type: ignore[assignment]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -283,3 +304,6 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             "_action_mask": ended.copy(),
         }
         info["_final_info"] = ended.copy()
+
+
+register()

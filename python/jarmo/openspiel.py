@@ -48,8 +48,11 @@ def _game_type(name: str, game: str) -> Any:
 class JarmoGame(pyspiel.Game):  # type: ignore[misc]
     """A game of the package. The parameter ``position`` is the text of another position to start from."""
 
-    def __init__(self, name: str, params: dict[str, Any] | None = None) -> None:
-        given = dict(params or {})
+    name: str
+    """The name in OpenSpiel."""
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        name, given = self.name, dict(params or {})
         self.rules = jarmo.Game(NAMES[name])
         text = given.get("position", "")
         self.first = self.rules.position(text) if text else self.rules.start
@@ -72,6 +75,11 @@ class JarmoGame(pyspiel.Game):  # type: ignore[misc]
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> JarmoObserver:
         """What a player sees: everything."""
         return JarmoObserver(self.rules)
+
+
+# OpenSpiel frees what is registered after the interpreter has ended, which only a class survives.
+_CLASSES = {name: type(f"{name}_game", (JarmoGame,), {"name": name, "__module__": __name__}) for name in NAMES}
+globals().update({one.__name__: one for one in _CLASSES.values()})  # so that they can be pickled
 
 
 class JarmoState(pyspiel.State):  # type: ignore[misc]
@@ -132,11 +140,7 @@ def register() -> None:
     known = set(pyspiel.registered_names())
     for name, game in NAMES.items():
         if name not in known:
-
-            def make(params: dict[str, Any] | None = None, name: str = name) -> JarmoGame:
-                return JarmoGame(name, params)
-
-            pyspiel.register_game(_game_type(name, game), make)
+            pyspiel.register_game(_game_type(name, game), _CLASSES[name])
 
 
 register()

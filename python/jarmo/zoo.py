@@ -1,4 +1,4 @@
-"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")`` for two agents, ``white`` and ``black``.
+"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")`` for two agents, ``player_0`` (White) and ``player_1`` (Black).
 
 They follow the agent-environment cycle. The same agent may act twice in a row, as the rules of guard and tammi have it.
 """
@@ -15,7 +15,8 @@ from pettingzoo.utils import wrappers
 
 import jarmo
 
-AGENTS = ("white", "black")
+AGENTS = ("player_0", "player_1")
+"""White and Black."""
 
 
 def env(game: jarmo.Game | str = "jarmo", **settings: Any) -> Any:

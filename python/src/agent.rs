@@ -174,7 +174,8 @@ fn line_texts<G: Game>(
     texts
 }
 
-/// An agent. See the stubs for the documentation.
+/// An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
+/// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Agent {
     game: Arc<dyn AnyGame>,
@@ -214,7 +215,7 @@ fn question(nodes: Option<u64>, seed: u64, threads: Option<usize>) -> PyResult<Q
 #[pymethods]
 impl Agent {
     #[new]
-    #[pyo3(signature = (spec, *, game=GameArgument::standard()))]
+    #[pyo3(signature = (spec, *, game=GameArgument::standard()), text_signature = "(spec, *, game='jarmo')")]
     fn new(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
         let agents = py.detach(|| game.0.clone().agent(spec));
         let agents = agents.map_err(PyValueError::new_err)?;
@@ -235,6 +236,8 @@ impl Agent {
         crate::game::PyGame(self.game.clone())
     }
 
+    /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
+    /// the spec's. The choice in a position depends on it, its index and the seed alone.
     #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
     fn choose<'py>(
         &self,
@@ -250,6 +253,7 @@ impl Agent {
         shaped(py, actions.collect(), &[judged.len()])
     }
 
+    /// The agent's judgement of ``N`` positions.
     #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
     fn evaluate<'py>(
         &self,

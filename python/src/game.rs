@@ -208,7 +208,15 @@ fn erase<G: CatalogGame>(game: G, quiet_limit: Option<u32>) -> Arc<dyn AnyGame> 
     Arc::new(Rules { game, facts })
 }
 
-/// The rules of a game. See the stubs for the documentation.
+/// The rules of a game with their settings.
+///
+/// Games with equal rules are equal. All functions that take a game take its name, too, for the standard settings.
+///
+/// Args:
+///     name: One of ``jarmo.GAMES``.
+///     max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+///     board: A board file with other lines than the standard board (jarmo and guard).
+///     quiet_limit: Plies without a capture after which tammi is drawn.
 #[pyclass(frozen, name = "Game", module = "jarmo", eq, hash)]
 #[derive(Clone)]
 pub struct PyGame(pub Arc<dyn AnyGame>);
@@ -280,6 +288,7 @@ impl PyGame {
         self.0.facts().name
     }
 
+    /// The number of actions; every action is an index below it.
     #[getter]
     fn num_actions(&self) -> usize {
         self.0.facts().actions
@@ -295,22 +304,27 @@ impl PyGame {
         self.0.facts().rules_version
     }
 
+    /// Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
+    /// attack, possible captures and the like behind the others; the networks of agent files need them.
     #[pyo3(signature = (*, threats=false))]
     fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
         let facts = self.0.facts();
         (facts.all_planes(threats), facts.rows, facts.columns)
     }
 
+    /// The position a game starts from.
     #[getter]
     fn start(&self) -> Position {
         Position::new(self.0.clone(), self.0.clone().start())
     }
 
+    /// Reads a position from its text; the error names the field that is wrong.
     fn position(&self, text: &str) -> PyResult<Position> {
         let parsed = self.0.clone().parse(text).map_err(PyValueError::new_err)?;
         Ok(Position::new(self.0.clone(), parsed))
     }
 
+    /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1.
     #[pyo3(signature = (positions, *, threats=false))]
     fn features<'py>(
         &self,
@@ -328,6 +342,7 @@ impl PyGame {
         shaped(py, features, &facts.shape(positions.len(), threats))
     }
 
+    /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
     fn masks<'py>(
         &self,
         py: Python<'py>,
@@ -343,6 +358,25 @@ impl PyGame {
         }
         let masks = shaped(py, masks, &[positions.len(), actions])?;
         Ok(masks.cast_into()?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.0.facts();
+        let standard = named(facts.name, GameSettings::default())?;
+        if standard.facts().board != facts.board {
+            return Err(PyTypeError::new_err(
+                "a game on a board of its own cannot be pickled",
+            ));
+        }
+        let class = py.get_type::<PyGame>().getattr("_of")?;
+        let settings = (facts.name, facts.max_plies, facts.quiet_limit);
+        Ok((class, settings).into_pyobject(py)?.into_any())
+    }
+
+    /// For pickling.
+    #[staticmethod]
+    fn _of(name: &str, max_plies: u32, quiet_limit: Option<u32>) -> PyResult<PyGame> {
+        PyGame::new(name, Some(max_plies), None, quiet_limit)
     }
 
     fn __repr__(&self) -> String {

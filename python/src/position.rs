@@ -139,7 +139,9 @@ pub fn write_features<G: CatalogGame, T: From<bool>>(
     }
 }
 
-/// A position. See the stubs for the documentation.
+/// A position of a game: a value that never changes.
+///
+/// Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
 #[pyclass(frozen, module = "jarmo")]
 pub struct Position {
     pub game: Arc<dyn AnyGame>,
@@ -177,16 +179,20 @@ impl Position {
         PyGame(self.game.clone())
     }
 
+    /// The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
+    /// that count for repetitions.
     #[getter]
     fn text(&self) -> String {
         self.at.text()
     }
 
+    /// 0 if White is to move, 1 if Black is.
     #[getter]
     fn to_move(&self) -> usize {
         self.at.to_move().index()
     }
 
+    /// The number of actions played.
     #[getter]
     fn ply(&self) -> u32 {
         self.at.ply()
@@ -197,11 +203,13 @@ impl Position {
         self.at.outcome().is_some()
     }
 
+    /// The legal actions, lowest first; none if the game is over.
     #[getter]
     fn legal(&self) -> Vec<u16> {
         self.at.legal()
     }
 
+    /// The legal actions as text, in the order of ``legal``.
     #[getter]
     fn legal_texts(&self) -> Vec<String> {
         let legal = self.at.legal();
@@ -211,6 +219,7 @@ impl Position {
             .collect()
     }
 
+    /// The text of a legal action.
     fn action_text(&self, action: &Bound<'_, PyAny>) -> PyResult<String> {
         let action = self.action(action)?;
         if !self.at.legal().contains(&action) {
@@ -221,11 +230,13 @@ impl Position {
         Ok(self.at.action_text(action))
     }
 
+    /// The action with this text, which may be illegal.
     #[pyo3(signature = (text))]
     fn parse_action(&self, text: &str) -> PyResult<u16> {
         self.at.parse_action(text).map_err(PyValueError::new_err)
     }
 
+    /// The position after these actions, given as indices or texts. The error says why one is illegal.
     #[pyo3(signature = (*actions))]
     fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
         let mut here = Position::new(self.game.clone(), self.at.copy());
@@ -236,6 +247,7 @@ impl Position {
         Ok(here)
     }
 
+    /// How the game ended; None while it goes on.
     #[getter]
     fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let Some(outcome) = self.at.outcome() else {
@@ -247,6 +259,7 @@ impl Position {
         Ok(Some(class.call1((winner, score, outcome.truncated))?))
     }
 
+    /// A picture as SVG, with legal actions as arrows.
     #[pyo3(signature = (actions=None, *, title=None))]
     fn svg(&self, actions: Option<Vec<Bound<'_, PyAny>>>, title: Option<&str>) -> PyResult<String> {
         let actions = actions.unwrap_or_default();
@@ -288,6 +301,19 @@ impl Position {
 
     fn __deepcopy__(this: Py<Position>, _memo: &Bound<'_, PyAny>) -> Py<Position> {
         this
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.at.text();
+        let again = self.game.clone().parse(&text);
+        if !again.is_ok_and(|again| again.same(&*self.at)) {
+            return Err(PyTypeError::new_err(format!(
+                "this position cannot be pickled, because its text leaves out earlier positions that count: {text}"
+            )));
+        }
+        let game = Bound::new(py, PyGame(self.game.clone()))?;
+        let read = game.getattr("position")?;
+        Ok((read, (text,)).into_pyobject(py)?.into_any())
     }
 
     fn __hash__(&self) -> u64 {

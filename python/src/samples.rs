@@ -110,7 +110,8 @@ impl Dense {
     }
 }
 
-/// An iterator of samples. See the stubs for the documentation.
+/// Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
+/// games are there. See `jarmo.self_play`.
 #[pyclass(frozen, module = "jarmo")]
 pub struct SelfPlay {
     game: Arc<dyn AnyGame>,
@@ -232,6 +233,8 @@ impl SelfPlay {
         self.samples(py, &played.samples)
     }
 
+    /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
+    /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = self
             .state

@@ -230,7 +230,29 @@ pub fn check_simulations(simulations: u32) -> PyResult<()> {
     )))
 }
 
-/// Tree search from many positions. See the stubs for the documentation.
+/// Searches from ``N`` positions of one game with your own network, many trees at a time.
+///
+/// Args:
+///     positions: Positions that are not over.
+///     evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of
+///         ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
+///         ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
+///         move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
+///         ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is.
+///     simulations: Simulations per position.
+///     root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
+///     noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
+///     seed: The seed of the noise.
+///     threats: Adds the planes of threats to the features.
+///     batch: The most trees that a thread grows at a time, and so the largest ``B``.
+///     pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
+///         zeros, and their results are ignored.
+///     threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
+///         the other are evaluated.
+///     considered: Gumbel: actions that get simulations before the first halving [16].
+///     cpuct: PUCT: weight of exploration [1.25].
+///     fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
+///     temperature: PUCT: softmax temperature of the priors [1].
 #[pyfunction]
 #[pyo3(signature = (positions, evaluate, *, simulations=64, root="gumbel", noise=false, seed=0, threats=false,
                     batch=1024, pad=false, threads=None, considered=None, cpuct=None, fpu=None, temperature=None))]

@@ -72,7 +72,7 @@ impl<G: CatalogGame> AnyTables for Opened<G> {
     }
 }
 
-/// Exact tables. See the stubs for the documentation.
+/// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only).
 #[pyclass(frozen, module = "jarmo")]
 pub struct Tables {
     game: Arc<dyn AnyGame>,
@@ -89,7 +89,7 @@ fn plies(proven: &Proven) -> i32 {
 #[pymethods]
 impl Tables {
     #[new]
-    #[pyo3(signature = (folder, *, game=GameArgument::standard()))]
+    #[pyo3(signature = (folder, *, game=GameArgument::standard()), text_signature = "(folder, *, game='jarmo')")]
     fn new(py: Python<'_>, folder: PathBuf, game: GameArgument) -> PyResult<Tables> {
         let tables = py.detach(|| game.0.clone().tables(&folder));
         Ok(Tables {
@@ -104,6 +104,7 @@ impl Tables {
         PyGame(self.game.clone())
     }
 
+    /// The results of ``N`` positions.
     fn lookup<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let positions = positions_of(&self.game, positions)?;
@@ -123,6 +124,8 @@ impl Tables {
         ))
     }
 
+    /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
+    /// the tables do not know the position.
     fn actions(
         &self,
         position: &Bound<'_, crate::position::Position>,

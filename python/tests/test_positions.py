@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -79,3 +80,11 @@ def test_pictures(name: str) -> None:
     assert plain.startswith("<svg") and plain.rstrip().endswith("</svg>")
     assert "two moves" in arrows and len(arrows) > len(plain)
     assert "to move" in str(start)
+
+
+def test_positions_can_be_pickled_where_nothing_is_lost() -> None:
+    for name in jarmo.GAMES:
+        game = jarmo.Game(name, max_plies=50)
+        position = game.start.play(game.start.legal[0])
+        assert pickle.loads(pickle.dumps(position)) == position
+        assert pickle.loads(pickle.dumps(game)) == game

@@ -50,7 +50,7 @@ def test_results_have_their_shapes_and_do_not_depend_on_batches_or_threads(name:
     found = jarmo.search(positions, guess, simulations=24, root=root, noise=True, seed=5)
     same = jarmo.search(positions, guess, simulations=24, root=root, noise=True, seed=5, batch=7, threads=1)
     for one, two in zip(found, same, strict=True):
-        assert np.allclose(one, two, atol=1e-5, equal_nan=True)
+        assert np.allclose(np.asarray(one), np.asarray(two), atol=1e-5, equal_nan=True)
     masks = game.masks(positions)
     assert found.policies.shape == found.visits.shape == masks.shape
     assert np.allclose(found.policies.sum(axis=1), 1, atol=1e-5)

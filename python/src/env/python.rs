@@ -19,7 +19,26 @@ use crate::threads::{self, pool};
 /// The most games of an environment.
 const MOST_GAMES: usize = 1 << 24;
 
-/// Many games in lockstep. See the stubs for the documentation.
+/// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
+///
+/// The same seed gives the same games as in the Rust library, on any number of threads. No array is kept: those of a
+/// step are new, or the caller's own. A call that fails changes nothing.
+///
+/// Args:
+///     game: A game or its name.
+///     num_envs: The number of games, ``N``.
+///     seed: The seed of all randomness.
+///     threads: The most threads to use, by default one per core. Their number changes no result.
+///     max_plies: Another limit on the length of games, 0 for none.
+///     autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
+///         when ``reset(mask=…)`` says so.
+///     opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
+///         caller is to move again. By default the caller plays both sides in turns.
+///     learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
+///     opening_plies: Random actions at the start of each game.
+///     dtype: The type of observations.
+///     packed: Masks as bits.
+///     threats: Adds the planes of threats to observations.
 #[pyclass(module = "jarmo")]
 pub struct VecEnv {
     game: Arc<dyn AnyGame>,
@@ -292,22 +311,26 @@ impl VecEnv {
         self.env.seed()
     }
 
+    /// Steps since the start.
     #[getter]
     fn steps(&self) -> u64 {
         self.env.steps()
     }
 
+    /// ``[N]``: the caller's side against an opponent, 0 for White and 1 for Black.
     #[getter]
     fn learner_sides<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
         PyArray1::from_vec(py, self.env.sides())
     }
 
+    /// Planes, rows and columns of one observation.
     #[getter]
     fn observation_shape(&self) -> (usize, usize, usize) {
         let [_, planes, rows, columns] = self.feature_shape(0);
         (planes, rows, columns)
     }
 
+    /// New arrays of zeros, for ``out``.
     fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut arrays = self.zeros(py);
         arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
@@ -319,6 +342,8 @@ impl VecEnv {
         class.call1(PyTuple::new(py, arrays)?)
     }
 
+    /// Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
+    /// again, as in a new environment with that seed.
     #[pyo3(signature = (*, seed=None, mask=None, out=None))]
     fn reset<'py>(
         &mut self,
@@ -338,6 +363,7 @@ impl VecEnv {
         self.result(py, arrays)
     }
 
+    /// The results of the last step once more.
     #[pyo3(signature = (*, out=None))]
     fn observe<'py>(
         &mut self,
@@ -349,6 +375,16 @@ impl VecEnv {
         self.result(py, arrays)
     }
 
+    /// Plays one action in every game.
+    ///
+    /// Args:
+    ///     actions: ``[N]``, any integer type.
+    ///     out: Arrays to write into, as ``buffers()`` makes them; only ``finished`` and ``final_observation`` of the
+    ///         result are new then.
+    ///
+    /// Raises:
+    ///     ValueError: An action is illegal or its game is over; the message names the slot and the reason.
+    ///     TypeError: An argument has the wrong type.
     #[pyo3(signature = (actions, *, out=None))]
     fn step<'py>(
         &mut self,
@@ -376,6 +412,8 @@ impl VecEnv {
         self.result(py, arrays)
     }
 
+    /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
+    /// the same actions until the next step.
     #[pyo3(signature = (*, out=None))]
     fn sample_actions<'py>(
         &self,
@@ -393,6 +431,7 @@ impl VecEnv {
         Ok(array)
     }
 
+    /// The position in a slot.
     fn position(&self, slot: usize) -> PyResult<Position> {
         if slot >= self.games {
             return Err(PyIndexError::new_err(format!(
@@ -403,12 +442,14 @@ impl VecEnv {
         Ok(Position::new(self.game.clone(), self.env.position(slot)))
     }
 
+    /// The positions of all slots.
     fn positions(&self) -> Vec<Position> {
         (0..self.games)
             .map(|slot| Position::new(self.game.clone(), self.env.position(slot)))
             .collect()
     }
 
+    /// The last positions of the games that ended in the last step, by slot.
     fn final_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for (slot, at) in self.env.ended() {
@@ -417,11 +458,15 @@ impl VecEnv {
         Ok(dict)
     }
 
+    /// The unfinished games and the seed. Slots whose game is over, with ``autoreset`` other than ``"same_step"``,
+    /// are saved without their last position.
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let saved = py.detach(|| self.env.save());
         PyBytes::new(py, &saved)
     }
 
+    /// Continues exactly as the saved environment would have, which must have had the same settings. The number of
+    /// threads may differ.
     fn restore(&mut self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
         let env = &mut self.env;
         let restored = py.detach(|| env.restore(saved));
@@ -460,7 +505,8 @@ impl VecEnv {
     }
 }
 
-/// The speed of the library's own environment in this process. See the stubs for the documentation.
+/// The speed of the library's own environment in this process, without Python in the loop: ``plies_per_s``,
+/// ``plies_per_cpu_s`` and the number of ``threads``. With ``observe`` features and masks are written.
 #[pyfunction]
 #[pyo3(signature = (game, num_envs, *, observe=true, seconds=1.0, seed=0))]
 pub fn bench_env<'py>(
