@@ -26,6 +26,7 @@ from jarmo._jarmo import (
     VecEnv,
     __version__,
     bench_env,
+    save_agent,
     search,
 )
 from jarmo._play import ExamResult, exam, self_play
@@ -51,6 +52,7 @@ __all__ = [
     "arena",
     "bench_env",
     "exam",
+    "save_agent",
     "search",
     "self_play",
 ]

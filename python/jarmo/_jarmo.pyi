@@ -20,6 +20,7 @@ __all__ = [
     "arena",
     "bench_env",
     "exam",
+    "save_agent",
     "search",
 ]
 
@@ -277,6 +278,16 @@ class Agent:
     ) -> Evaluation:
         """The agent's judgement of ``N`` positions."""
 
+    def network(self) -> dict[str, NDArray[np.float32]]:
+        """The tensors of the agent's network by name, ``float32``, for agents that have one. `save_agent` says what they
+        are."""
+
+    def to_onnx(self, path: Path) -> None:
+        """Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
+        inputs]``: ``game.features(positions, threats=True)``, one row per position. Its outputs are ``policy``
+        (``[batch, actions]``, logits; mask them) and ``result`` (``[batch, 3]``, probabilities of win, draw and loss
+        of the player to move), and in games with points ``score``."""
+
 @final
 class Tables:
     """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only)."""
@@ -358,6 +369,34 @@ def search(
         cpuct: PUCT: weight of exploration [1.25].
         fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
         temperature: PUCT: softmax temperature of the priors [1].
+    """
+
+def save_agent(
+    path: Path,
+    game: Game | str,
+    tensors: dict[str, NDArray[np.float32]],
+    *,
+    run: str = "",
+    seed: int = 0,
+    step: int = 0,
+    games: int = 0,
+) -> None:
+    """Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.
+
+    With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs,
+    outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
+    blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
+    and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
+    width is a multiple of 32. docs/formats.md has more.
+
+    Args:
+        path: The file, whose name ends in ``.safetensors``.
+        game: A game or its name.
+        tensors: ``float32`` arrays by name.
+        run: A name for where it comes from.
+        seed: The seed of the training.
+        step: Learning steps.
+        games: Self-play games.
     """
 
 def arena(

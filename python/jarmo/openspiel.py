@@ -11,7 +11,7 @@ Importing this module registers ``jarmo``, ``guard``, ``tammi`` and ``jarmo_conn
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyspiel
@@ -82,12 +82,38 @@ _CLASSES = {name: type(f"{name}_game", (JarmoGame,), {"name": name, "__module__"
 globals().update({one.__name__: one for one in _CLASSES.values()})  # so that they can be pickled
 
 
+class _Place(NamedTuple):
+    """A position with the way there, which is what is pickled: texts of tammi leave out earlier positions."""
+
+    start: jarmo.Position
+    actions: tuple[int, ...]
+    position: jarmo.Position
+
+    def play(self, action: int) -> _Place:
+        return _Place(self.start, (*self.actions, action), self.position.play(action))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _replay, (self.start, self.actions)
+
+    def __deepcopy__(self, memo: object) -> _Place:
+        return self
+
+
+def _replay(start: jarmo.Position, actions: tuple[int, ...]) -> _Place:
+    return _Place(start, actions, start.play(*actions))
+
+
 class JarmoState(pyspiel.State):  # type: ignore[misc]
     """A position in OpenSpiel's form. Player 0 is White, player 1 Black."""
 
     def __init__(self, game: JarmoGame) -> None:
         super().__init__(game)
-        self.position = game.first
+        self._place = _Place(game.first, (), game.first)
+
+    @property
+    def position(self) -> jarmo.Position:
+        """The position."""
+        return self._place.position
 
     def current_player(self) -> int:
         """The player to move, who may have made the last move, too."""
@@ -97,7 +123,7 @@ class JarmoState(pyspiel.State):  # type: ignore[misc]
         return self.position.legal
 
     def _apply_action(self, action: int) -> None:
-        self.position = self.position.play(action)
+        self._place = self._place.play(action)
 
     def _action_to_string(self, player: int, action: int) -> str:
         return self.position.action_text(action)

@@ -1,5 +1,6 @@
 //! `jarmo.Agent`: who plays, by its spec.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -10,9 +11,11 @@ use jarmo::game::Game;
 use jarmo::random::stream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::array::shaped;
 use crate::game::{AnyGame, GameArgument, Rules, own};
+use crate::network::{self, Tensors};
 use crate::position::{AnyPosition, Position, open_positions_of};
 use crate::threads::{self, interruptible};
 
@@ -35,6 +38,7 @@ pub struct Judgement {
 /// An agent for a game whose type is not known.
 pub trait AnyAgent: Send {
     fn spec(&self) -> String;
+    fn tensors(&self) -> Result<Tensors, String>;
     fn judge(
         &mut self,
         positions: &[&dyn AnyPosition],
@@ -81,6 +85,10 @@ impl<G: CatalogGame> Agents<G> {
 impl<G: CatalogGame> AnyAgent for Agents<G> {
     fn spec(&self) -> String {
         self.spec.to_string()
+    }
+
+    fn tensors(&self) -> Result<Tensors, String> {
+        network::of_agent(&self.rules.game, &self.spec)
     }
 
     fn judge(
@@ -295,6 +303,24 @@ impl Agent {
             shaped(py, proven, &[count])?,
             lines,
         ))
+    }
+
+    /// The tensors of the agent's network by name, ``float32``, for agents that have one. `save_agent` says what they
+    /// are.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let tensors = agents.tensors().map_err(PyValueError::new_err)?;
+        network::to_dict(py, tensors)
+    }
+
+    /// Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
+    /// inputs]``: ``game.features(positions, threats=True)``, one row per position. Its outputs are ``policy``
+    /// (``[batch, actions]``, logits; mask them) and ``result`` (``[batch, 3]``, probabilities of win, draw and loss
+    /// of the player to move), and in games with points ``score``.
+    fn to_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let export = py.import("jarmo._onnx")?.getattr("export")?;
+        export.call1((self.network(py)?, path))?;
+        Ok(())
     }
 
     fn __repr__(&self) -> String {

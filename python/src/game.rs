@@ -15,6 +15,7 @@ use crate::array::shaped;
 use crate::ask::Remote;
 use crate::env::{self, AnyEnv, EnvSettings};
 use crate::exam::{self, ExamCounts};
+use crate::network::{self, Tensors};
 use crate::position::{AnyPosition, At, Position, positions_of};
 use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
 use crate::search::{self, SearchPlan, Searched};
@@ -91,6 +92,12 @@ pub trait AnyGame: Send + Sync {
         nodes: Option<u64>,
         seed: u64,
     ) -> Result<ExamCounts, String>;
+    fn save_network(
+        &self,
+        path: &std::path::Path,
+        tensors: Tensors,
+        provenance: jarmo::net::Provenance,
+    ) -> Result<(), String>;
     fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed;
 }
 
@@ -161,6 +168,15 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         seed: u64,
     ) -> Result<ExamCounts, String> {
         exam::take(&self.game, spec, file, nodes, seed)
+    }
+
+    fn save_network(
+        &self,
+        path: &std::path::Path,
+        tensors: Tensors,
+        provenance: jarmo::net::Provenance,
+    ) -> Result<(), String> {
+        network::save(&self.game, path, tensors, provenance)
     }
 
     fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed {

@@ -10,6 +10,7 @@ mod ask;
 mod env;
 mod exam;
 mod game;
+mod network;
 mod position;
 mod samples;
 mod search;
@@ -31,6 +32,8 @@ mod _jarmo {
     use super::exam::exam;
     #[pymodule_export]
     use super::game::PyGame;
+    #[pymodule_export]
+    use super::network::save_agent;
     #[pymodule_export]
     use super::position::Position;
     #[pymodule_export]
