@@ -64,13 +64,13 @@ class SearchResult(NamedTuple):
     actions have 0, and so do actions that are proven to be worse than another."""
     values: NDArray[np.float32]
     """``[N]``: the expected result, -1 to 1."""
-    visits: NDArray[np.uint32]
+    visits: NDArray[np.int32]
     """``[N, actions]``: evaluations at or below each action."""
     action_values: NDArray[np.float32]
     """``[N, actions]``: the expected result of each action, NaN where it was not visited."""
     proven: NDArray[np.bool_]
     """``[N]``: whether the value is certain, because search reached the ends of the game."""
-    simulations: NDArray[np.uint32]
+    simulations: NDArray[np.int32]
     """``[N]``: the simulations made; fewer than asked for where the result was proven before."""
 
 
@@ -85,7 +85,7 @@ class Evaluation(NamedTuple):
     """``[N, 3]``: probabilities of win, draw and loss."""
     policies: NDArray[np.float32]
     """``[N, actions]``: its policy; zeros from agents without one."""
-    visits: NDArray[np.uint32]
+    visits: NDArray[np.int32]
     """``[N, actions]``: simulations or nodes by action; zeros from agents without search."""
     proven: NDArray[np.bool_]
     """``[N]``: whether the value is certain."""

@@ -278,7 +278,7 @@ impl Agent {
         let mut values = Vec::with_capacity(count);
         let mut results = Vec::with_capacity(3 * count);
         let mut policies = vec![0.0_f32; count * actions];
-        let mut visits = vec![0_u32; count * actions];
+        let mut visits = vec![0_i32; count * actions];
         let mut proven = Vec::with_capacity(count);
         let mut lines = Vec::with_capacity(count);
         for (row, Judgement { choice, line }) in judged.into_iter().enumerate() {
@@ -289,7 +289,7 @@ impl Agent {
             for candidate in &choice.candidates {
                 let place = row * actions + candidate.action.index();
                 policies[place] = candidate.policy;
-                visits[place] = u32::try_from(candidate.visits).unwrap_or(u32::MAX);
+                visits[place] = i32::try_from(candidate.visits).unwrap_or(i32::MAX);
             }
             lines.push(line);
         }

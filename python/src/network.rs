@@ -76,7 +76,6 @@ pub fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> 
 ///     games: Self-play games.
 #[pyfunction]
 #[pyo3(signature = (path, game, tensors, *, run="", seed=0, step=0, games=0))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn save_agent(
     path: PathBuf,
     game: GameArgument,

@@ -37,10 +37,10 @@ pub struct Searched {
     pub actions: Vec<i64>,       // [positions], the action to play
     pub policies: Vec<f32>,      // [positions, actions]
     pub values: Vec<f32>,        // [positions]
-    pub visits: Vec<u32>,        // [positions, actions]
+    pub visits: Vec<i32>,        // [positions, actions]
     pub action_values: Vec<f32>, // [positions, actions], NaN where unknown
     pub proven: Vec<bool>,       // [positions]
-    pub simulations: Vec<u32>,   // [positions]
+    pub simulations: Vec<i32>,   // [positions]
 }
 
 impl Searched {
@@ -156,7 +156,7 @@ fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
     tree.write_policy(&mut found.policies[first..]);
     for root in tree.root_actions() {
         let place = first + root.action.index();
-        found.visits[place] = root.visits;
+        found.visits[place] = root.visits as i32; // at most the simulations, see `check_simulations`
         let proven = root.proven.map(|proven| proven.verdict.sign().into());
         let value = proven.or(root.value.map(|value| value.expectation()));
         found.action_values[place] = value.unwrap_or(f32::NAN);
@@ -166,7 +166,7 @@ fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
     found.actions.push(best.0.into());
     found.values.push(value.expectation());
     found.proven.push(tree.proven().is_some());
-    found.simulations.push(tree.simulations_done());
+    found.simulations.push(tree.simulations_done() as i32);
 }
 
 /// The search rule by its name, with the settings that are given.

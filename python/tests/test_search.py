@@ -55,7 +55,7 @@ def test_results_have_their_shapes_and_do_not_depend_on_batches_or_threads(name:
     assert found.policies.shape == found.visits.shape == masks.shape
     assert np.allclose(found.policies.sum(axis=1), 1, atol=1e-5)
     assert not found.policies[~masks].any() and not found.visits[~masks].any()
-    assert np.array_equal(found.visits.sum(axis=1) > 0, np.ones(150, bool))
+    assert (found.visits.sum(axis=1) > 0).all() and (-found.visits <= 0).all(), "visits have a sign"
     assert masks[np.arange(150), found.actions].all()
     other = jarmo.search(positions, guess, simulations=24, root=root, noise=True, seed=6)
     assert not np.array_equal(other.visits, found.visits), "the seed matters"
