@@ -21,7 +21,7 @@ HEADS = {"policy": 7, "result": 3}
 
 
 class Network:
-    """The network of an agent file, with Adam: a layer, residual blocks, and a linear head each for policy and result."""
+    """The network of an agent file, with Adam: a layer, residual blocks, and linear heads for policy and result."""
 
     def __init__(self, inputs, width=128, blocks=2, seed=1):
         generator = np.random.default_rng(seed)

@@ -279,8 +279,8 @@ class Agent:
         """The agent's judgement of ``N`` positions."""
 
     def network(self) -> dict[str, NDArray[np.float32]]:
-        """The tensors of the agent's network by name, ``float32``, for agents that have one. `save_agent` says what they
-        are."""
+        """The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
+        they are."""
 
     def to_onnx(self, path: Path) -> None:
         """Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,

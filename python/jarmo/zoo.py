@@ -1,4 +1,4 @@
-"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")`` for two agents, ``player_0`` (White) and ``player_1`` (Black).
+"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")``, of the agents ``player_0`` (White) and ``player_1``.
 
 They follow the agent-environment cycle. The same agent may act twice in a row, as the rules of guard and tammi have it.
 """

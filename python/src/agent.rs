@@ -305,8 +305,8 @@ impl Agent {
         ))
     }
 
-    /// The tensors of the agent's network by name, ``float32``, for agents that have one. `save_agent` says what they
-    /// are.
+    /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
+    /// they are.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         let tensors = agents.tensors().map_err(PyValueError::new_err)?;
