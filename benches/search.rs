@@ -101,7 +101,7 @@ fn alphabeta<G: Standard>(bencher: Bencher<'_, '_>) {
 #[divan::bench(types = [Jarmo, Guard, Tammi, ConnectFour])]
 fn evaluate_and_key<G: Standard>(bencher: Bencher<'_, '_>) {
     let game = G::standard_rules();
-    let heuristic = game.heuristic();
+    let heuristic = game.heuristic().unwrap();
     let start = game.start();
     bencher.bench_local(|| {
         let position = black_box(&start);

@@ -92,6 +92,7 @@ pub mod input;
 pub mod probe;
 pub mod agent;
 pub mod accuracy;
+pub mod puzzles;
 pub mod record;
 pub mod arena;
 pub mod engine;
@@ -106,6 +107,8 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
+#[cfg(feature = "cli")]
+pub mod cli;
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

@@ -1,9 +1,9 @@
 //! The `jarmo` program: the command line over the library.
 
-mod cli;
-
 use std::process::ExitCode;
 
+use jarmo::catalog::Shipped;
+
 fn main() -> ExitCode {
-    cli::main()
+    jarmo::cli::main(&Shipped)
 }

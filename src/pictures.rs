@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::catalog::{CatalogGame, GameError, GameSettings, GameTask, with_game};
+use crate::catalog::{Catalog, CatalogGame, GameError, GameSettings, GameTask};
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::view::{Arrow, Layout, svg};
 
@@ -64,9 +64,9 @@ impl Album {
 }
 
 impl Picture {
-    /// The content of the SVG file.
-    pub fn draw(&self) -> Result<String, PictureError> {
-        let drawn = with_game(&self.game, &GameSettings::default(), Draw(self));
+    /// The content of the SVG file, for one of these games.
+    pub fn draw<C: Catalog>(&self, games: &C) -> Result<String, PictureError> {
+        let drawn = games.with_game(&self.game, &GameSettings::default(), Draw(self));
         let drawn = drawn.map_err(PictureError::from).flatten();
         drawn.map_err(|PictureError(problem)| PictureError(format!("{}: {problem}", self.file)))
     }
@@ -79,6 +79,10 @@ impl GameTask for Draw<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let picture = self.0;
+        let layout = game.layout();
+        if layout.is_none() {
+            return Err(PictureError(format!("{} has no board to draw", game.id())));
+        }
         let mut position = match &picture.position {
             None => game.start(),
             Some(text) => game
@@ -103,7 +107,6 @@ impl GameTask for Draw<'_> {
                 legal: true,
             });
         }
-        let layout = game.layout();
         for text in &picture.illegal {
             let mut after = position;
             if game.play_text(&mut after, text).is_ok() {

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{CatalogGame, GameSettings, GameTask, with_game};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use crate::game::{Mask, Outcome, Player, shorten_quotes};
 use crate::input::{read_line, too_long};
 
@@ -53,7 +53,8 @@ pub enum TraceError {
 /// replaces the rest of its positions and tracing continues. Returns whether all games succeeded.
 ///
 /// Settings that a game does not have are ignored.
-pub fn trace(
+pub fn trace<C: Catalog>(
+    games: &C,
     settings: &GameSettings,
     mut input: impl BufRead,
     mut out: impl Write,
@@ -72,7 +73,7 @@ pub fn trace(
         };
         let written = match traced {
             Err(problem) => Ok(Err(problem)),
-            Ok(traced) => trace_game(settings, &traced, &mut out),
+            Ok(traced) => trace_game(games, settings, &traced, &mut out),
         };
         if let Err(problem) = written.map_err(TraceError::Write)? {
             success = false;
@@ -100,7 +101,8 @@ fn parse_line(line: &[u8]) -> Result<TraceGame, String> {
 }
 
 /// Traces one game. The outer error is a write error, the inner one is in the game.
-fn trace_game(
+fn trace_game<C: Catalog>(
+    games: &C,
     settings: &GameSettings,
     traced: &TraceGame,
     out: &mut dyn Write,
@@ -109,7 +111,7 @@ fn trace_game(
         max_plies: Some(traced.max_plies.unwrap_or(DEFAULT_MAX_PLIES)),
         ..settings.fitting(&traced.game)
     };
-    match with_game(&traced.game, &settings, TraceTask { traced, out }) {
+    match games.with_game(&traced.game, &settings, TraceTask { traced, out }) {
         Ok(result) => result,
         Err(error) => Ok(Err(error.to_string())),
     }

@@ -1,7 +1,14 @@
 //! Facts about this build: version, commit, compiler, features; and the number of cores.
 
+#[cfg(feature = "cli")]
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
+
 use std::num::NonZeroUsize;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use std::thread::available_parallelism;
 
 /// The version of the package.
@@ -22,6 +29,25 @@ pub fn is_changed() -> bool {
 pub fn this_program() -> String {
     format!("jarmo {VERSION}")
 }
+
+/// The name of the running program, for hints that say what to type. A program with the command line of `jarmo` may have
+/// another one.
+pub fn name() -> &'static str {
+    NAME.get().map_or("jarmo", String::as_str)
+}
+
+/// Takes the name from the first argument of the process.
+#[cfg(feature = "cli")]
+pub(crate) fn set_name() {
+    let path = env::args_os().next().map(PathBuf::from);
+    let name = path.as_deref().and_then(Path::file_stem);
+    if let Some(name) = name.and_then(OsStr::to_str) {
+        // The name of a process does not change, so a second call sets nothing else.
+        let _ = NAME.set(name.to_owned());
+    }
+}
+
+static NAME: OnceLock<String> = OnceLock::new();
 
 /// The number of threads that can run in parallel; 1 if unknown.
 pub fn cores() -> usize {

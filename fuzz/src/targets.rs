@@ -3,7 +3,7 @@
 use std::io::{Cursor, sink};
 
 use jarmo::agent::AgentSpec;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
 use jarmo::checksum;
 use jarmo::config::Config;
 use jarmo::engine;
@@ -158,7 +158,12 @@ fn records(_: &mut Tools, bytes: &[u8]) {
 }
 
 fn trace(_: &mut Tools, bytes: &[u8]) {
-    let traced = probe::trace(&GameSettings::default(), Cursor::new(bytes), sink());
+    let traced = probe::trace(
+        &Shipped,
+        &GameSettings::default(),
+        Cursor::new(bytes),
+        sink(),
+    );
     assert!(traced.is_ok());
 }
 

@@ -1,12 +1,10 @@
-//! Players: people, agents by spec, and the levels that people choose from; and a shelf that keeps a few
-//! agents between moves.
+//! Players: people, agents by spec, and agents at a level; and a shelf that keeps a few agents between moves.
 
 use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
-
+use crate::levels::Level;
 use crate::specs::{self, Crew, Strength};
 use jarmo::agent::{Agent, AgentSpec, Networks};
 use jarmo::catalog::CatalogGame;
@@ -16,49 +14,6 @@ const SHELF_SIZE: usize = 3;
 
 /// Time per move of an agent that plays at a level.
 pub const MOVE_TIME: Duration = Duration::from_millis(850);
-
-/// Named strengths, weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Plays random legal moves.
-    Newcomer,
-    /// Looks one move ahead.
-    Easy,
-    /// Searches a few hundred nodes or a few simulations.
-    Medium,
-    /// Searches thousands of nodes or a hundred simulations.
-    Hard,
-    /// Searches for [`MOVE_TIME`].
-    Best,
-}
-
-impl Level {
-    /// All levels, weakest first.
-    pub const ALL: [Level; 5] = [
-        Level::Newcomer,
-        Level::Easy,
-        Level::Medium,
-        Level::Hard,
-        Level::Best,
-    ];
-
-    /// The name on the command line and in the browser's messages.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Level::Newcomer => "newcomer",
-            Level::Easy => "easy",
-            Level::Medium => "medium",
-            Level::Hard => "hard",
-            Level::Best => "best",
-        }
-    }
-
-    /// The level with this name.
-    pub fn parse(name: &str) -> Option<Level> {
-        Level::ALL.into_iter().find(|level| level.name() == name)
-    }
-}
 
 /// Who plays one of the two sides.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::words::mine;
 use jarmo::game::{Player, Proven};
 
 /// Loss of value, on the scale from -1 to +1, from which a move is marked as doubtful, a mistake, a blunder.
-const DOUBTFUL: f32 = 0.1;
+pub(crate) const DOUBTFUL: f32 = 0.1;
 const MISTAKE: f32 = 0.25;
 const BLUNDER: f32 = 0.6;
 

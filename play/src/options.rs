@@ -5,19 +5,21 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use crate::files;
+use crate::games::Games;
 use crate::lang::Language;
+use crate::levels::Level;
 use crate::plain::{Plain, export};
 use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::ascii::locale_has_unicode;
-use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::catalog::GameSettings;
 use jarmo::game::{Player, shorten};
 use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
@@ -28,10 +30,10 @@ use jarmo::tables::EndgameError;
 #[command(name = "play", version = jarmo::program::version(), max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
-    #[arg(long, default_value = "jarmo", value_name = "NAME", help = games())]
+    #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
     /// Your opponent
-    #[arg(long, default_value = "best", value_name = "WHO")]
+    #[arg(long, default_value = Level::USUAL.name(), value_name = "WHO")]
     opponent: String,
     /// The side you play
     #[arg(long, default_value = "white", value_name = "SIDE")]
@@ -58,6 +60,9 @@ pub struct Options {
     #[arg(long, default_value_t = 50, value_name = "GAMES", requires = "web",
           value_parser = PER_ADDRESS.parser::<u16>())]
     per_address: u16,
+    /// Begin with this position, as `jarmo rules show` and the page write it; docs/games has the formats
+    #[arg(long, value_name = "TEXT", conflicts_with = "load")]
+    position: Option<String>,
     /// Load the last game of a record file
     #[arg(long, value_name = "FILE", conflicts_with = "analyse")]
     load: Option<PathBuf>,
@@ -97,15 +102,17 @@ pub struct Options {
     /// Print the manual page, and exit
     #[arg(long, exclusive = true)]
     man: bool,
+    #[arg(skip)]
+    games: Games,
 }
 
 const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
-WHO is `human`, a level (newcomer, easy, medium, hard, best), or an agent's spec: \
+WHO is `human`, a level (newcomer, beginner, easy, casual, medium, hard, expert, best), or an agent's spec: \
 random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, tables:DIR, FILE.safetensors.
 
-The levels medium, hard and best use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
+All levels but newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
 program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";
 
 /// The side of the person at the keyboard.
@@ -161,8 +168,13 @@ fn shortened(mut error: clap::Error) -> clap::Error {
     error
 }
 
-fn games() -> String {
-    format!("The game: {}", GAMES.join(", "))
+/// The command line for these games, of which the first one is the default.
+fn command(games: &Games) -> clap::Command {
+    let names = games.names();
+    Options::command().mut_arg("game", |arg| {
+        let arg = arg.help(format!("The game: {}", names.join(", ")));
+        arg.default_value(names[0])
+    })
 }
 
 fn language(text: &str) -> Result<Language, String> {
@@ -195,8 +207,14 @@ fn asked_to_stop() -> io::Result<impl Future<Output = ()>> {
 
 impl Options {
     /// Parses the arguments of the process.
-    pub fn read() -> Options {
-        Options::try_parse().unwrap_or_else(|error| shortened(error).exit())
+    ///
+    /// # Panics
+    /// Panics without a game.
+    pub fn read(games: Games) -> Options {
+        let matches = command(&games).try_get_matches();
+        let options = matches.and_then(|matches| Options::from_arg_matches(&matches));
+        let options = options.unwrap_or_else(|error| shortened(error).exit());
+        Options { games, ..options }
     }
 
     /// Runs the selected front end until the player leaves.
@@ -208,12 +226,13 @@ impl Options {
         if self.web {
             return self.serve(language);
         }
-        let mut session = self.session()?;
+        let terminal = stdin().is_terminal() && stdout().is_terminal();
+        let by_lines = self.export.is_some() || self.is_plain(terminal, locale_has_unicode());
+        let mut session = self.session(!by_lines)?;
         if self.analyse.is_some() {
             session.set_analysing(true);
         }
-        let terminal = stdin().is_terminal() && stdout().is_terminal();
-        if self.export.is_some() || self.is_plain(terminal, locale_has_unicode()) {
+        if by_lines {
             return self.run_plain(&mut session, language);
         }
         let mut app = App::new(session, language, self.seed);
@@ -222,7 +241,7 @@ impl Options {
 
     /// Prints what a shell or the manual needs to know about the program. A closed pipe is no error.
     fn describe(&self) -> Result<(), Failure> {
-        let mut command = Options::command();
+        let mut command = command(&self.games);
         let mut text = Vec::new();
         match self.completions {
             Some(shell) => clap_complete::generate(shell, &mut command, "play", &mut text),
@@ -262,7 +281,7 @@ impl Options {
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
-        let _first = self.session()?;
+        let _first = self.session(true)?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
@@ -271,7 +290,7 @@ impl Options {
             game: self.game.clone(),
             seats: self.seats(),
             settings: self.settings(),
-            store: self.store(),
+            store: self.store(true),
             record: self.record_line()?,
             analyse: self.analyse.is_some(),
             bounds: Bounds::default().per_address(self.per_address.into()),
@@ -320,17 +339,23 @@ impl Options {
         }
     }
 
-    fn store(&self) -> Store {
+    fn store(&self, needs_board: bool) -> Store {
+        let games = self.games.clone();
         Store {
+            games: if needs_board {
+                games.with_board()
+            } else {
+                games
+            },
             tables: self.tables.clone(),
             ..Store::installed()
         }
     }
 
-    fn session(&self) -> Result<Session, Failure> {
+    fn session(&self, needs_board: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
         let mut session = Session::with_store(
-            self.store(),
+            self.store(needs_board),
             &self.game,
             self.settings(),
             None,
@@ -342,19 +367,37 @@ impl Options {
             let problem = EndgameError::NoTables(session.table().game());
             return Err(Failure::usage(format!("--tables: {problem}")));
         }
-        if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
+        if let Some(record) = self.first_position()? {
+            let problem = |error| Failure::usage(format!("--position: {error}"));
+            session.load(&record).map_err(problem)?;
+        } else if let (Some(path), Some(line)) = (self.record_path(), self.record_line()?) {
             let problem = |error: String| Failure::new(format!("{}: {error}", path.display()));
             let record = GameRecord::parse(&line).map_err(|error| problem(error.to_string()))?;
             session
                 .load(&record)
                 .map_err(|error| problem(error.to_string()))?;
-            if self.load.is_some() {
-                for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
-                    session.set_seat(player, seat).map_err(Failure::usage)?;
-                }
-            }
+        }
+        // People play both sides of a loaded game until it is said who plays.
+        for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
+            session.set_seat(player, seat).map_err(Failure::usage)?;
         }
         Ok(session)
+    }
+
+    /// The position to begin with, as a record without moves.
+    fn first_position(&self) -> Result<Option<GameRecord>, Failure> {
+        let Some(position) = &self.position else {
+            return Ok(None);
+        };
+        if self.record_path().is_some() {
+            let problem = "--position: a record has a position of its own; give one of the two";
+            return Err(Failure::usage(problem));
+        }
+        Ok(Some(GameRecord {
+            game: self.game.clone(),
+            position: Some(position.trim().to_owned()),
+            ..GameRecord::default()
+        }))
     }
 
     fn record_path(&self) -> Option<&Path> {
@@ -363,6 +406,9 @@ impl Options {
     }
 
     fn record_line(&self) -> Result<Option<String>, Failure> {
+        if let Some(record) = self.first_position()? {
+            return Ok(Some(record.to_line()));
+        }
         let Some(path) = self.record_path() else {
             return Ok(None);
         };

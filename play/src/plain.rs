@@ -343,11 +343,14 @@ impl<'a, W: Write> Plain<'a, W> {
         self.out.flush()
     }
 
-    /// The board, drawn as in the terminal, without its colours.
+    /// The board, drawn as in the terminal, without its colours, or by the game itself.
     fn picture(&self) -> String {
         const AREA: Rect = Rect::new(0, 0, 48, 18);
         let table = self.session.table();
         let layout = table.layout();
+        if layout.is_none() {
+            return table.drawing().trim_end().to_owned();
+        }
         let scene = table.scene();
         let picture = tui::Picture {
             layout: &layout,

@@ -6,16 +6,18 @@
 //! A `place` is a position of the game, given by the number of moves played before it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::agents::{Level, MOVE_TIME, Seat, Shelf};
+use crate::agents::{MOVE_TIME, Seat};
 use crate::analysis::{self, Assessment};
+use crate::job::{Care, Purpose};
+pub use crate::job::{Job, Share};
+use crate::levels::Level;
 use crate::matches::Match;
 use crate::specs::{Store, Strength};
 use crate::table::{self, RecordProblem, Table};
-use crate::thought::{Thinking, Thought, Time};
-use jarmo::agent::AgentSpec;
+use crate::thought::Thought;
+use crate::trial::{Trial, Tried};
 use jarmo::catalog::GameSettings;
 use jarmo::game::{ActionError, Player, Proven};
 use jarmo::record::GameRecord;
@@ -37,6 +39,7 @@ pub struct Session {
     hint: Option<usize>,                        // the place where a hint was requested
     evaluating: bool,                           // the evaluation bar is shown
     analysing: bool,
+    trial: Option<Trial>,
     games: Option<Match>,
     home: Option<Home>,
     number: u64,  // of the game, increases with each that begins or is loaded
@@ -48,74 +51,6 @@ pub struct Session {
 struct Home {
     table: Box<dyn Table>,
     seats: [Seat; 2],
-}
-
-/// How thoroughly a position was evaluated, least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Care {
-    Glance,
-    Study,
-    Hint,
-}
-
-/// A question for an agent.
-pub struct Job {
-    question: Box<dyn Thinking>,
-    strength: Strength,
-    time: Option<Duration>,
-    purpose: Purpose,
-    place: usize,
-    edition: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    Move,
-    Look(Care),
-}
-
-/// A job's share of a processor.
-#[derive(Clone, Copy, Debug)]
-pub struct Share {
-    /// The number of jobs that wait for the same processor, this one included. Times are divided by it.
-    pub sharers: u32,
-    /// The longest time of a job that has the processor for itself, whatever the agent.
-    pub most: Option<Duration>,
-}
-
-impl Share {
-    /// The processor serves one session, and its agents may think as long as their specs say.
-    pub const ALONE: Share = Share {
-        sharers: 1,
-        most: None,
-    };
-}
-
-impl Job {
-    /// Asks the agent, until it answers, its time is up, or `stop` is set.
-    pub fn run(
-        &self,
-        shelf: &mut Shelf,
-        stop: &AtomicBool,
-        share: Share,
-    ) -> Result<Thought, String> {
-        let part = |time: Duration| time / share.sharers.max(1);
-        let time = Time {
-            given: self.time.map(part),
-            most: share.most.map(part),
-        };
-        self.question.think(shelf, &self.strength, time, stop)
-    }
-
-    /// Whether the agent searches; other agents answer at once.
-    pub fn searches(&self) -> bool {
-        !matches!(self.strength.spec, AgentSpec::Random | AgentSpec::Greedy)
-    }
-
-    /// Whether the answer will be played.
-    pub fn is_move(&self) -> bool {
-        self.purpose == Purpose::Move
-    }
 }
 
 /// Why a session refused a command.
@@ -165,7 +100,8 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let table = table::open(game, &settings, &store, position)?;
+        let table = table::open(game, &settings, &store, position)
+            .map_err(|problem| problem.to_string())?;
         let seats = [table.seat(seats[0])?, table.seat(seats[1])?];
         Ok(Session {
             table,
@@ -177,6 +113,7 @@ impl Session {
             hint: None,
             evaluating: true,
             analysing: false,
+            trial: None,
             games: None,
             home: None,
             number: 1,
@@ -278,6 +215,7 @@ impl Session {
         let longer = here < self.table.moves().len();
         self.table.play(text).map_err(Refusal::Move)?;
         self.hint = None;
+        self.trial = None;
         if longer {
             self.thoughts.split_off(&(here + 1));
             self.edition += 1;
@@ -315,6 +253,7 @@ impl Session {
             self.edition += 1;
         }
         self.analysing = false;
+        self.trial = None;
     }
 
     /// Changes the player of one side.
@@ -395,7 +334,21 @@ impl Session {
     /// Enters or leaves analysis mode.
     pub fn set_analysing(&mut self, analysing: bool) {
         self.analysing = analysing;
+        self.trial = None;
         self.edition += 1;
+    }
+
+    /// Tries a move at a place in place of the one played there. The game stays as it is.
+    pub fn try_move(&mut self, place: usize, text: &str) -> Result<(), Refusal> {
+        let trial = Trial::new(self.table(), place, text).map_err(Refusal::Move)?;
+        self.trial = Some(trial);
+        self.edition += 1;
+        Ok(())
+    }
+
+    /// The move that was tried last, as far as it is evaluated.
+    pub fn tried(&self) -> Option<Tried> {
+        self.trial.as_ref().map(|trial| trial.judge(self))
     }
 
     /// The assessment of every move, as far as positions are evaluated.
@@ -424,8 +377,7 @@ impl Session {
         let mut table = table::open_record(record, &self.settings, &self.store)?;
         table.go_to(usize::MAX);
         let settings = self.settings.fitting(&record.game);
-        let fresh = table::open(&record.game, &settings, &self.store, None)
-            .map_err(RecordProblem::Start)?;
+        let fresh = table::open(&record.game, &settings, &self.store, None)?;
         let seats = match self.home.take() {
             Some(home) => home.seats,
             None => self.seats.clone(),
@@ -471,6 +423,14 @@ impl Session {
         if self.hint == Some(here) && self.lacks(here, Care::Hint) {
             return look(here, Care::Hint, crew.analyst(), MOVE_TIME);
         }
+        if let Some(trial) = &self.trial
+            && let Some(question) = trial.question(self)
+        {
+            return Some(Job {
+                question,
+                ..self.make_job(trial.place(), Purpose::Try, crew.reviewer(), Some(STUDY))
+            });
+        }
         if self.analysing {
             let end = self.table.moves().len();
             let next = std::iter::once(here)
@@ -499,6 +459,12 @@ impl Session {
         let care = match job.purpose {
             Purpose::Move => Care::Glance,
             Purpose::Look(care) => care,
+            Purpose::Try => {
+                if let Some(trial) = &mut self.trial {
+                    trial.answer(thought);
+                }
+                return true;
+            }
         };
         if job.is_move() {
             if job.place != self.table.cursor() || !self.agent_to_move() {
@@ -516,6 +482,11 @@ impl Session {
             self.thoughts.insert(job.place, (care, thought));
         }
         true
+    }
+
+    /// The seed of the agents.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     fn make_job(
@@ -549,6 +520,7 @@ impl Session {
     fn forget(&mut self) {
         self.thoughts.clear();
         self.hint = None;
+        self.trial = None;
         self.analysing = false;
         self.number += 1;
         self.edition += 1;

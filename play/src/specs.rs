@@ -6,10 +6,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::agents::Level;
+use crate::games::Games;
+use crate::levels::Level;
 use jarmo::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-    Networks, YesNo,
+    Networks, TreeSpec, YesNo,
 };
 use jarmo::catalog::CatalogGame;
 use jarmo::tables::{EndgameError, Endgames};
@@ -26,6 +27,7 @@ const UNREACHABLE_NODES: u64 = 1 << 40;
 /// Simulations or nodes per position in an analysis: a few tenths of a second.
 const REVIEW_SIMULATIONS: u64 = 50_000;
 const REVIEW_NODES: u64 = 1_000_000;
+const REVIEW_PLAYOUTS: u64 = 5_000;
 
 /// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
@@ -70,6 +72,8 @@ pub struct Store {
     pub tables: Option<PathBuf>,
     /// The networks that are loaded already.
     pub networks: Networks,
+    /// The games that are opened by name.
+    pub games: Games,
 }
 
 impl Store {
@@ -101,6 +105,12 @@ impl Store {
         let file = files.find(|path| path.exists()).map(AgentSource::File);
         let built_in = AgentSource::built_in(game).filter(|_| self.built_in);
         file.or(built_in)
+    }
+
+    /// Whether the trained agent of a game is the one that is part of the program.
+    pub(crate) fn is_usual(&self, game: &str) -> bool {
+        self.trained(game)
+            .is_some_and(|source| source.is_built_in(game))
     }
 }
 
@@ -136,11 +146,16 @@ impl fmt::Display for Refused {
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
 pub struct Crew {
+    game: &'static str,
     trained: Option<AgentSource>,
+    /// Whether the trained agent is the one that is part of the program.
+    is_usual: bool,
     refused: Option<Refused>,
     tables: Option<PathBuf>,
     /// Whether the program has a proof of some wins.
     proof: bool,
+    /// Whether the game has an evaluation.
+    evaluates: bool,
     networks: Networks,
 }
 
@@ -158,10 +173,15 @@ impl Crew {
             },
         };
         Crew {
+            game: game.id(),
+            is_usual: trained
+                .as_ref()
+                .is_some_and(|source| source.is_built_in(game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),
             proof: game.proof().is_some(),
+            evaluates: game.heuristic().is_some(),
             networks: store.networks.clone(),
         }
     }
@@ -169,6 +189,12 @@ impl Crew {
     /// Whether the strongest agent is a trained one; otherwise it is built in.
     pub fn is_trained(&self) -> bool {
         self.trained.is_some()
+    }
+
+    /// Whether the best level without a trained agent is alpha-beta search. In a game without an evaluation, it is a
+    /// search with playouts.
+    pub fn evaluates(&self) -> bool {
+        self.evaluates
     }
 
     /// The networks that agents of this crew share.
@@ -190,10 +216,10 @@ impl Crew {
     /// analysis of a game can be repeated.
     pub fn reviewer(&self) -> Strength {
         Strength {
-            nodes: Some(if self.is_trained() {
-                REVIEW_SIMULATIONS
-            } else {
-                REVIEW_NODES
+            nodes: Some(match (self.is_trained(), self.evaluates) {
+                (true, _) => REVIEW_SIMULATIONS,
+                (false, true) => REVIEW_NODES,
+                (false, false) => REVIEW_PLAYOUTS,
             }),
             ..self.analyst()
         }
@@ -201,21 +227,32 @@ impl Crew {
 
     /// The agent that plays at a level.
     pub fn of_level(&self, level: Level) -> Strength {
-        let limited = |trained, built_in| Strength {
-            nodes: Some(if self.is_trained() { trained } else { built_in }),
-            tables: None,
-            spec: match &self.trained {
-                Some(source) => AgentSpec::Network(source.clone(), trained_settings()),
-                None => AgentSpec::AlphaBeta(built_in_settings()),
-            },
-        };
-        match level {
-            Level::Newcomer => Strength::of(AgentSpec::Random),
-            Level::Easy => Strength::of(AgentSpec::Greedy),
-            Level::Medium => limited(8, 300),
-            Level::Hard => limited(100, 10_000),
-            Level::Best => self.strongest(None),
+        match (level, &self.trained) {
+            (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
+            (Level::Best, _) => self.strongest(None),
+            (_, Some(source)) => {
+                let settings = level
+                    .settings(self.game)
+                    .expect("every other level has settings");
+                Strength {
+                    nodes: settings.sims.map(u64::from),
+                    tables: None,
+                    spec: AgentSpec::Network(
+                        source.clone(),
+                        NetworkSpec {
+                            mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
+                            ..settings
+                        },
+                    ),
+                }
+            }
+            (_, None) => built_in(level, self.evaluates),
         }
+    }
+
+    /// The rating of a level, if it was measured: with the agents that are part of the program.
+    pub fn rating(&self, level: Level) -> Option<u16> {
+        level.rating(self.game).filter(|_| self.is_usual)
     }
 
     /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
@@ -230,6 +267,7 @@ impl Crew {
                     ..trained_settings()
                 },
             )),
+            None if !self.evaluates => Strength::of(playouts(None)),
             None => Strength {
                 spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
                     lines,
@@ -239,6 +277,42 @@ impl Crew {
                 tables: self.tables.clone(),
             },
         }
+    }
+}
+
+/// A search with playouts.
+fn playouts(sims: Option<u32>) -> AgentSpec {
+    AgentSpec::Rollout(TreeSpec {
+        sims,
+        mb: Some(MEGABYTES),
+        ..TreeSpec::default()
+    })
+}
+
+/// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
+fn built_in(level: Level, evaluates: bool) -> Strength {
+    let rollout = |sims: u32| Strength {
+        nodes: Some(sims.into()),
+        ..Strength::of(playouts(Some(sims)))
+    };
+    let alphabeta = |nodes| Strength {
+        nodes: Some(nodes),
+        ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
+    };
+    let search = |nodes, sims| match evaluates {
+        true => alphabeta(nodes),
+        false => rollout(sims),
+    };
+    match level {
+        Level::Newcomer => Strength::of(AgentSpec::Random),
+        Level::Beginner => rollout(16),
+        Level::Easy => rollout(40),
+        Level::Casual if evaluates => Strength::of(AgentSpec::Greedy),
+        Level::Casual => rollout(100),
+        Level::Medium => search(100, 250),
+        Level::Hard => search(1000, 600),
+        Level::Expert => search(10_000, 1500),
+        Level::Best => search(UNREACHABLE_NODES, 10_000),
     }
 }
 

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::agents::Seat;
+use crate::lang::Language;
 use crate::specs::{self, Crew, Store};
 use crate::thought::{Question, Thinking, certain};
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::game::{Action, ActionError, Mask, Outcome, Player, Proven};
+use jarmo::catalog::{CatalogGame, GameSettings, GameTask};
+use jarmo::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
 use jarmo::record::GameRecord;
 use jarmo::tables::Endgames;
-use jarmo::view::{Gesture, Layout, Note, Piece, SideCount};
+use jarmo::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
 
 /// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
 /// Moves after the cursor are kept until a move is played at the cursor.
@@ -20,7 +21,7 @@ pub trait Table: Send {
     /// The game's name.
     fn game(&self) -> &'static str;
 
-    /// The board.
+    /// The board; without cells for a game that has only its drawing.
     fn layout(&self) -> Layout;
 
     /// The place shown.
@@ -62,6 +63,9 @@ pub trait Table: Send {
     /// The position at the cursor as text.
     fn position_text(&self) -> String;
 
+    /// The board at the cursor, drawn by the game itself.
+    fn drawing(&self) -> String;
+
     /// The whole game, without its players.
     fn record(&self) -> GameRecord;
 
@@ -70,6 +74,21 @@ pub trait Table: Send {
 
     /// The same game from its first position.
     fn fresh(&self) -> Box<dyn Table>;
+
+    /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError>;
+
+    /// A game of the same kind from a position.
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError>;
+
+    /// What an editor of positions offers.
+    fn palette(&self) -> Palette;
+
+    /// The text of a position that was set up, which may be illegal.
+    fn setup_text(&self, setup: &Setup) -> String;
+
+    /// The board at the cursor as SVG.
+    fn picture(&self, title: &str) -> String;
 }
 
 /// A position as the board shows it.
@@ -120,13 +139,14 @@ pub fn open(
     settings: &GameSettings,
     store: &Store,
     position: Option<&str>,
-) -> Result<Box<dyn Table>, String> {
+) -> Result<Box<dyn Table>, RecordProblem> {
     let task = Open {
         settings,
         store,
         position,
     };
-    with_game(name, settings, task).map_err(|error| error.to_string())?
+    let opened = store.games.open(name, settings, task);
+    opened.map_err(RecordProblem::Start)?
 }
 
 /// Why the game of a record cannot be shown. Displayed in English; `words` has the sentences of all languages.
@@ -134,6 +154,8 @@ pub fn open(
 pub enum RecordProblem {
     /// It cannot be set up.
     Start(String),
+    /// Its first position is illegal.
+    Position(PositionError),
     /// One of its moves is illegal.
     Move {
         /// Its number, from 1.
@@ -149,6 +171,7 @@ impl fmt::Display for RecordProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RecordProblem::Start(problem) => f.write_str(problem),
+            RecordProblem::Position(problem) => write!(f, "illegal position: {problem}"),
             RecordProblem::Move { number, error, .. } => write!(f, "move {number}: {error}"),
         }
     }
@@ -165,7 +188,7 @@ pub fn open_record(
         ..settings.fitting(&record.game)
     };
     let position = record.position.as_deref();
-    let mut table = open(&record.game, &settings, store, position).map_err(RecordProblem::Start)?;
+    let mut table = open(&record.game, &settings, store, position)?;
     for (index, text) in record.moves.iter().enumerate() {
         table.play(text).map_err(|error| RecordProblem::Move {
             number: index + 1,
@@ -177,23 +200,22 @@ pub fn open_record(
     Ok(table)
 }
 
-struct Open<'a> {
+/// Opens a game of any kind.
+pub(crate) struct Open<'a> {
     settings: &'a GameSettings,
     store: &'a Store,
     position: Option<&'a str>,
 }
 
 impl GameTask for Open<'_> {
-    type Output = Result<Box<dyn Table>, String>;
+    type Output = Result<Box<dyn Table>, RecordProblem>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let start = match self.position {
             None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| format!("illegal position: {error}"))?,
+            Some(text) => game.parse_position(text).map_err(RecordProblem::Position)?,
         };
-        let endgames = specs::endgames(&game, self.store)?;
+        let endgames = specs::endgames(&game, self.store).map_err(RecordProblem::Start)?;
         Ok(Box::new(GameTable {
             variant: format!("{:?}", self.settings),
             crew: Crew::of(&game, self.store, endgames.is_some()),
@@ -222,9 +244,31 @@ impl<G: CatalogGame> GameTable<G> {
         &self.positions[self.cursor]
     }
 
+    /// Whether the language tables have the words of this game. Without them, only its drawing is shown.
+    fn is_worded(&self) -> bool {
+        Language::En.texts().knows(self.game.id())
+    }
+
+    fn worded<T>(&self, texts: Vec<T>) -> Vec<T> {
+        if self.is_worded() { texts } else { Vec::new() }
+    }
+
     fn text(&self, place: usize) -> String {
         self.game
             .action_text(&self.positions[place], self.actions[place])
+    }
+
+    /// Another game under the same rules, with its cursor at the end.
+    fn with(&self, actions: Vec<Action>, positions: Vec<G::Position>) -> GameTable<G> {
+        GameTable {
+            game: self.game.clone(),
+            crew: self.crew.clone(),
+            endgames: self.endgames.clone(),
+            variant: self.variant.clone(),
+            cursor: actions.len(),
+            actions,
+            positions,
+        }
     }
 }
 
@@ -234,7 +278,10 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn layout(&self) -> Layout {
-        self.game.layout()
+        match self.is_worded() {
+            true => self.game.layout(),
+            false => Layout::none(),
+        }
     }
 
     fn cursor(&self) -> usize {
@@ -265,8 +312,8 @@ impl<G: CatalogGame> Table for GameTable<G> {
                 self.game
                     .gesture(&self.positions[place], self.actions[place])
             }),
-            tallies: self.game.tallies(here),
-            notes: self.game.notes(here),
+            tallies: self.worded(self.game.tallies(here)),
+            notes: self.worded(self.game.notes(here)),
             winning: self.game.winning_cells(here),
         }
     }
@@ -334,6 +381,10 @@ impl<G: CatalogGame> Table for GameTable<G> {
         self.game.position_text(self.here())
     }
 
+    fn drawing(&self) -> String {
+        self.game.display(self.here()).to_string()
+    }
+
     fn record(&self) -> GameRecord {
         let start = &self.positions[0];
         let texts = (0..self.actions.len()).map(|place| self.text(place));
@@ -353,14 +404,33 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn fresh(&self) -> Box<dyn Table> {
-        Box::new(GameTable {
-            game: self.game.clone(),
-            crew: self.crew.clone(),
-            endgames: self.endgames.clone(),
-            variant: self.variant.clone(),
-            actions: Vec::new(),
-            positions: vec![self.positions[0]],
-            cursor: 0,
-        })
+        Box::new(self.with(Vec::new(), vec![self.positions[0]]))
+    }
+
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError> {
+        let place = place.min(self.actions.len());
+        let actions = self.actions[..place].to_vec();
+        let mut table = self.with(actions, self.positions[..=place].to_vec());
+        for text in line {
+            table.play(text)?;
+        }
+        Ok(Box::new(table))
+    }
+
+    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError> {
+        let start = self.game.parse_position(text)?;
+        Ok(Box::new(self.with(Vec::new(), vec![start])))
+    }
+
+    fn palette(&self) -> Palette {
+        self.game.palette()
+    }
+
+    fn setup_text(&self, setup: &Setup) -> String {
+        self.game.setup_text(setup)
+    }
+
+    fn picture(&self, title: &str) -> String {
+        svg::draw(&self.game, self.here(), &[], title)
     }
 }

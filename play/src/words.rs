@@ -1,12 +1,12 @@
 //! Sentences about a session, shared by the front ends.
 
-use crate::agents::Level;
 use crate::analysis::thrown_away;
 use crate::lang::Texts;
+use crate::levels::Level;
 use crate::session::{Refusal, Session};
 use crate::table::RecordProblem;
 use crate::thought::{Idea, winner};
-use jarmo::game::{Player, Proven, shorten};
+use jarmo::game::{Player, PositionError, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
@@ -49,6 +49,7 @@ pub fn refusal(texts: &Texts, input: &str, refusal: &Refusal) -> String {
 pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
     match problem {
         RecordProblem::Start(_) => texts.get("record_start").to_owned(),
+        RecordProblem::Position(problem) => position_problem(texts, problem),
         RecordProblem::Move {
             number,
             text,
@@ -62,6 +63,14 @@ pub fn record_problem(texts: &Texts, problem: &RecordProblem) -> String {
             ];
             texts.fill("record_move", &values)
         }
+    }
+}
+
+/// Why a position is illegal.
+pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
+    match problem.reason() {
+        Some(reason) => texts.fill("position_illegal", &[("reason", &texts.reason(reason))]),
+        None => texts.fill("position_unreadable", &[("text", problem.found())]),
     }
 }
 
@@ -113,7 +122,10 @@ pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
             let problem = refused.to_string();
             Some(texts.fill("trained_refused", &[("problem", &problem)]))
         }
-        None => (!crew.is_trained()).then(|| texts.get("untrained").to_owned()),
+        None => {
+            let untrained = !crew.is_trained() && crew.evaluates();
+            untrained.then(|| texts.get("untrained").to_owned())
+        }
     }
 }
 

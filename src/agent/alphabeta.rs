@@ -23,16 +23,16 @@ pub struct AlphaBetaAgent<G: HasHeuristic> {
 }
 
 impl<G: HasHeuristic> AlphaBetaAgent<G> {
-    /// An agent with this name.
-    pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> AlphaBetaAgent<G> {
-        AlphaBetaAgent {
+    /// An agent with this name; `None` if the game has no heuristic.
+    pub fn new(game: G, name: String, spec: &AlphaBetaSpec) -> Option<AlphaBetaAgent<G>> {
+        game.heuristic().is_some().then(|| AlphaBetaAgent {
             game,
             name,
             nodes: spec.nodes.unwrap_or(DEFAULT_NODES),
             lines: spec.lines.unwrap_or(1) as usize,
             bytes: bytes_of(spec.mb.unwrap_or(DEFAULT_MEGABYTES)),
             search: None,
-        }
+        })
     }
 
     /// The largest number of nodes under this limit.

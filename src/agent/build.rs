@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::spec::{AGENTS, FILE_ENDING, pairs};
 use super::{
     Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    NetworkSpec, Networks, PolicyAgent, ProvenAgent, RandomAgent, TreeAgent, TreeSettings, YesNo,
+    NetworkSpec, Networks, PolicyAgent, ProvenAgent, RandomAgent, SamplingAgent, TreeAgent,
+    TreeSettings, YesNo,
 };
 use crate::catalog::CatalogGame;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
@@ -32,7 +33,11 @@ pub fn build_sharing<G: CatalogGame>(
     let wrong = |problem: String| AgentError::new(spec, problem);
     match spec {
         AgentSpec::Random => Ok(Box::new(RandomAgent::new(game))),
-        AgentSpec::Greedy => Ok(Box::new(GreedyAgent::new(game))),
+        AgentSpec::Greedy => {
+            let problem = no_evaluation(&game);
+            let agent = GreedyAgent::new(game).ok_or_else(|| wrong(problem))?;
+            Ok(Box::new(agent))
+        }
         AgentSpec::Uniform(given) => {
             let settings = TreeSettings::default().with(given).map_err(wrong)?;
             tree_agent(game, spec, Uniform, settings, given.tables.as_deref())
@@ -48,8 +53,9 @@ pub fn build_sharing<G: CatalogGame>(
             tree_agent(game, spec, rollout, settings, Some(folder))
         }
         AgentSpec::AlphaBeta(given) => {
-            let name = spec.to_string();
-            Ok(Box::new(AlphaBetaAgent::new(game, name, given)))
+            let (name, problem) = (spec.to_string(), no_evaluation(&game));
+            let agent = AlphaBetaAgent::new(game, name, given).ok_or_else(|| wrong(problem))?;
+            Ok(Box::new(agent))
         }
         AgentSpec::Network(source, given) if given.sims == Some(0) => {
             refuse_search_settings(given).map_err(wrong)?;
@@ -68,15 +74,31 @@ pub fn build_sharing<G: CatalogGame>(
                     ))
                 }
             };
-            with_proof(game, given, agent).map_err(wrong)
+            with_proof(game, given, sampling(given, agent)).map_err(wrong)
         }
         AgentSpec::Network(source, given) => {
             let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
             let evaluator = network(&game, spec, source, given.kernel, networks)?;
             let tables = given.tables.as_deref();
             let agent = tree_agent(game.clone(), spec, evaluator, settings, tables)?;
-            with_proof(game, given, agent).map_err(wrong)
+            with_proof(game, given, sampling(given, agent)).map_err(wrong)
         }
+    }
+}
+
+/// The message for agents that need a hand-written evaluation, in a game that has none.
+fn no_evaluation<G: CatalogGame>(game: &G) -> String {
+    format!(
+        "{} has no evaluation, which greedy and alphabeta need; take rollout:SIMULATIONS or a trained network",
+        game.id()
+    )
+}
+
+/// The agent, or with `sampling` one that draws its actions from the policy.
+fn sampling<G: CatalogGame>(given: &NetworkSpec, agent: Box<dyn Agent<G>>) -> Box<dyn Agent<G>> {
+    match given.sampling {
+        None => agent,
+        Some(temperature) => Box::new(SamplingAgent::new(agent, temperature)),
     }
 }
 
@@ -119,6 +141,7 @@ pub fn build_without_search<G: CatalogGame>(
 fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
     let search = NetworkSpec {
         sims: None,
+        sampling: None,
         tables: None,
         proof: None,
         kernel: None,

@@ -15,12 +15,10 @@ pub struct GreedyAgent<G: HasHeuristic> {
 }
 
 impl<G: HasHeuristic> GreedyAgent<G> {
-    /// A greedy player of this game.
-    pub fn new(game: G) -> GreedyAgent<G> {
-        GreedyAgent {
-            heuristic: game.heuristic(),
-            game,
-        }
+    /// A greedy player of this game; `None` if the game has no heuristic.
+    pub fn new(game: G) -> Option<GreedyAgent<G>> {
+        let heuristic = game.heuristic()?;
+        Some(GreedyAgent { game, heuristic })
     }
 
     fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Choice {

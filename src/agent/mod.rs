@@ -9,6 +9,7 @@ mod networks;
 mod policy;
 mod proven;
 mod random;
+mod sampling;
 mod source;
 mod spec;
 mod tree;
@@ -25,6 +26,7 @@ pub use networks::Networks;
 pub use policy::PolicyAgent;
 pub use proven::ProvenAgent;
 pub use random::RandomAgent;
+pub use sampling::SamplingAgent;
 pub use source::AgentSource;
 pub use spec::{
     AGENTS, AgentError, AgentSpec, AlphaBetaSpec, NetworkSpec, RootRule, TablesSpec, TreeSpec,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::encode::Encode;
+use crate::files;
 use crate::net::{AgentFile, FileError};
 
 /// The spec of the trained agent that is part of the program.
@@ -45,6 +46,19 @@ impl AgentSource {
     /// The program, if it has a trained agent for this game.
     pub fn built_in(game: &str) -> Option<AgentSource> {
         bytes(game).map(|_| AgentSource::Program)
+    }
+
+    /// Whether this is the trained agent of this game that is part of the program, or a file with the same bytes.
+    pub fn is_built_in(&self, game: &str) -> bool {
+        let Some(bytes) = bytes(game) else {
+            return false;
+        };
+        match self {
+            AgentSource::Program => true,
+            AgentSource::File(path) => {
+                files::read(path, bytes.len() as u64).is_ok_and(|read| read == bytes)
+            }
+        }
     }
 
     /// The agent for this game. Refuses one that was made for other rules, features or another board.

@@ -108,6 +108,9 @@ pub struct NetworkSpec {
     /// PUCT: softmax temperature of the priors; 1 leaves them unchanged.
     #[serde(default, serialize_with = "shown")]
     pub temperature: Option<f32>,
+    /// Softmax temperature at which the action is drawn from the policy; the best one is played if unset.
+    #[serde(default, serialize_with = "shown")]
+    pub sampling: Option<f32>,
     /// Whether the tree is kept between choices in a game.
     pub keep: Option<YesNo>,
     /// Memory limit of the tree, in megabytes.
@@ -162,10 +165,11 @@ const WHOLE: [(&str, NumberRange<u64>); 4] = [
 ];
 
 /// The settings that are real numbers.
-const REAL: [(&str, NumberRange<f64>); 3] = [
+const REAL: [(&str, NumberRange<f64>); 4] = [
     ("cpuct", EXPLORATION),
     ("fpu", UNVISITED_REDUCTION),
     ("temperature", TEMPERATURE),
+    ("sampling", TEMPERATURE),
 ];
 
 /// An agent that cannot be built, and why.

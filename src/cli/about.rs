@@ -3,13 +3,13 @@
 use std::io::{self, Write, stdout};
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use super::{Cli, CommandResult, Failure};
-use jarmo::game::shorten;
-use jarmo::program::this_program;
+use super::{CommandResult, Failure};
+use crate::game::shorten;
+use crate::program::{self, this_program};
 
 /// Print a script that completes commands and options in a shell
 #[derive(clap::Args)]
@@ -27,15 +27,14 @@ pub(super) struct ManArgs {
     command: Vec<String>,
 }
 
-pub(super) fn completions(args: CompletionsArgs) -> CommandResult {
+pub(super) fn completions(mut command: Command, args: CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "jarmo", &mut script);
+    clap_complete::generate(args.shell, &mut command, program::name(), &mut script);
     stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn man(args: ManArgs) -> CommandResult {
-    let mut command = Cli::command();
+pub(super) fn man(mut command: Command, args: ManArgs) -> CommandResult {
     command.build();
     let page = args.command.iter().try_fold(&command, |command, name| {
         let found = command.find_subcommand(name);
@@ -51,7 +50,7 @@ fn unknown(command: &Command, name: &str) -> Failure {
         0 => "it has none".to_owned(),
         _ => format!("choose one of {}", known.join(", ")),
     };
-    let whole = command.get_bin_name().unwrap_or("jarmo");
+    let whole = command.get_bin_name().unwrap_or(program::name());
     Failure::usage(format!(
         "{whole} has no command `{}`; {known}",
         shorten(name)

@@ -10,17 +10,17 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::solved::jarmo_on;
-use super::{CommandResult, Failure, thread_pool};
-use jarmo::accuracy::{
+use super::{CommandResult, Failure, first, thread_pool};
+use crate::accuracy::{
     Accuracy, Draw, Exam, ExamHeader, Mix, Phase, Tally, random_of_tables, solve_by_tables,
 };
-use jarmo::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Game, Player};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::net::AgentFile;
-use jarmo::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use jarmo::tables::Tables;
+use crate::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::game::{Game, Player};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::net::AgentFile;
+use crate::numbers::{BUDGET, NumberRange, SEED, THREADS};
+use crate::tables::Tables;
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -34,8 +34,8 @@ pub(super) struct Args {
     /// Draw new positions from this directory of exact tables instead (jarmo)
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
-    /// The game
-    #[arg(long, value_name = "NAME", help = game_help())]
+    /// The game: {games} [default: that of the agent file or the exam, otherwise {first}]
+    #[arg(long, value_name = "NAME")]
     game: Option<String>,
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
@@ -77,19 +77,11 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// The game of agents that play all games.
-const DEFAULT_GAME: &str = GAMES[0];
-
 /// Positions of an exam.
 const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
 
 fn agents_help() -> String {
     format!("The agents: {AGENTS}")
-}
-
-fn game_help() -> String {
-    let games = GAMES.join(", ");
-    format!("The game: {games} [default: that of the agent file or the exam, otherwise jarmo]")
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -128,7 +120,7 @@ impl ExamBudget {
 /// The measurement of an agent, ready to begin.
 type Measurement<'a> = Box<dyn FnOnce() -> Result<(), Failure> + 'a>;
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let has_network = |spec: &AgentSpec| matches!(spec, AgentSpec::Network(..));
     if !args.nodes.is_empty()
         && args.nodes.iter().all(|&nodes| nodes == 0)
@@ -144,8 +136,8 @@ pub(super) fn run(args: Args) -> CommandResult {
     let tables = match &args.tables {
         None => None,
         Some(folder) => {
-            let game = args.game.as_deref().unwrap_or(DEFAULT_GAME);
-            let game = jarmo_on(game, args.board.clone())?;
+            let name = args.game.as_deref().unwrap_or("jarmo");
+            let game = jarmo_on(games, name, args.board.clone())?;
             let tables = Tables::open(&game, folder).map_err(Failure::new)?;
             Some((game, tables))
         }
@@ -154,9 +146,9 @@ pub(super) fn run(args: Args) -> CommandResult {
     let mut measurements = Vec::new();
     for spec in &args.agents {
         measurements.push(match &tables {
-            Some((game, tables)) => by_tables(&args, &pool, game, tables, spec)?,
+            Some((game, tables)) => by_tables(games, &args, &pool, game, tables, spec)?,
             None => {
-                let game = game_of(&args, exam.as_ref(), spec);
+                let game = game_of(games, &args, exam.as_ref(), spec);
                 let settings = GameSettings {
                     board: args.board.clone(),
                     ..GameSettings::default()
@@ -166,7 +158,7 @@ pub(super) fn run(args: Args) -> CommandResult {
                     pool: &pool,
                     spec,
                 };
-                with_game(&game, &settings, task)??
+                games.with_game(&game, &settings, task)??
             }
         });
     }
@@ -178,7 +170,12 @@ pub(super) fn run(args: Args) -> CommandResult {
 
 /// The game that an agent is examined in. What is wrong with an agent file is reported when the agent is
 /// built.
-fn game_of(args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
+fn game_of<C: Catalog>(
+    games: &C,
+    args: &Args,
+    exam: Option<&ExamHeader>,
+    spec: &AgentSpec,
+) -> String {
     let of_file = || match spec {
         AgentSpec::Network(AgentSource::File(path), _) => {
             let file = AgentFile::load(path).ok()?;
@@ -188,7 +185,7 @@ fn game_of(args: &Args, exam: Option<&ExamHeader>, spec: &AgentSpec) -> String {
     };
     let of_exam = || Some(exam?.game.clone());
     let game = args.game.clone().or_else(of_file).or_else(of_exam);
-    game.unwrap_or_else(|| DEFAULT_GAME.to_owned())
+    game.unwrap_or_else(|| first(games).to_owned())
 }
 
 /// Prepares the measurement of an agent by an exam.
@@ -223,8 +220,10 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     ))
 }
 
-/// Prepares the measurement of an agent by positions that are drawn from tables.
-fn by_tables<'a>(
+/// Prepares the measurement of an agent by positions that are drawn from tables. Like all commands, it is generic over
+/// the catalog: what it needs of jarmo is then compiled once, in the program, and not in the library as well.
+fn by_tables<'a, C: Catalog>(
+    _: &C,
     args: &'a Args,
     pool: &'a ThreadPool,
     game: &'a Jarmo,

@@ -12,17 +12,17 @@ use console::Term;
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs};
-use jarmo::agent::{AGENTS, AgentError, AgentSpec, build};
-use jarmo::arena::{
+use crate::agent::{AGENTS, AgentError, AgentSpec, build};
+use crate::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::numbers::{
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::numbers::{
     BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
 };
-use jarmo::program::cores;
-use jarmo::record::{GameRecord, RecordError, RecordFile};
+use crate::program::cores;
+use crate::record::{GameRecord, RecordError, RecordFile};
 
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
@@ -224,9 +224,9 @@ impl Args {
     }
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let settings = args.game.settings(None);
-    with_game(&args.game.game, &settings, ArenaTask(&args))?
+    games.with_game(args.game.name(games), &settings, ArenaTask(&args))?
 }
 
 struct ArenaTask<'a>(&'a Args);

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure};
-use jarmo::agent::{AGENTS, AgentError, AgentSpec, build};
-use jarmo::arena::{Openings, Team, white_scores};
-use jarmo::game::Verdict;
-use jarmo::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
-use jarmo::program::cores;
-use jarmo::tables::Tables;
+use crate::agent::{AGENTS, AgentError, AgentSpec, build};
+use crate::arena::{Openings, Team, white_scores};
+use crate::catalog::Catalog;
+use crate::game::Verdict;
+use crate::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
+use crate::program::cores;
+use crate::tables::Tables;
 
 /// Drawn openings that are tried for one that is kept.
 const TRIED: usize = 6;
@@ -61,8 +62,8 @@ fn agent_help() -> String {
     format!("The agent that plays both sides; it must make mistakes: {AGENTS}")
 }
 
-pub(super) fn run(args: &Args) -> CommandResult {
-    let game = args.game.jarmo()?;
+pub(super) fn run<C: Catalog>(games: &C, args: &Args) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let threads = args.threads.unwrap_or_else(cores);
     let agents = (0..threads).map(|_| Ok(vec![build(game.clone(), &args.agent)?]));
     let agents: Result<Vec<Team<_>>, AgentError> = agents.collect();

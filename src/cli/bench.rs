@@ -7,6 +7,7 @@ use clap::Subcommand;
 #[cfg(feature = "net")]
 use super::bench_selfplay;
 use super::{CommandResult, bench_env, bench_net, bench_search, bench_signature};
+use crate::catalog::Catalog;
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
@@ -19,14 +20,14 @@ pub(super) enum Command {
     Net(bench_net::Args),
 }
 
-pub(super) fn run(command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Env(args) => bench_env::run(args),
-        Command::Search(args) => bench_search::run(args),
-        Command::Signature(args) => bench_signature::run(args),
+        Command::Env(args) => bench_env::run(games, args),
+        Command::Search(args) => bench_search::run(games, args),
+        Command::Signature(args) => bench_signature::run(games, args),
         #[cfg(feature = "net")]
-        Command::Selfplay(args) => bench_selfplay::run(args),
-        Command::Net(args) => bench_net::run(args),
+        Command::Selfplay(args) => bench_selfplay::run(games, args),
+        Command::Net(args) => bench_net::run(games, args),
     }
 }
 

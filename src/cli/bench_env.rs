@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
-use jarmo::bench::{EnvWork, env};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::numbers::{NumberRange, SEED, THREADS};
+use crate::bench::{EnvWork, env};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::numbers::{NumberRange, SEED, THREADS};
 
 /// The features of this many games take gigabytes.
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);
@@ -36,8 +36,9 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
-    with_game(&args.game.game, &args.game.settings(None), EnvTask(&args))?
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    let settings = args.game.settings(None);
+    games.with_game(args.game.name(games), &settings, EnvTask(&args))?
 }
 
 struct EnvTask<'a>(&'a Args);

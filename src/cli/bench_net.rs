@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
-use jarmo::bench::{NetWork, net};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::net::KernelKind;
-use jarmo::numbers::{BATCH, SEED};
+use crate::bench::{NetWork, net};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::net::KernelKind;
+use crate::numbers::{BATCH, SEED};
 
 /// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]
@@ -34,8 +34,9 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
-    with_game(&args.game.game, &args.game.settings(None), NetTask(&args))?
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    let settings = args.game.settings(None);
+    games.with_game(args.game.name(games), &settings, NetTask(&args))?
 }
 
 struct NetTask<'a>(&'a Args);

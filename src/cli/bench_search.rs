@@ -6,11 +6,11 @@ use clap::ValueEnum;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use jarmo::agent::{AGENTS, AgentSpec, build, random_net_agent};
-use jarmo::bench::{SearchWork, search};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::net::NetConfig;
-use jarmo::numbers::{BATCH, BUDGET, SEED};
+use crate::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use crate::bench::{SearchWork, search};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::net::NetConfig;
+use crate::numbers::{BATCH, BUDGET, SEED};
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]
@@ -60,9 +60,9 @@ fn agent_help() -> String {
     format!("The agent: {AGENTS}")
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
-    with_game(
-        &args.game.game,
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    games.with_game(
+        args.game.name(games),
         &args.game.settings(None),
         SearchTask(&args),
     )?

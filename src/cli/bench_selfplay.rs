@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::bench::report;
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure, thread_pool};
-use jarmo::bench::{SelfPlayWork, selfplay};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::config::Config;
-use jarmo::net::{AgentFile, NetShape, Weights};
-use jarmo::numbers::THREADS;
-use jarmo::random::stream;
+use crate::bench::{SelfPlayWork, selfplay};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::config::Config;
+use crate::net::{AgentFile, NetShape, Weights};
+use crate::numbers::THREADS;
+use crate::random::stream;
 
 /// Self-play as in training: games, positions, simulations and evaluations per second
 ///
@@ -35,14 +35,14 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
-    let config = args.config.resolve(None)?;
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    let config = args.config.resolve(games, None)?;
     let settings = config.game.settings();
     let task = SelfPlayTask {
         args: &args,
         config: &config,
     };
-    with_game(&config.game.name, &settings, task)?
+    games.with_game(&config.game.name, &settings, task)?
 }
 
 struct SelfPlayTask<'a> {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::CommandResult;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::search::{Signature, signature};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::search::{Signature, signature};
 
 /// A checksum of search trees for fixed positions of every game, with a uniform evaluator; it is the
 /// same on every machine
@@ -16,10 +16,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let mut out = io::stdout().lock();
-    for name in GAMES {
-        let signature = with_game(name, &GameSettings::default(), SignatureTask)?;
+    for name in games.names() {
+        let signature = games.with_game(name, &GameSettings::default(), SignatureTask)?;
         if args.json {
             serde_json::to_writer(&mut out, &signature).map_err(io::Error::from)?;
             writeln!(out)?;

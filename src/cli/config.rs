@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{CommandResult, Failure};
-use jarmo::catalog::GAMES;
-use jarmo::config::{Base, Config};
-use jarmo::net::NetConfig;
+use super::{CommandResult, Failure, first};
+use crate::catalog::Catalog;
+use crate::config::{Base, Config};
+use crate::net::NetConfig;
 
 /// Print the settings of a training run with these options
 #[derive(clap::Args)]
@@ -19,7 +19,8 @@ pub(super) struct Args {
 /// Where the settings of a run come from.
 #[derive(clap::Args)]
 pub(super) struct ConfigArgs {
-    #[arg(long, value_name = "NAME", help = game_help())]
+    /// The game, with the settings that suit it: {games}
+    #[arg(long, value_name = "NAME")]
     game: Option<String>,
     /// A file with settings that differ from the defaults (configs/default.toml); may be repeated, later
     /// files override earlier ones
@@ -31,10 +32,19 @@ pub(super) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// All settings. The size of the network that a run starts from becomes the default.
-    pub(super) fn resolve(&self, net: Option<NetConfig>) -> Result<Config, Failure> {
+    /// All settings; those of the first game if nothing here can name one. The size of the network that a run starts
+    /// from becomes the default.
+    pub(super) fn resolve<C: Catalog>(
+        &self,
+        games: &C,
+        net: Option<NetConfig>,
+    ) -> Result<Config, Failure> {
+        let names_a_game = |setting: &String| setting.trim_start().starts_with("game.name");
+        let may_name_another = !self.config.is_empty() || self.set.iter().any(names_a_game);
+        let default = (!may_name_another).then(|| first(games).to_owned());
         let base = Base {
-            game: self.game.clone(),
+            games: games.games(),
+            game: self.game.clone().or(default),
             net,
         };
         Config::layered_on(&base, &self.files(), &self.set).map_err(Failure::usage)
@@ -45,15 +55,8 @@ impl ConfigArgs {
     }
 }
 
-fn game_help() -> String {
-    format!(
-        "The game, with the settings that suit it: {}",
-        GAMES.join(", ")
-    )
-}
-
-pub(super) fn run(args: Args) -> CommandResult {
-    let config = args.config.resolve(None)?;
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    let config = args.config.resolve(games, None)?;
     let mut out = std::io::stdout().lock();
     write!(out, "{}", config.to_toml())?;
     Ok(ExitCode::SUCCESS)

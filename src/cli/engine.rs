@@ -4,10 +4,10 @@ use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, GameArgs};
-use jarmo::agent::{AGENTS, AgentSpec};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::engine;
-use jarmo::numbers::SEED;
+use crate::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::engine;
+use crate::numbers::SEED;
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]
@@ -15,20 +15,20 @@ pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
     /// The agent
-    #[arg(long, value_name = "SPEC", default_value = "alphabeta", help = agent_help())]
-    agent: AgentSpec,
+    #[arg(long, value_name = "SPEC", help = agent_help())]
+    agent: Option<AgentSpec>,
     /// Seed of all randomness
     #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
 }
 
 fn agent_help() -> String {
-    format!("The agent: {AGENTS}")
+    format!("The agent: {AGENTS} [default: alphabeta, or rollout in a game without an evaluation]")
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
-    with_game(
-        &args.game.game,
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
+    games.with_game(
+        args.game.name(games),
         &args.game.settings(None),
         EngineTask(&args),
     )?
@@ -40,9 +40,14 @@ impl GameTask for EngineTask<'_> {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let Args { agent, seed, .. } = self.0;
+        let default = match game.heuristic() {
+            Some(_) => AgentSpec::AlphaBeta(AlphaBetaSpec::default()),
+            None => AgentSpec::Rollout(TreeSpec::default()),
+        };
+        let agent = self.0.agent.as_ref().unwrap_or(&default);
         let input = BufReader::new(io::stdin());
-        engine::run(game, agent, *seed, input, io::stdout()).map_err(Failure::usage)??;
+        let played = engine::run(game, agent, self.0.seed, input, io::stdout());
+        played.map_err(Failure::usage)??;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,13 +8,13 @@ use clap::Subcommand;
 
 use super::solved::SolvedGameArgs;
 use super::{CommandResult, Failure, thread_pool};
-use jarmo::accuracy::{Draw, Exam, ExamHeader, Mix, Phase, random_of_tables, solve_by_tables};
-use jarmo::agent::{AGENTS, AgentSpec, build};
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::game::{Game, Player};
-use jarmo::games::JarmoPosition;
-use jarmo::numbers::{NumberRange, SEED, THREADS};
-use jarmo::tables::Tables;
+use crate::accuracy::{Draw, Exam, ExamHeader, Mix, Phase, random_of_tables, solve_by_tables};
+use crate::agent::{AGENTS, AgentSpec, build};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::game::{Game, Player};
+use crate::games::JarmoPosition;
+use crate::numbers::{NumberRange, SEED, THREADS};
+use crate::tables::Tables;
 
 /// Make and show exams: positions with the exact result of every action
 #[derive(Subcommand)]
@@ -70,22 +70,22 @@ fn agent_help() -> String {
     format!("The agent that plays against itself: {AGENTS}")
 }
 
-pub(super) fn run(command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Make(args) => make(&args),
+        Command::Make(args) => make(games, &args),
         Command::Show(args) => {
             let header = ExamHeader::load(&args.file).map_err(Failure::new)?;
             let settings = GameSettings {
                 board: args.board.clone(),
                 ..GameSettings::default()
             };
-            with_game(&header.game, &settings, ShowTask(&args))?
+            games.with_game(&header.game, &settings, ShowTask(&args))?
         }
     }
 }
 
-fn make(args: &MakeArgs) -> CommandResult {
-    let game = args.game.jarmo()?;
+fn make<C: Catalog>(games: &C, args: &MakeArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let pool = thread_pool(args.threads)?;
     let agents = (0..pool.current_num_threads()).map(|_| build(game.clone(), &args.agent));
     let agents: Result<Vec<_>, _> = agents.collect();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, position_of};
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::net::{AgentFile, Inspection, NetOutput};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::net::{AgentFile, Inspection, NetOutput};
 
 /// Show the contents of an agent file, and its network's evaluation of a position
 #[derive(clap::Args)]
@@ -25,7 +25,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let file = AgentFile::load(&args.file).map_err(Failure::new)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
@@ -38,8 +38,8 @@ pub(super) fn run(args: Args) -> CommandResult {
             file: &file,
             position,
         };
-        inspection =
-            inspection.with_output(with_game(&file.header().version.game, &settings, task)??);
+        let game = &file.header().version.game;
+        inspection = inspection.with_output(games.with_game(game, &settings, task)??);
     }
     let mut out = std::io::stdout().lock();
     if args.json {

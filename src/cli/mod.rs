@@ -1,4 +1,6 @@
 //! The command line: one short file per subcommand, which turns options into calls.
+//!
+//! [`main`] is the whole `jarmo` program for the games of a catalog.
 
 mod about;
 mod accuracy;
@@ -23,6 +25,7 @@ mod net_args;
 mod numbers;
 mod perft;
 mod proof;
+mod puzzles;
 mod rules;
 mod solved;
 mod tables;
@@ -36,13 +39,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use jarmo::catalog::{GAMES, GameError, GameSettings};
-use jarmo::game::{Game, shorten};
-use jarmo::numbers::{QUIET_LIMIT, SECONDS};
-use jarmo::program::{self, cores};
+use crate::catalog::{Catalog, GameError, GameSettings};
+use crate::game::{Game, shorten};
+use crate::numbers::{QUIET_LIMIT, SECONDS};
+use crate::program::{self, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
@@ -114,28 +117,49 @@ impl From<GameError> for Failure {
 /// The result of a command.
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
-/// Runs the program with the arguments of the process.
-pub fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| shortened(error).exit());
+/// Runs the `jarmo` program with the arguments of the process, for these games. The first one is the default.
+///
+/// A crate with a game of its own calls this function from its own `main`:
+///
+/// ```
+/// use std::process::ExitCode;
+///
+/// use jarmo::catalog::{Catalog, Empty};
+/// use jarmo::encode::Encode;
+///
+/// /// The program for any game that has rules and features.
+/// fn program<G: Encode>(game: G) -> ExitCode {
+///     jarmo::cli::main(&Empty.register(game))
+/// }
+/// ```
+///
+/// # Panics
+/// Panics without a game.
+pub fn main<C: Catalog>(games: &C) -> ExitCode {
+    program::set_name();
+    let command = filled(Cli::command(), games);
+    let matches = command.clone().try_get_matches();
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = cli.unwrap_or_else(|error| shortened(error).exit());
     let result = match cli.command {
-        Command::Accuracy(args) => accuracy::run(args),
-        Command::Arena(args) => arena::run(args),
-        Command::Completions(args) => about::completions(args),
-        Command::Bench(command) => bench::run(command),
-        Command::Engine(args) => engine::run(args),
-        Command::Exam(command) => exam::run(command),
+        Command::Accuracy(args) => accuracy::run(games, args),
+        Command::Arena(args) => arena::run(games, args),
+        Command::Completions(args) => about::completions(command, args),
+        Command::Bench(command) => bench::run(games, command),
+        Command::Engine(args) => engine::run(games, args),
+        Command::Exam(command) => exam::run(games, command),
         Command::Proof(command) => proof::run(command),
         #[cfg(feature = "net")]
-        Command::Config(args) => config::run(args),
+        Command::Config(args) => config::run(games, args),
         #[cfg(feature = "net")]
         Command::Export(args) => train::run_export(args),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Man(args) => about::man(args),
-        Command::Perft(args) => perft::run(args),
-        Command::Rules(command) => rules::run(command),
-        Command::Tables(command) => tables::run(command),
+        Command::Inspect(args) => inspect::run(games, args),
+        Command::Man(args) => about::man(command, args),
+        Command::Perft(args) => perft::run(games, args),
+        Command::Rules(command) => rules::run(games, command),
+        Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "net")]
-        Command::Train(args) => train::run(args),
+        Command::Train(args) => train::run(games, args),
     };
     match result {
         Ok(status) => status,
@@ -149,6 +173,28 @@ pub fn main() -> ExitCode {
             ExitCode::from(status)
         }
     }
+}
+
+/// The name of the first game.
+fn first<C: Catalog>(games: &C) -> &'static str {
+    let names = games.names();
+    names.first().expect("the program has a game")
+}
+
+/// The command and all below it, with the names of the games in the help texts: all for `{games}`, the first one for
+/// `{first}`.
+fn filled<C: Catalog>(command: clap::Command, games: &C) -> clap::Command {
+    fill(command, &games.names().join(", "), first(games))
+}
+
+fn fill(command: clap::Command, games: &str, first: &str) -> clap::Command {
+    let with_help = command.mut_args(|arg| match arg.get_help().map(ToString::to_string) {
+        Some(help) if help.contains('{') => {
+            arg.help(help.replace("{games}", games).replace("{first}", first))
+        }
+        _ => arg,
+    });
+    with_help.mut_subcommands(|command| fill(command, games, first))
 }
 
 /// The error with a short form of what was given.
@@ -167,22 +213,23 @@ fn shortened(mut error: clap::Error) -> clap::Error {
 /// A game and the settings of its rules.
 #[derive(clap::Args)]
 pub(crate) struct GameArgs {
-    /// The game
-    #[arg(long, default_value = "jarmo", value_name = "NAME", help = game_help())]
-    pub(crate) game: String,
+    /// The game: {games} [default: {first}]
+    #[arg(long, value_name = "NAME")]
+    game: Option<String>,
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
-    pub(crate) board: Option<PathBuf>,
+    board: Option<PathBuf>,
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
-    pub(crate) quiet_limit: Option<u32>,
-}
-
-fn game_help() -> String {
-    format!("The game: {}", GAMES.join(", "))
+    quiet_limit: Option<u32>,
 }
 
 impl GameArgs {
+    /// The name of the game.
+    pub(crate) fn name<'a, C: Catalog>(&'a self, games: &C) -> &'a str {
+        self.game.as_deref().unwrap_or_else(|| first(games))
+    }
+
     /// The settings, with this limit on the length of a game.
     pub(crate) fn settings(&self, max_plies: Option<u32>) -> GameSettings {
         GameSettings {

@@ -1,7 +1,7 @@
 //! The options that describe a network.
 
 use super::Failure;
-use jarmo::net::NetConfig;
+use crate::net::NetConfig;
 
 /// The size of a network.
 #[derive(clap::Args)]

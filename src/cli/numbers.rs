@@ -7,9 +7,9 @@ use clap::CommandFactory;
 
 use self::walk::try_every_number;
 use super::Cli;
-use jarmo::agent::AgentSpec;
-use jarmo::arena::{Anchor, Sprt};
-use jarmo::net::KernelKind;
+use crate::agent::AgentSpec;
+use crate::arena::{Anchor, Sprt};
+use crate::net::KernelKind;
 
 #[path = "../../tests/common/numbers.rs"]
 mod walk;
@@ -25,7 +25,7 @@ fn every_number_of_every_command_has_bounds_that_its_error_names() {
         TypeId::of::<KernelKind>(),
     ];
     #[cfg(feature = "net")]
-    others.push(TypeId::of::<jarmo::train::DeviceKind>());
+    others.push(TypeId::of::<crate::train::DeviceKind>());
     let mut command = Cli::command();
     command.build();
     assert!(try_every_number(&command, &others) > 35);

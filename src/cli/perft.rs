@@ -4,9 +4,9 @@ use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 use super::{CommandResult, GameArgs, position_of};
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::game::{divide, perft};
-use jarmo::numbers::NumberRange;
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::game::{divide, perft};
+use crate::numbers::NumberRange;
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
 const TURNS: NumberRange<u64> = NumberRange::new(0, 100);
@@ -27,10 +27,10 @@ pub(super) struct Args {
     divide: bool,
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     const NO_LIMIT: u32 = 0;
-    with_game(
-        &args.game.game,
+    games.with_game(
+        args.game.name(games),
         &args.game.settings(Some(NO_LIMIT)),
         PerftTask(&args),
     )?

@@ -8,13 +8,13 @@ use std::time::Instant;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, position_of};
-use jarmo::env::Opening;
-use jarmo::game::{Action, Game, Mask, Verdict};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::numbers::NumberRange;
-use jarmo::proof::{MOST_SEARCH, Proof, check, make};
-use jarmo::tables::Tables;
-use jarmo::tables::index::Placement;
+use crate::env::Opening;
+use crate::game::{Action, Game, Mask, Verdict};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::numbers::NumberRange;
+use crate::proof::{MOST_SEARCH, Proof, check, make};
+use crate::tables::Tables;
+use crate::tables::index::Placement;
 
 /// Proofs: who wins after decided openings of jarmo, checked by the rules alone
 #[derive(Subcommand)]

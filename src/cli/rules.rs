@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
-use jarmo::ascii::{locale_has_unicode, to_ascii};
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::files::write_whole;
-use jarmo::numbers::{MAX_PLIES, QUIET_LIMIT};
-use jarmo::pictures::Album;
-use jarmo::probe::{self, TraceError};
+use crate::ascii::{locale_has_unicode, to_ascii};
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::files::write_whole;
+use crate::numbers::{MAX_PLIES, QUIET_LIMIT};
+use crate::pictures::Album;
+use crate::probe::{self, TraceError};
 
 /// Show and trace positions by the rules
 #[derive(Subcommand)]
@@ -60,7 +60,7 @@ pub(super) struct ShowArgs {
     max_plies: Option<u32>,
 }
 
-pub(super) fn run(command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
         Command::Trace(args) => {
             let settings = GameSettings {
@@ -68,11 +68,11 @@ pub(super) fn run(command: Command) -> CommandResult {
                 quiet_limit: args.quiet_limit,
                 max_plies: None,
             };
-            for name in GAMES {
-                with_game(name, &settings.fitting(name), Nothing)?; // reports a wrong setting once
+            for name in games.names() {
+                games.with_game(name, &settings.fitting(name), Nothing)?; // reports a wrong setting once
             }
             let out = BufWriter::new(stdout().lock());
-            match probe::trace(&settings, stdin().lock(), out) {
+            match probe::trace(games, &settings, stdin().lock(), out) {
                 Ok(true) => Ok(ExitCode::SUCCESS),
                 Ok(false) => Ok(ExitCode::FAILURE),
                 Err(TraceError::Write(error)) => Err(Failure::Io(error)),
@@ -81,13 +81,13 @@ pub(super) fn run(command: Command) -> CommandResult {
         }
         Command::Show(args) => {
             let settings = args.game.settings(args.max_plies);
-            with_game(&args.game.game, &settings, ShowTask(&args))?
+            games.with_game(args.game.name(games), &settings, ShowTask(&args))?
         }
         Command::Draw(args) => {
             let album = Album::load(&args.list).map_err(Failure::new)?;
             for picture in &album.picture {
                 let path = args.list.with_file_name(&picture.file);
-                let drawn = picture.draw().map_err(Failure::new)?;
+                let drawn = picture.draw(games).map_err(Failure::new)?;
                 let written = write_whole(&path, drawn.as_bytes());
                 written.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
                 writeln!(stdout(), "{}", path.display())?;

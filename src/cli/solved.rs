@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
-use jarmo::games::Jarmo;
-use jarmo::tables::EndgameError;
+use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use crate::games::Jarmo;
+use crate::tables::EndgameError;
 
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
@@ -20,18 +20,23 @@ pub(super) struct SolvedGameArgs {
 
 impl SolvedGameArgs {
     /// Jarmo on the given board. Other games are refused.
-    pub(super) fn jarmo(&self) -> Result<Jarmo, Failure> {
-        jarmo_on(&self.game, self.board.clone())
+    pub(super) fn jarmo<C: Catalog>(&self, games: &C) -> Result<Jarmo, Failure> {
+        jarmo_on(games, &self.game, self.board.clone())
     }
 }
 
 /// The named game on the given board, if it is jarmo. Other games are refused.
-pub(super) fn jarmo_on(game: &str, board: Option<PathBuf>) -> Result<Jarmo, Failure> {
+pub(super) fn jarmo_on<C: Catalog>(
+    games: &C,
+    game: &str,
+    board: Option<PathBuf>,
+) -> Result<Jarmo, Failure> {
     let settings = GameSettings {
         board,
         ..GameSettings::default()
     };
-    with_game(game, &settings, IsJarmo)?.map_err(Failure::usage)
+    let jarmo = games.with_game(game, &settings, IsJarmo)?;
+    jarmo.map_err(Failure::usage)
 }
 
 struct IsJarmo;

@@ -9,13 +9,14 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::solved::SolvedGameArgs;
-use super::{CommandResult, Failure, balance, position_of, seconds};
-use jarmo::bench;
-use jarmo::game::{Game, Proven};
-use jarmo::games::{Jarmo, JarmoPosition};
-use jarmo::numbers::{NumberRange, SEED};
-use jarmo::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo::tables::{
+use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
+use crate::bench;
+use crate::catalog::Catalog;
+use crate::game::{Game, Proven};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::numbers::{NumberRange, SEED};
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
+use crate::tables::{
     BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, Tables,
     build, pack, shuttle_effect, verify,
 };
@@ -47,6 +48,8 @@ pub(super) enum Command {
     Openings(OpeningsArgs),
     /// Choose openings that are drawn and equally hard for both sides
     Balance(balance::Args),
+    /// Make puzzles: positions in which a single action wins, or saves the draw
+    Puzzles(puzzles::Args),
     /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
     /// Measure the time of a lookup
@@ -177,28 +180,33 @@ pub(super) struct StatsArgs {
     json: bool,
 }
 
-pub(super) fn run(command: Command) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Build(args) => run_build(&args),
-        Command::Pack(args) => run_pack(&args),
-        Command::Verify(args) => run_verify(&args),
-        Command::Probe(args) => run_probe(&args),
-        Command::Openings(args) => run_openings(&args),
-        Command::Balance(args) => balance::run(&args),
-        Command::Bench(args) => run_bench(&args),
-        Command::Shuttle(args) => run_shuttle(&args),
-        Command::Stats(args) => run_stats(&args),
+        Command::Build(args) => run_build(games, &args),
+        Command::Pack(args) => run_pack(games, &args),
+        Command::Verify(args) => run_verify(games, &args),
+        Command::Probe(args) => run_probe(games, &args),
+        Command::Openings(args) => run_openings(games, &args),
+        Command::Balance(args) => balance::run(games, &args),
+        Command::Puzzles(args) => puzzles::run(games, &args),
+        Command::Bench(args) => run_bench(games, &args),
+        Command::Shuttle(args) => run_shuttle(games, &args),
+        Command::Stats(args) => run_stats(games, &args),
     }
 }
 
-fn open(game: &SolvedGameArgs, folder: &Path) -> Result<(Jarmo, Tables), Failure> {
-    let game = game.jarmo()?;
+fn open<C: Catalog>(
+    games: &C,
+    game: &SolvedGameArgs,
+    folder: &Path,
+) -> Result<(Jarmo, Tables), Failure> {
+    let game = game.jarmo(games)?;
     let tables = Tables::open(&game, folder).map_err(Failure::new)?;
     Ok((game, tables))
 }
 
-fn run_build(args: &BuildArgs) -> CommandResult {
-    let game = args.game.jarmo()?;
+fn run_build<C: Catalog>(games: &C, args: &BuildArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let settings = BuildSettings {
         force: args.force,
         memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
@@ -236,8 +244,8 @@ fn run_build(args: &BuildArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_pack(args: &PackArgs) -> CommandResult {
-    let game = args.game.jarmo()?;
+fn run_pack<C: Catalog>(games: &C, args: &PackArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let mut shown = Instant::now();
     let mut tell = |progress| match progress {
         PackProgress::Kept { force } => eprintln!("force {force}: already there"),
@@ -263,8 +271,8 @@ fn run_pack(args: &PackArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_verify(args: &VerifyArgs) -> CommandResult {
-    let (game, tables) = open(&args.game, &args.tables)?;
+fn run_verify<C: Catalog>(games: &C, args: &VerifyArgs) -> CommandResult {
+    let (game, tables) = open(games, &args.game, &args.tables)?;
     let mut out = stdout().lock();
     let mut sound = true;
     for check in verify(&game, &tables, args.samples, args.seed) {
@@ -309,8 +317,8 @@ fn inside(
     Ok((position, proven))
 }
 
-fn run_probe(args: &ProbeArgs) -> CommandResult {
-    let (game, tables) = open(&args.game, &args.tables)?;
+fn run_probe<C: Catalog>(games: &C, args: &ProbeArgs) -> CommandResult {
+    let (game, tables) = open(games, &args.game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
@@ -327,8 +335,8 @@ fn run_probe(args: &ProbeArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_openings(args: &OpeningsArgs) -> CommandResult {
-    let (game, tables) = open(&args.game, &args.tables)?;
+fn run_openings<C: Catalog>(games: &C, args: &OpeningsArgs) -> CommandResult {
+    let (game, tables) = open(games, &args.game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
@@ -354,8 +362,8 @@ fn run_openings(args: &OpeningsArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_bench(args: &BenchArgs) -> CommandResult {
-    let (_, tables) = open(&args.game, &args.tables)?;
+fn run_bench<C: Catalog>(games: &C, args: &BenchArgs) -> CommandResult {
+    let (_, tables) = open(games, &args.game, &args.tables)?;
     let mut out = stdout().lock();
     for speed in bench::tables(&tables, args.lookups, 1) {
         writeln!(
@@ -371,8 +379,8 @@ fn run_bench(args: &BenchArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
-    let game = args.game.jarmo()?;
+fn run_shuttle<C: Catalog>(games: &C, args: &ShuttleArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
     let effects = shuttle_effect(&game, args.force).map_err(Failure::new)?;
     let mut out = stdout().lock();
     for effect in effects {
@@ -410,8 +418,8 @@ fn run_shuttle(args: &ShuttleArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_stats(args: &StatsArgs) -> CommandResult {
-    let (game, tables) = open(&args.game, &args.tables)?;
+fn run_stats<C: Catalog>(games: &C, args: &StatsArgs) -> CommandResult {
+    let (game, tables) = open(games, &args.game, &args.tables)?;
     let mut out = stdout().lock();
     let stats = tables.stats();
     if args.json {

@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::{ConfigError, EvaluationConfig, GameConfig, RunConfig};
-use crate::catalog::GAMES;
+use crate::catalog::Listed;
 use crate::game::shorten;
 use crate::net::NetConfig;
 use crate::numbers::{
@@ -95,15 +95,17 @@ pub(super) fn wrong(key: &str, value: &Value, problem: &str) -> ConfigError {
     ConfigError::new(format!("{key} = {value}: {problem}"))
 }
 
-pub(super) fn game(game: &GameConfig) -> Result<(), ConfigError> {
+/// Refuses a game that is not in the list.
+pub(super) fn game(game: &GameConfig, games: &[Listed]) -> Result<(), ConfigError> {
     let name = game.name.as_str();
-    if GAMES.contains(&name) {
+    if games.iter().any(|game| game.name == name) {
         return Ok(());
     }
+    let names: Vec<&str> = games.iter().map(|game| game.name).collect();
     Err(ConfigError::new(format!(
         "game.name = {}: it must be one of {}",
         shorten(name),
-        GAMES.join(", ")
+        names.join(", ")
     )))
 }
 

@@ -5,22 +5,12 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::{Config, check};
+use crate::catalog::{Catalog, Listed, Shipped};
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::game::{shorten, shorten_quotes};
 use crate::net::NetConfig;
 
 const DEFAULTS: &str = include_str!("../../configs/default.toml");
-
-/// What differs from the defaults for each game.
-const OF_GAMES: [(&str, &str); 4] = [
-    ("jarmo", include_str!("../../configs/jarmo.toml")),
-    ("guard", include_str!("../../configs/guard.toml")),
-    ("tammi", include_str!("../../configs/tammi.toml")),
-    (
-        "connect_four",
-        include_str!("../../configs/connect_four.toml"),
-    ),
-];
 
 /// A key is taken for a slip of another if at most one letter in this many differs.
 const SLIP: usize = 4;
@@ -43,12 +33,25 @@ impl Default for Config {
 }
 
 /// Defaults that replace the general ones.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Base {
-    /// The game, with the settings that `configs` has for it.
+    /// The games that there are.
+    pub games: Vec<Listed>,
+    /// The game, with the training settings that it brings.
     pub game: Option<String>,
     /// The size of the network that the run starts from.
     pub net: Option<NetConfig>,
+}
+
+/// The games of this crate, with the general defaults.
+impl Default for Base {
+    fn default() -> Base {
+        Base {
+            games: Shipped.games(),
+            game: None,
+            net: None,
+        }
+    }
 }
 
 impl Config {
@@ -64,14 +67,21 @@ impl Config {
         settings: &[String],
     ) -> Result<Config, ConfigError> {
         let mut table = defaults();
+        if let Some(first) = base.games.first() {
+            lay_over(
+                &mut table,
+                nested("game.name", Value::String(first.name.to_owned())),
+            );
+        }
         if let Some(game) = &base.game {
-            lay_over(&mut table, of_game(game)?);
+            lay_over(&mut table, of_game(game, &base.games)?);
         }
         if let Some(net) = base.net {
             let net = Value::try_from(net).expect("a network's size is plain data");
             table.insert("net".to_owned(), net);
         }
         let config = lay_all(table, files, settings)?;
+        check::game(&config.game, &base.games)?;
         match &base.game {
             Some(game) if *game != config.game.name => Err(ConfigError(format!(
                 "--game {game}: the settings name another game, game.name = {}; omit one of them",
@@ -154,15 +164,18 @@ fn defaults() -> Table {
     DEFAULTS.parse().expect("the built-in defaults are TOML")
 }
 
-/// What `configs` sets for a game.
-fn of_game(name: &str) -> Result<Table, ConfigError> {
-    let own = OF_GAMES.iter().find(|(game, _)| *game == name);
-    let Some((_, text)) = own else {
-        let games = OF_GAMES.map(|(game, _)| game).join(", ");
-        let name = shorten(name);
-        return Err(ConfigError(format!("--game {name}: choose one of {games}")));
+/// The training settings that a game brings, with its name.
+fn of_game(name: &str, games: &[Listed]) -> Result<Table, ConfigError> {
+    let Some(game) = games.iter().find(|game| game.name == name) else {
+        let names: Vec<&str> = games.iter().map(|game| game.name).collect();
+        let (name, names) = (shorten(name), names.join(", "));
+        return Err(ConfigError(format!("--game {name}: choose one of {names}")));
     };
-    Ok(text.parse().expect("the built-in settings are TOML"))
+    let place = format!("the training settings of {name}");
+    let wrong = |error| ConfigError(format!("{place}: {error}"));
+    let mut table = nested("game.name", Value::String(name.to_owned()));
+    add_layer(&mut table, game.training.parse().map_err(wrong)?, &place)?;
+    Ok(table)
 }
 
 /// Parses `a.b=c`. A value that is not TOML is a string.

@@ -44,7 +44,7 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GameConfig {
-    /// The name in the catalog.
+    /// The name in the catalog of the program.
     pub name: String,
     /// The board file of jarmo and guard; empty for the standard board.
     pub board: PathBuf,
@@ -160,14 +160,14 @@ impl Config {
         (every > 0).then(|| every.min(self.run.checkpoint))
     }
 
-    /// Refuses settings that are out of range or contradict each other. This does not depend on the game.
+    /// Refuses settings that are out of range or contradict each other. This does not depend on the game, and any name
+    /// of a game will do.
     pub fn validate(&self) -> Result<(), ConfigError> {
         let table = toml::Table::try_from(self);
         let table = table.map_err(|problem| ConfigError::new(problem.to_string()))?;
         check::bounds(&table)?;
         let net = self.net.validate();
         net.map_err(|problem| ConfigError::new(problem.to_string()))?;
-        check::game(&self.game)?;
         check::evaluation(&self.evaluation)?;
         check::together(&self.replay, &self.run)
     }

@@ -10,6 +10,7 @@
 mod connect_four;
 mod guard;
 mod jarmo;
+mod scripted;
 mod tammi;
 mod board;
 
@@ -94,9 +95,9 @@ pub struct Mirror {
     pub actions: Vec<u16>,
 }
 
-/// Sets the features of the cells in `cells`, in the plane that starts at `plane_start`.
+/// Sets the features of the cells in `cells`, in the plane that starts at index `plane_start`.
 #[inline]
-fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
+pub fn set_bits(plane_start: usize, cells: u64, set: &mut impl FnMut(usize)) {
     let mut left = cells;
     while left != 0 {
         set(plane_start + left.trailing_zeros() as usize);
@@ -110,13 +111,13 @@ pub const MAX_PLIES_LEFT: u32 = 16 * COARSE_STEPS as u32 - 1;
 /// The number of steps of 16 plies that are distinguished.
 const COARSE_STEPS: usize = 13;
 
-/// The number of cells that [`set_plies_left`] uses.
-const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
+/// The number of cells of a plane that [`set_plies_left`] uses.
+pub const PLIES_LEFT_CELLS: usize = COARSE_STEPS + 16;
 
-/// Encodes the plies left before the cut-off as two numbers: quotient and remainder by 16. Sets nothing
-/// without a limit.
+/// Encodes the plies left before the cut-off as two numbers in the plane that starts at index `start`: quotient and
+/// remainder by 16. Sets nothing without a limit.
 #[inline]
-fn set_plies_left<G: Game>(
+pub fn set_plies_left<G: Game>(
     game: &G,
     position: &G::Position,
     start: usize,

@@ -1,5 +1,7 @@
 //! Errors for position and action text.
 
+use std::fmt;
+
 use super::Reason;
 
 /// Position text that is not a legal position: the field, its content, and the problem.
@@ -8,16 +10,43 @@ use super::Reason;
 pub struct PositionError {
     field: &'static str,
     found: String,
-    problem: String,
+    problem: Problem,
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Problem {
+    /// It cannot be read; in English.
+    Form(String),
+    /// It breaks a rule.
+    Rule(Reason),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Form(problem) => out.write_str(problem),
+            Problem::Rule(reason) => reason.fmt(out),
+        }
+    }
 }
 
 impl PositionError {
-    /// An error in the named field, which holds `found`.
+    /// The named field, which holds `found`, cannot be read.
     pub fn new(field: &'static str, found: &str, problem: impl Into<String>) -> PositionError {
         PositionError {
             field,
             found: shorten(found),
-            problem: problem.into(),
+            problem: Problem::Form(problem.into()),
+        }
+    }
+
+    /// The named field, which holds `found`, breaks a rule of the game.
+    pub fn rule(field: &'static str, found: &str, reason: Reason) -> PositionError {
+        PositionError {
+            field,
+            found: shorten(found),
+            problem: Problem::Rule(reason),
         }
     }
 
@@ -38,6 +67,19 @@ impl PositionError {
     /// The name of the field.
     pub fn field(&self) -> &'static str {
         self.field
+    }
+
+    /// What the field holds, in a form fit for a message.
+    pub fn found(&self) -> &str {
+        &self.found
+    }
+
+    /// The rule that the position breaks; `None` if its text cannot be read.
+    pub fn reason(&self) -> Option<&Reason> {
+        match &self.problem {
+            Problem::Rule(reason) => Some(reason),
+            Problem::Form(_) => None,
+        }
     }
 }
 

@@ -7,7 +7,9 @@ use crate::game::{
     Action, ActionError, ActionMask, BoardText, Game, Mask, Outcome, Player, PositionError, Reason,
     parse_board, write_board,
 };
-use crate::games::reasons::{COLUMN_FULL, COLUMN_SHAPE, GAME_OVER};
+use crate::games::reasons::{
+    ALREADY_FOUR, COLUMN_FULL, COLUMN_SHAPE, GAME_OVER, STONE_ABOVE_GAP, STONE_COUNTS,
+};
 
 /// Number of columns.
 pub const COLUMNS: usize = 7;
@@ -248,31 +250,27 @@ impl Game for ConnectFour {
             let player = usize::from(letter == 'b');
             position.stones[player] |= 1 << (HEIGHT * (place % COLUMNS) + place / COLUMNS);
         }
-        let board_error = |problem: String| Err(PositionError::new("board", board, problem));
+        let broken = |reason: Reason| Err(PositionError::rule("board", board, reason));
         let occupied = position.occupied();
         for column in 0..COLUMNS {
             let stones = occupied & column_bits(column);
             let bottom = 1 << (HEIGHT * column);
             // Without gaps the stones are a run of ones from the bottom; adding the bottom bit clears them all.
             if (stones + bottom) & stones != 0 || (stones != 0 && stones & bottom == 0) {
-                return board_error(format!(
-                    "column {} has a stone above an empty circle",
-                    column_name(column)
-                ));
+                let reason = STONE_ABOVE_GAP.reason();
+                return broken(reason.with("column", column_name(column)));
             }
         }
         let counts = position.stones.map(u64::count_ones);
         if counts[0] != counts[1] && counts[0] != counts[1] + 1 {
-            return board_error(format!(
-                "{} white and {} black stones; the players alternate and White moves first",
-                counts[0], counts[1]
-            ));
+            let reason = STONE_COUNTS.reason().with("white", counts[0]);
+            return broken(reason.with("black", counts[1]));
         }
         if counts[0] > counts[1] {
             position.to_move = Player::Black;
         }
         if has_four(position.stones(position.to_move())) {
-            return board_error("the player to move already has four in a line".to_owned());
+            return broken(ALREADY_FOUR.reason());
         }
         if parse_player(to_move)? != position.to_move() {
             return Err(PositionError::new(

@@ -6,7 +6,7 @@ pub mod jarmo;
 pub mod reasons;
 pub mod scripted;
 pub mod tammi;
-mod text;
+pub mod text;
 pub mod board;
 
 pub use connect_four::{ConnectFour, ConnectFourPosition};

@@ -1,4 +1,4 @@
-//! English texts for the reasons why an action is illegal. `play` has tables for other languages with the
+//! English texts for the reasons why an action or a position is illegal. `play` has tables for other languages with the
 //! same keys.
 
 use crate::game::Wording;
@@ -53,4 +53,26 @@ wordings! {
     // Connect four.
     COLUMN_FULL = "column_full", "column {column} is full";
     COLUMN_SHAPE = "column_shape", "expected a column, A to G";
+
+    // Positions of jarmo and guard.
+    TOO_MANY_ARCHERS = "too_many_archers", "{player} has {n} archers, but can have at most {most}";
+    TOO_MANY_MARKS = "too_many_marks", "{archers} archers and {marks} marks, but together there are at most {most}, because every mark costs an archer and brings back at most one";
+    STREAK = "streak", "the streak is 1 to {most}";
+    MOVED_FROM_GOAL = "moved_from_goal", "an archer on its goal row never moves again";
+    TOO_MANY_PIECES = "too_many_pieces", "{player} has {n} pieces, but can have at most {most}";
+    TOO_MANY_CAPTURED = "too_many_captured", "{player} has {n} pieces on the board and so at most {most} captured archers; with more the guard reserve would be below zero";
+    TOO_MANY_PLACEMENTS = "too_many_placements", "{player} has at most {most} placements, one for each guard on the goal row or captured";
+    MOVE_IS_NO_PASS = "move_is_no_pass", "expected 0 after `moved`, because a turn with a move is not a pass";
+    TURN_IS_OVER = "turn_is_over", "no archer can be placed, so the turn ended with the move";
+
+    // Positions of tammi.
+    MAN_AT_END = "man_at_end", "the man on {place} is on its far row, where it would be a king";
+    TOO_QUIET = "too_quiet", "expected at most {most}, because the limit is {limit}";
+    NOT_THERE = "not_there", "{player} has no piece on {place}";
+    CAPTURE_IS_OVER = "capture_is_over", "{place} cannot continue capturing, so the capture would be over";
+
+    // Positions of connect four.
+    STONE_ABOVE_GAP = "stone_above_gap", "column {column} has a stone above an empty circle";
+    STONE_COUNTS = "stone_counts", "{white} white and {black} black stones; the players alternate and White moves first";
+    ALREADY_FOUR = "already_four", "the player to move already has four in a line";
 }

@@ -63,6 +63,13 @@ pub struct ScriptedPosition {
     ply: u32,
 }
 
+impl ScriptedPosition {
+    /// The index of the node.
+    pub(crate) fn node(&self) -> usize {
+        self.node as usize
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Flat {
     to_move: Player,
@@ -84,8 +91,13 @@ impl Scripted {
         }
     }
 
+    /// The number of nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
     fn node(&self, position: &ScriptedPosition) -> &Flat {
-        &self.nodes[position.node as usize]
+        &self.nodes[position.node()]
     }
 }
 
@@ -193,7 +205,7 @@ impl Game for Scripted {
             node: parse_number("node", node)?,
             ply: parse_number("ply", ply)?,
         };
-        if position.node as usize >= self.nodes.len() {
+        if position.node() >= self.nodes.len() {
             let problem = format!("there are {} nodes", self.nodes.len());
             return Err(PositionError::new("node", node, problem));
         }

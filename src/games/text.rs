@@ -1,9 +1,9 @@
-//! Parsing of the fields that position texts of several games share.
+//! Parsing of the fields that the position texts of several games share, those of other crates included.
 
 use crate::game::{Player, PositionError};
 
 /// Splits position text into the named fields.
-pub(super) fn fields<'a, const N: usize>(
+pub fn fields<'a, const N: usize>(
     text: &'a str,
     names: &[&str; N],
 ) -> Result<[&'a str; N], PositionError> {
@@ -14,7 +14,7 @@ pub(super) fn fields<'a, const N: usize>(
 }
 
 /// Reads `w` or `b`.
-pub(super) fn parse_player(text: &str) -> Result<Player, PositionError> {
+pub fn parse_player(text: &str) -> Result<Player, PositionError> {
     match text {
         "w" => Ok(Player::White),
         "b" => Ok(Player::Black),
@@ -23,7 +23,7 @@ pub(super) fn parse_player(text: &str) -> Result<Player, PositionError> {
 }
 
 /// Reads a number without sign or leading zeros. The limit leaves room to count on without overflow.
-pub(super) fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionError> {
+pub fn parse_number(field: &'static str, text: &str) -> Result<u32, PositionError> {
     const LIMIT: u32 = 1_000_000_000;
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = digits && (text == "0" || !text.starts_with('0'));

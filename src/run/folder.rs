@@ -19,7 +19,7 @@ use crate::files::{
 };
 use crate::net::AgentFile;
 use crate::observe::EventFile;
-use crate::program::{COMMIT, TOOLCHAIN, cores, is_changed, this_program};
+use crate::program::{self, COMMIT, TOOLCHAIN, cores, is_changed, this_program};
 
 const CONFIG: &str = "config.toml";
 const MANIFEST: &str = "manifest.toml";
@@ -60,8 +60,9 @@ impl RunFolder {
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!(
-                "{place} already holds a run; resume it (jarmo train --resume {place}) or name another \
-                 folder with --run"
+                "{place} already holds a run; resume it ({} train --resume {place}) or name another \
+                 folder with --run",
+                program::name()
             )));
         }
         for folder in PARTS {
@@ -152,7 +153,8 @@ impl RunFolder {
     /// The command that continues the run.
     pub fn how_to_resume(&self) -> String {
         format!(
-            "continue with: jarmo train --resume {}",
+            "continue with: {} train --resume {}",
+            program::name(),
             self.path.display()
         )
     }
@@ -168,7 +170,8 @@ impl RunFolder {
     pub(super) fn broken(&self, file: &Path, problem: impl Display) -> RunError {
         let way_out = self.newest_agent().map_or_else(String::new, |agent| {
             let agent = agent.display();
-            format!(", or start a new run from its newest agent: jarmo train --from {agent}")
+            let program = program::name();
+            format!(", or start a new run from its newest agent: {program} train --from {agent}")
         });
         RunError(format!(
             "{}: {problem}; put back a copy of this file{way_out}",

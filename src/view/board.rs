@@ -1,8 +1,12 @@
 //! Jarmo and guard: circles and lines.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
+use super::setup::MOST_PLY;
+use super::{
+    Cell, Field, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style,
+};
 use crate::game::{Action, Game, Mask, Player};
 use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
+use crate::games::guard::{PASSES_TO_END, PIECES};
 use crate::games::jarmo::SHUTTLE_LIMIT;
 use crate::games::{Guard, GuardPosition, Jarmo, JarmoPosition};
 
@@ -113,6 +117,25 @@ impl GameView for Jarmo {
         }
         notes
     }
+
+    fn palette(&self) -> Palette {
+        let shuttle = FieldKind::Text("A1-C2*3");
+        palette(vec![
+            ("field_shuttle_white", shuttle, "-"),
+            ("field_shuttle_black", shuttle, "-"),
+            ("field_ply", FieldKind::Number(MOST_PLY), "0"),
+        ])
+    }
+}
+
+/// The palette of a game of circles and lines with these fields: key, kind, usual text.
+fn palette(fields: Vec<(&'static str, FieldKind, &'static str)>) -> Palette {
+    let field = |(key, kind, usual)| Field { key, kind, usual };
+    Palette {
+        strong: true,
+        mover: true,
+        fields: fields.into_iter().map(field).collect(),
+    }
 }
 
 /// A remark about each player without a piece outside the goal row.
@@ -172,5 +195,16 @@ impl GameView for Guard {
             notes.push(Note::plain("end_passes", None));
         }
         notes
+    }
+
+    fn palette(&self) -> Palette {
+        let phase = FieldKind::Choice(&["start", "moved"]);
+        palette(vec![
+            ("field_phase", phase, "start"),
+            ("tally_captured_archers", FieldKind::Pair(PIECES), "0,0"),
+            ("tally_placements", FieldKind::Pair(PIECES), "0,0"),
+            ("field_passes", FieldKind::Number(PASSES_TO_END.into()), "0"),
+            ("field_ply", FieldKind::Number(MOST_PLY), "0"),
+        ])
     }
 }

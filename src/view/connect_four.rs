@@ -1,7 +1,9 @@
 //! Connect four: holes in an upright frame.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
-use crate::game::{Action, Game};
+use super::{
+    Cell, GameView, Gesture, Layout, Note, Palette, Piece, Placed, Setup, SideCount, Style,
+};
+use crate::game::{Action, Game, Player};
 use crate::games::connect_four::{COLUMNS, HEIGHT, ROWS};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
@@ -67,5 +69,26 @@ impl GameView for ConnectFour {
         let fours = position.fours();
         let wins = |cell: &usize| fours >> (HEIGHT * (cell % COLUMNS) + cell / COLUMNS) & 1 == 1;
         (0..COLUMNS * ROWS).filter(wins).collect()
+    }
+
+    fn palette(&self) -> Palette {
+        Palette {
+            strong: false,
+            mover: false,
+            fields: Vec::new(),
+        }
+    }
+
+    /// The player to move and the ply follow from the stones.
+    fn setup_text(&self, setup: &Setup) -> String {
+        let stones = setup.pieces.len();
+        let white = |piece: &&Placed| piece.player == Player::White;
+        let whites = setup.pieces.iter().filter(white).count();
+        let mover = match 2 * whites > stones {
+            true => Player::Black,
+            false => Player::White,
+        };
+        let board = setup.board(&self.layout());
+        format!("{board} {} {stones}", mover.letter())
     }
 }

@@ -4,34 +4,68 @@
 mod connect_four;
 mod tammi;
 mod board;
+mod setup;
 pub mod svg;
 
 use serde::Serialize;
 
+pub use setup::{Field, FieldKind, Palette, Placed, Setup};
 pub use svg::Arrow;
 
 use crate::game::{Action, Game, Player};
 
-/// A game that can be shown as pieces on the cells of a board.
+/// A game that can be shown as pieces on the cells of a board. A game that is shown by its [drawing](Game::draw) alone
+/// needs none of the methods.
 pub trait GameView: Game {
-    /// The board, which is the same in every position.
-    fn layout(&self) -> Layout;
+    /// The board, which is the same in every position; without cells if the game has only its drawing.
+    fn layout(&self) -> Layout {
+        Layout::none()
+    }
 
     /// The pieces on the board, in the order of cells.
-    fn pieces(&self, position: &Self::Position) -> Vec<Piece>;
+    fn pieces(&self, _: &Self::Position) -> Vec<Piece> {
+        Vec::new()
+    }
 
     /// The effect of a legal action on the board.
-    fn gesture(&self, position: &Self::Position, action: Action) -> Gesture;
+    fn gesture(&self, _: &Self::Position, _: Action) -> Gesture {
+        Gesture::default()
+    }
 
     /// Numbers for each player to show beside the board.
-    fn tallies(&self, position: &Self::Position) -> Vec<SideCount>;
+    fn tallies(&self, _: &Self::Position) -> Vec<SideCount> {
+        Vec::new()
+    }
 
     /// Remarks about the position; once the game is over, also why it ended.
-    fn notes(&self, position: &Self::Position) -> Vec<Note>;
+    fn notes(&self, _: &Self::Position) -> Vec<Note> {
+        Vec::new()
+    }
 
     /// The cells of the line that won the game, in games that are won by a line.
     fn winning_cells(&self, _: &Self::Position) -> Vec<usize> {
         Vec::new()
+    }
+
+    /// What an editor of positions offers: two kinds of pieces, either player to move, and no more fields.
+    fn palette(&self) -> Palette {
+        Palette {
+            strong: true,
+            mover: true,
+            fields: Vec::new(),
+        }
+    }
+
+    /// The text of a position that was set up. [`Game::parse_position`] decides whether the position is legal.
+    fn setup_text(&self, setup: &Setup) -> String {
+        let board = setup.board(&self.layout());
+        let mover = setup.to_move.letter();
+        let mut text = format!("{board} {mover}");
+        for field in &setup.fields {
+            text.push(' ');
+            text += field;
+        }
+        text
     }
 }
 
@@ -63,6 +97,22 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// No board.
+    pub fn none() -> Layout {
+        Layout {
+            style: Style::Board,
+            columns: 0,
+            rows: 0,
+            cells: Vec::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Whether there is no board to show.
+    pub fn is_none(&self) -> bool {
+        self.cells.is_empty()
+    }
+
     /// The cell at this column and row.
     pub fn cell_at(&self, column: usize, row: usize) -> Option<usize> {
         self.cells

@@ -1,6 +1,9 @@
 //! Tammi: the dark squares of a chequered board.
 
-use super::{Cell, GameView, Gesture, Layout, Note, Piece, SideCount, Style};
+use super::setup::MOST_PLY;
+use super::{
+    Cell, Field, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style,
+};
 use crate::game::{Action, Game, Player};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
@@ -101,5 +104,19 @@ impl GameView for Tammi {
             notes.push(note("note_quiet", None, what));
         }
         notes
+    }
+
+    fn palette(&self) -> Palette {
+        let field = |key, kind, usual| Field { key, kind, usual };
+        let quiet = FieldKind::Number(self.quiet_limit());
+        Palette {
+            strong: true,
+            mover: true,
+            fields: vec![
+                field("field_capture", FieldKind::Text("e5xd4,f6"), "-"),
+                field("field_quiet", quiet, "0"),
+                field("field_ply", FieldKind::Number(MOST_PLY), "0"),
+            ],
+        }
     }
 }

@@ -11,5 +11,6 @@ mod play;
 mod program;
 mod rating;
 mod records;
+mod registered;
 #[cfg(feature = "cli")]
 mod stopping;

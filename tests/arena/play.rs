@@ -94,7 +94,7 @@ fn teams<G: CatalogGame>(game: &G, names: &[&str], threads: usize) -> Vec<Team<G
     let agent = |name: &&str| -> Box<dyn Agent<G>> {
         match *name {
             "random" => Box::new(RandomAgent::new(game.clone())),
-            "greedy" => Box::new(GreedyAgent::new(game.clone())),
+            "greedy" => Box::new(GreedyAgent::new(game.clone()).unwrap()),
             "remembers" | "forgets" => {
                 let keep = if *name == "remembers" { "yes" } else { "no" };
                 let spec = format!("uniform:40?keep={keep}").parse().unwrap();

@@ -159,10 +159,11 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 14] = [
+const PLAY_BY_HAND: [&str; 16] = [
     // The rules themselves, and the environment.
     "game",
     "games",
+    "catalog/bare.rs",
     "env",
     // They look ahead from a position, which is not part of a game.
     "search",
@@ -170,7 +171,8 @@ const PLAY_BY_HAND: [&str; 14] = [
     "tables",
     "proof",
     "agent/greedy.rs",
-    // They follow the actions that a person or a file gives.
+    // They follow the actions that a person, a file or tables give.
+    "puzzles",
     "pictures.rs",
     "record.rs",
     "probe.rs",

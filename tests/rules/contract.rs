@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::common;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, Shipped, with_game};
 use jarmo::game::{Game, Mask, Outcome, Player, conformance, divide, perft};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Guard, Jarmo, Scripted};
@@ -30,7 +30,15 @@ fn golden_games_are_traced_byte_for_byte() {
             })
             .collect();
         let mut out = Vec::new();
-        assert!(probe::trace(&GameSettings::default(), input.as_bytes(), &mut out).unwrap());
+        assert!(
+            probe::trace(
+                &Shipped,
+                &GameSettings::default(),
+                input.as_bytes(),
+                &mut out
+            )
+            .unwrap()
+        );
         let written = String::from_utf8(out).unwrap();
         assert_eq!(written.lines().count(), expected.len(), "{name}");
         for (written, expected) in written.lines().zip(&expected) {

@@ -49,6 +49,7 @@ fn specs_write_what_they_read() {
         "alphabeta:200000?lines=3&mb=16",
         "checkpoints/jarmo.safetensors?sims=64",
         "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
+        "best.safetensors?sims=0&sampling=1.5",
         "tables:a:b.safetensors?sims=5",
         "trained",
         "trained?sims=64&tables=/a",
@@ -187,6 +188,11 @@ fn errors_about_specs_list_the_alternatives() {
             "best.safetensors?temperature=0",
             &["a number from 0.01 to 100"],
         ),
+        (
+            "best.safetensors?sampling=0",
+            &["a number from 0.01 to 100"],
+        ),
+        ("rollout?sampling=1", &["unknown field `sampling`"]),
         ("rollout?cpuct=NaN", &["from 0 to 100"]),
         ("alphabeta?mb=much", &["a whole number from 1 to 65536"]),
     ];
@@ -333,7 +339,7 @@ fn heuristics_keep_to_their_contract() {
     impl GameTask for Check {
         type Output = ();
         fn run<G: CatalogGame>(self, game: G) {
-            let heuristic = game.heuristic();
+            let heuristic = game.heuristic().unwrap();
             let mut forced = 0;
             for position in positions(&game, 2000) {
                 let text = game.position_text(&position);
@@ -371,7 +377,7 @@ fn keys_tell_positions_apart() {
     impl GameTask for Check {
         type Output = ();
         fn run<G: CatalogGame>(self, game: G) {
-            let heuristic = game.heuristic();
+            let heuristic = game.heuristic().unwrap();
             let mut boards = std::collections::HashMap::new();
             for position in positions(&game, 5000) {
                 let text = game.position_text(&position);

@@ -8,4 +8,5 @@ mod trees;
 mod agents;
 mod mctx;
 mod reuse;
+mod sampling;
 mod tree;

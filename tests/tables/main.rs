@@ -5,6 +5,7 @@ mod exam;
 mod files;
 mod packed;
 mod proof;
+mod puzzles;
 #[cfg(feature = "cli")]
 mod program;
 mod selfplay;

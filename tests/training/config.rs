@@ -4,8 +4,10 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use jarmo::catalog::GAMES;
+use jarmo::catalog::{Catalog, GAMES, Listed, Shipped};
 use jarmo::config::{Base, Config, ExamChoice};
+use jarmo::games::Scripted;
+use jarmo::games::scripted::Node;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
@@ -321,5 +323,47 @@ fn a_game_comes_with_the_settings_that_suit_it() {
         let mut command = Command::cargo_bin("jarmo").unwrap();
         let assert = command.args(args).assert().failure();
         assert.stderr(contains(message));
+    }
+}
+
+#[test]
+fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
+    let scripted = || Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)]));
+    let base = |games: Vec<Listed>| Base {
+        games,
+        game: Some("scripted".to_owned()),
+        net: None,
+    };
+    let usual = Config::layered_on(&base(Shipped.register(scripted()).games()), &[], &[]).unwrap();
+    assert_eq!(usual.game.name, "scripted");
+    assert_eq!(usual.evaluation.opponents, ["rollout:1000", "random"]);
+    assert_eq!(Config::from_toml(&usual.to_toml()).unwrap(), usual);
+
+    let with = |training| Shipped.register(scripted()).trained_with(training).games();
+    let own = base(with("net.width = 64"));
+    assert_eq!(Config::layered_on(&own, &[], &[]).unwrap().net.width, 64);
+    let chess = Base {
+        game: Some("chess".to_owned()),
+        ..own.clone()
+    };
+    for (base, settings, message) in [
+        (
+            chess,
+            vec![],
+            "--game chess: choose one of jarmo, guard, tammi, connect_four, scripted",
+        ),
+        (
+            own,
+            vec!["game.name=chess".to_owned()],
+            "it must be one of jarmo, guard, tammi, connect_four, scripted",
+        ),
+        (
+            base(with("net.depth = 3")),
+            vec![],
+            "the training settings of scripted: unknown setting net.depth",
+        ),
+    ] {
+        let error = Config::layered_on(&base, &[], &settings).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
     }
 }

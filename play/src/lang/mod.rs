@@ -121,9 +121,17 @@ impl Texts {
         self.get(player.name())
     }
 
+    /// Whether the table has the words of a game: those of `jarmo`, but not of other crates.
+    pub fn knows(&self, game: &str) -> bool {
+        self.rulebook.contains_key(game)
+    }
+
     /// The rules of a game as lines; `# ` marks a heading.
     pub fn rules(&self, game: &str) -> &str {
-        &self.rulebook[game]
+        match self.rulebook.get(game) {
+            Some(rules) => rules,
+            None => self.get("no_rules"),
+        }
     }
 
     /// Why a move is illegal. Falls back to English if the table lacks the reason.

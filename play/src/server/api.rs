@@ -1,7 +1,7 @@
 //! The messages between page and server, as JSON. Every answer to a good message is the whole view of
 //! the session; a bad one is answered by 4xx and what is wrong with it.
 
-use std::net::IpAddr;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,16 +11,17 @@ use hyper::{HeaderMap, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::room::{Inside, NoRoom, Room, Rooms};
-use crate::agents::Level;
+use super::duel::{Deed, Duel, Offer, Role};
+use super::room::{Inside, Room, Rooms};
 use crate::analysis;
 use crate::lang::{Language, Texts};
+use crate::levels::Level;
 use crate::matches::Match;
 use crate::session::{LeftGame, Session};
 use crate::specs::{self, Refused};
 use crate::thought::by_winner;
 use crate::words;
-use jarmo::catalog::GAMES;
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Player, shorten, shorten_quotes};
 use jarmo::record::GameRecord;
 
@@ -66,6 +67,17 @@ enum Command {
     Load {
         record: String,
     },
+    /// Tries a move in place of one that was played.
+    Try {
+        place: usize,
+        text: String,
+    },
+    /// Offers the other person something, or accepts the same offer.
+    Offer {
+        what: Offer,
+    },
+    Decline {},
+    Resign {},
     /// Goes on with a game that the page has kept.
     Restore {
         record: String,
@@ -75,24 +87,15 @@ enum Command {
     },
 }
 
-/// What a page begins with; the rest is the server's choice.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NewSession {
-    game: Option<String>,
-    white: Option<String>,
-    black: Option<String>,
-}
-
 /// Which language the answer is for, and which version of the session the page has.
-struct Wish {
-    language: Language,
+pub(super) struct Wish {
+    pub(super) language: Language,
     since: Option<u64>,
 }
 
 impl Wish {
     /// Reads the query of a request; keys that mean nothing here are passed over.
-    fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
+    pub(super) fn read(rooms: &Rooms, request: &Request<Bytes>) -> Result<Wish, Rejection> {
         let mut wish = Wish {
             language: rooms.options.language,
             since: None,
@@ -129,7 +132,7 @@ pub(super) fn answer(status: StatusCode, kind: &'static str, text: impl Into<Byt
         .expect("a status and one header")
 }
 
-fn json_answer(status: StatusCode, value: &Value) -> Response {
+pub(super) fn json_answer(status: StatusCode, value: &Value) -> Response {
     answer(status, "application/json", value.to_string())
 }
 
@@ -139,7 +142,7 @@ pub(super) fn problem(status: StatusCode, message: impl Into<String>) -> Respons
 }
 
 /// Why a message is not taken.
-pub(super) struct Rejection(StatusCode, String);
+pub(super) struct Rejection(pub(super) StatusCode, pub(super) String);
 
 impl From<Rejection> for Response {
     fn from(Rejection(status, message): Rejection) -> Response {
@@ -148,7 +151,7 @@ impl From<Rejection> for Response {
 }
 
 /// A message that is well formed and cannot be done.
-fn impossible(message: impl Into<String>) -> Rejection {
+pub(super) fn impossible(message: impl Into<String>) -> Rejection {
     Rejection(StatusCode::UNPROCESSABLE_ENTITY, message.into())
 }
 
@@ -162,96 +165,93 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         "language": language.code(),
         "languages": languages,
         "games": GAMES,
-        "levels": Level::ALL,
+        "levels": Level::ALL.map(|level| level_of(rooms, level)),
+        "plies": games(|usual| json!(usual.plies)),
+        "starts": games(|usual| json!(usual.start)),
         "texts": language.texts(),
     });
     Ok(json_answer(StatusCode::OK, &texts))
 }
 
-/// Opens a session.
-pub(super) fn create(
-    rooms: &Rooms,
-    client: IpAddr,
-    request: &Request<Bytes>,
-) -> Result<Response, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
-    let opening: NewSession = read(request)?;
-    let opened = rooms.open(client, || begin(&rooms.options, &opening, texts));
-    let (id, room) = opened.map_err(|refusal| match refusal {
-        NoRoom::Problem(problem) => impossible(problem),
-        NoRoom::Full => Rejection(
-            StatusCode::SERVICE_UNAVAILABLE,
-            texts.get("server_full").to_owned(),
-        ),
-        NoRoom::TooMany => {
-            let most = rooms.options.bounds.sessions_from_one.to_string();
-            let message = texts.fill("too_many_games", &[("n", &most)]);
-            Rejection(StatusCode::TOO_MANY_REQUESTS, message)
-        }
-    })?;
-    rooms.schedule(&room);
-    let mut view = view(&room);
-    view["id"] = json!(id);
-    Ok(json_answer(StatusCode::CREATED, &view))
+/// A level and its rating in each game where it was measured.
+fn level_of(rooms: &Rooms, level: Level) -> Value {
+    let store = &rooms.options.store;
+    let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
+    let ratings: BTreeMap<&str, u16> = measured
+        .filter_map(|game| Some((game, level.rating(game)?)))
+        .collect();
+    json!({ "name": level, "ratings": ratings })
 }
 
-fn begin(
-    options: &super::ServerOptions,
-    opening: &NewSession,
-    texts: &Texts,
-) -> Result<Session, String> {
-    let game = opening.game.as_ref().unwrap_or(&options.game);
-    let [white, black] = &options.seats;
-    let seats = [
-        opening.white.as_ref().unwrap_or(white).as_str(),
-        opening.black.as_ref().unwrap_or(black).as_str(),
-    ];
-    for seat in seats {
-        check_seat(seat, &options.seats, texts)?;
+/// What a game begins with by its usual rules.
+struct Usual {
+    plies: u32,
+    start: String,
+}
+
+struct AskUsual;
+
+impl GameTask for AskUsual {
+    type Output = Usual;
+
+    fn run<G: CatalogGame>(self, game: G) -> Usual {
+        Usual {
+            plies: game.max_plies(),
+            start: game.position_text(&game.start()),
+        }
     }
-    let settings = options.settings.for_another(&options.game, game);
-    let store = options.store.clone();
-    let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
-    if let (Some(line), None) = (&options.record, &opening.game) {
-        load(&mut session, line, texts)?;
-        session.set_analysing(options.analyse);
-    }
-    Ok(session)
+}
+
+/// Something about every game, by its name.
+fn games(what: impl Fn(Usual) -> Value) -> Value {
+    let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
+    let all = GAMES.map(|game| {
+        let usual = usual(game).expect("the usual rules need no settings");
+        (game.to_owned(), what(usual))
+    });
+    Value::Object(all.into_iter().collect())
 }
 
 /// Shows a session, once it is newer than what the page has.
 pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let wish = Wish::read(rooms, request)?;
-    let room = find(rooms, request.headers())?;
-    let _listener = room.listen();
+    let (room, role) = find(rooms, request.headers())?;
+    let _listener = room.listen(role);
     rooms.schedule(&room); // nothing was thought about while it was not listened to
     if let Some(seen) = wish.since {
         room.wait_past(seen, PATIENCE).await;
     }
-    Ok(json_answer(StatusCode::OK, &view(&room)))
+    Ok(json_answer(StatusCode::OK, &view(&room, role)))
 }
 
 /// Changes a session.
 pub(super) fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let language = Wish::read(rooms, request)?.language;
-    let room = find(rooms, request.headers())?;
+    let (room, role) = find(rooms, request.headers())?;
     let command = read(request)?;
-    obey(&mut room.lock(), command, language, &rooms.options.seats).map_err(impossible)?;
+    let mut inside = room.lock();
+    let obeyed = match role {
+        Role::Owner => obey(&mut inside, command, language, &rooms.options.seats),
+        Role::Seat(person) => act(&mut inside, person, command, language.texts()),
+        Role::Watcher => Err(language.texts().get("watching_only").to_owned()),
+    };
+    drop(inside);
+    obeyed.map_err(impossible)?;
     room.changed();
     rooms.schedule(&room);
-    Ok(json_answer(StatusCode::OK, &view(&room)))
+    Ok(json_answer(StatusCode::OK, &view(&room, role)))
 }
 
 /// The record of a session's game, with the analysis if there is one.
 pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let room = find(rooms, request.headers())?;
+    let (room, _) = find(rooms, request.headers())?;
     let line = analysis::record_line(&room.lock().session);
     Ok(answer(StatusCode::OK, "application/json", line + "\n"))
 }
 
 /// An error if a browser may not have this player: agents that read files are for those who started
 /// the server.
-fn check_seat(who: &str, ours: &[String; 2], texts: &Texts) -> Result<(), String> {
+pub(super) fn check_seat(who: &str, ours: &[String; 2], texts: &Texts) -> Result<(), String> {
     let named =
         who == "human" || Level::parse(who).is_some() || ours.iter().any(|seat| seat == who);
     if named || specs::is_harmless(who) {
@@ -262,7 +262,7 @@ fn check_seat(who: &str, ours: &[String; 2], texts: &Texts) -> Result<(), String
 }
 
 /// Reads a record.
-fn parse(line: &str, texts: &Texts) -> Result<GameRecord, String> {
+pub(super) fn parse_record(line: &str, texts: &Texts) -> Result<GameRecord, String> {
     let record = GameRecord::parse(line.trim());
     let record = record.map_err(|_| texts.get("record_unreadable").to_owned())?;
     if record.moves.len() > MOST_MOVES {
@@ -273,13 +273,33 @@ fn parse(line: &str, texts: &Texts) -> Result<GameRecord, String> {
 
 /// Loads the game of a record.
 fn load(session: &mut Session, line: &str, texts: &Texts) -> Result<(), String> {
-    let record = parse(line, texts)?;
+    let record = parse_record(line, texts)?;
     let loaded = session.load(&record);
     loaded.map_err(|problem| words::record_problem(texts, &problem))
 }
 
 fn too_long(texts: &Texts) -> String {
     texts.fill("game_too_long", &[("n", &MOST_MOVES.to_string())])
+}
+
+/// Does what a person in a game of two asks for.
+fn act(inside: &mut Inside, person: usize, command: Command, texts: &Texts) -> Result<(), String> {
+    let Inside {
+        session,
+        duel: Some(duel),
+        ..
+    } = inside
+    else {
+        unreachable!("only a game of two has seats");
+    };
+    let deed = match command {
+        Command::Play { text } => Deed::Play(text),
+        Command::Offer { what } => Deed::Offer(what),
+        Command::Decline {} => Deed::Decline,
+        Command::Resign {} => Deed::Resign,
+        _ => return Err(texts.get("duel_fair").to_owned()),
+    };
+    duel.act(session, person, deed, texts)
 }
 
 fn obey(
@@ -319,6 +339,12 @@ fn obey(
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
         Command::Load { record } => load(session, &record, texts)?,
+        Command::Try { place, text } => session
+            .try_move(place, &text)
+            .map_err(|refusal| words::refusal(texts, &text, &refusal))?,
+        Command::Offer { .. } | Command::Decline {} | Command::Resign {} => {
+            return Err(texts.get("no_friend").to_owned());
+        }
         Command::Restore {
             record,
             seats,
@@ -331,7 +357,7 @@ fn obey(
                 Err(_) => "human".to_owned(),
             };
             let left = LeftGame {
-                record: parse(&record, texts)?,
+                record: parse_record(&record, texts)?,
                 seats: seats.map(offered),
                 place,
                 games,
@@ -344,10 +370,39 @@ fn obey(
     Ok(())
 }
 
-/// Everything the page shows.
-fn view(room: &Room) -> Value {
+/// Everything the page shows to the bearer of a key.
+pub(super) fn view(room: &Room, role: Role) -> Value {
     let version = room.version();
     let inside = room.lock();
+    let mut view = session_view(&inside);
+    view["version"] = json!(version);
+    if let Some(duel) = &inside.duel {
+        show_duel(&mut view, duel, role, &inside.session);
+    }
+    view
+}
+
+/// Adds the two people, and takes away what would help one of them.
+fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
+    view["duel"] = duel.view(role, session);
+    view["seats"] = json!(duel.seats(role));
+    view["human"] = json!(duel.is_turn(role, session));
+    view["known"] = Value::Null;
+    for value in view["values"].as_array_mut().into_iter().flatten() {
+        *value = Value::Null;
+    }
+    if let Some(outcome) = duel.outcome() {
+        let record = GameRecord {
+            outcome: Some(outcome),
+            ..session.record()
+        };
+        view["record"] = json!(record.to_line());
+        view["scene"]["outcome"] = json!(outcome);
+        view["scene"]["legal"] = json!([]);
+    }
+}
+
+fn session_view(inside: &Inside) -> Value {
     let session = &inside.session;
     let table = session.table();
     let places = 0..=table.moves().len();
@@ -357,7 +412,6 @@ fn view(room: &Room) -> Value {
     );
     let known = known.expect("a result is plain JSON");
     json!({
-        "version": version,
         "number": session.number(),
         "record": session.record().to_line(),
         "game": table.game(),
@@ -376,6 +430,7 @@ fn view(room: &Room) -> Value {
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
         "thought": session.thought(table.cursor()),
         "hint": session.hint(),
+        "tried": session.tried(),
         "match": session.games(),
         "trouble": inside.trouble,
         "known": known,
@@ -384,19 +439,25 @@ fn view(room: &Room) -> Value {
     })
 }
 
-fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<Arc<Room>, Rejection> {
-    let id = headers.get(SESSION).and_then(|value| value.to_str().ok());
-    let Some(id) = id else {
+/// The key that a request comes with.
+pub(super) fn key_of(headers: &HeaderMap) -> Result<&str, Rejection> {
+    let key = headers.get(SESSION).and_then(|value| value.to_str().ok());
+    key.ok_or_else(|| {
         let message = "the header X-Session is missing; POST /api/sessions gives an id for it";
-        return Err(Rejection(StatusCode::BAD_REQUEST, message.to_owned()));
-    };
-    rooms.find(id).ok_or_else(|| {
-        let message = "no such session is open here";
-        Rejection(StatusCode::NOT_FOUND, message.to_owned())
+        Rejection(StatusCode::BAD_REQUEST, message.to_owned())
     })
 }
 
-fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
+pub(super) fn no_session() -> Rejection {
+    let message = "no such session is open here";
+    Rejection(StatusCode::NOT_FOUND, message.to_owned())
+}
+
+pub(super) fn find(rooms: &Rooms, headers: &HeaderMap) -> Result<(Arc<Room>, Role), Rejection> {
+    rooms.find(key_of(headers)?).ok_or_else(no_session)
+}
+
+pub(super) fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejection> {
     let kind = request.headers().get(header::CONTENT_TYPE);
     if kind.is_none_or(|kind| !kind.as_bytes().starts_with(b"application/json")) {
         let message = "messages are application/json".to_owned();
@@ -407,9 +468,4 @@ fn read<T: for<'a> Deserialize<'a>>(request: &Request<Bytes>) -> Result<T, Rejec
         let message = format!("not a message of this server: {error}");
         Rejection(StatusCode::BAD_REQUEST, message)
     })
-}
-
-/// A seed for the agents of a session.
-fn fresh_seed() -> u64 {
-    getrandom::u64().expect("the operating system has random numbers")
 }

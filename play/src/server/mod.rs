@@ -4,8 +4,11 @@
 //! session or wait for it to change; thinking is done by a few threads of its own (see `pool`).
 
 mod api;
+mod begin;
 mod door;
+mod duel;
 mod guests;
+mod looks;
 mod pool;
 mod queue;
 mod room;
@@ -126,7 +129,7 @@ impl Service<Request<Incoming>> for Desk {
 
 /// The files of the page: path, type and text. They are asked for again each time, since they change with the
 /// program.
-const FILES: [(&str, &str, &str); 8] = [
+const FILES: [(&str, &str, &str); 13] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -141,6 +144,31 @@ const FILES: [(&str, &str, &str); 8] = [
         "/board.js",
         "text/javascript; charset=utf-8",
         include_str!("page/board.js"),
+    ),
+    (
+        "/address.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/address.js"),
+    ),
+    (
+        "/editor.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/editor.js"),
+    ),
+    (
+        "/friend.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/friend.js"),
+    ),
+    (
+        "/share.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/share.js"),
+    ),
+    (
+        "/study.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/study.js"),
     ),
     (
         "/play.js",
@@ -173,13 +201,19 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
     let file = FILES.iter().find(|file| file.0 == path);
     let result = match path {
         "/api/texts" if reads => api::texts(rooms, request),
-        "/api/sessions" if posts => api::create(rooms, client, request),
+        "/api/sessions" if posts => begin::create(rooms, client, request),
+        "/api/join" if posts => begin::join(rooms, request),
+        "/api/setup" if posts => looks::setup(rooms, request),
+        "/api/scene" if reads => looks::scene(rooms, request),
+        "/api/picture" if reads => looks::picture(rooms, request),
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request),
         "/api/record" if reads => api::record(rooms, request),
-        "/api/sessions" => Ok(not_allowed("POST")),
+        "/api/sessions" | "/api/join" | "/api/setup" => Ok(not_allowed("POST")),
         "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
-        "/api/texts" | "/api/record" => Ok(not_allowed("GET, HEAD")),
+        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" => {
+            Ok(not_allowed("GET, HEAD"))
+        }
         _ => Ok(match file {
             Some(&(_, kind, text)) if reads => api::answer(StatusCode::OK, kind, text),
             Some(_) => not_allowed("GET, HEAD"),

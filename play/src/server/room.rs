@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::ServerOptions;
+use super::duel::{ABSENCE, Duel, Role};
 use super::queue::Queue;
 use crate::session::{Job, Session};
 
@@ -94,6 +96,7 @@ pub(super) struct Inside {
     pub(super) running: Option<Running>,
     pub(super) queued: bool,
     pub(super) trouble: Option<String>, // why an agent could not answer
+    pub(super) duel: Option<Duel>,      // in a game of two people
     listeners: usize,                   // requests that wait for news
     last_asked: Instant,
 }
@@ -116,7 +119,10 @@ pub(super) enum NoRoom {
 }
 
 /// A request that waits for news of a session.
-pub(super) struct Listener<'a>(&'a Room);
+pub(super) struct Listener {
+    room: Arc<Room>,
+    role: Role,
+}
 
 impl Rooms {
     pub(super) fn new(options: ServerOptions) -> Rooms {
@@ -144,6 +150,7 @@ impl Rooms {
                 running: None,
                 queued: false,
                 trouble: None,
+                duel: None,
                 listeners: 0,
                 last_asked: Instant::now(),
             }),
@@ -153,10 +160,31 @@ impl Rooms {
         Ok((id, room))
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<Arc<Room>> {
+    /// The session of a key, and what the key allows. The key of a seat is the id, a dot, and the secret of the seat.
+    pub(super) fn find(&self, key: &str) -> Option<(Arc<Room>, Role)> {
+        let (id, secret) = match key.split_once('.') {
+            Some((id, secret)) => (id, Some(secret)),
+            None => (key, None),
+        };
         let room = lock(&self.open).get(id).cloned()?;
-        room.lock().last_asked = Instant::now();
-        Some(room)
+        let mut inside = room.lock();
+        inside.last_asked = Instant::now();
+        let mut came = false;
+        let role = match (&mut inside.duel, secret) {
+            (None, None) => Role::Owner,
+            (Some(_), None) => Role::Watcher,
+            (Some(duel), Some(secret)) => {
+                let person = duel.person(secret)?;
+                came = duel.notice(person);
+                Role::Seat(person)
+            }
+            (None, Some(_)) => return None,
+        };
+        drop(inside);
+        if came {
+            room.changed();
+        }
+        Some((room, role))
     }
 
     /// Closes sessions that were idle for long. At a limit, one of those that were idle for some time makes room:
@@ -252,9 +280,17 @@ impl Room {
     }
 
     /// Counts a request that waits for news, until it ends or its connection is closed.
-    pub(super) fn listen(&self) -> Listener<'_> {
-        self.lock().listeners += 1;
-        Listener(self)
+    pub(super) fn listen(self: &Arc<Room>, role: Role) -> Listener {
+        let mut inside = self.lock();
+        inside.listeners += 1;
+        if let (Some(duel), Role::Seat(person)) = (&mut inside.duel, role) {
+            duel.enter(person);
+        }
+        drop(inside);
+        Listener {
+            room: Arc::clone(self),
+            role,
+        }
     }
 
     /// How long the session has had no request.
@@ -281,11 +317,26 @@ impl Inside {
     }
 }
 
-impl Drop for Listener<'_> {
+impl Drop for Listener {
     fn drop(&mut self) {
-        let mut inside = self.0.lock();
+        let mut inside = self.room.lock();
         inside.listeners -= 1;
         inside.last_asked = Instant::now();
+        let (Some(duel), Role::Seat(person)) = (&mut inside.duel, self.role) else {
+            return;
+        };
+        duel.leave(person);
+        drop(inside);
+        let room = Arc::clone(&self.room);
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move {
+                tokio::time::sleep(ABSENCE).await;
+                let here = |duel: &Duel| duel.is_here(person);
+                if !room.lock().duel.as_ref().is_some_and(here) {
+                    room.changed(); // the other person is told
+                }
+            });
+        }
     }
 }
 
@@ -295,7 +346,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// 128 random bits of the operating system.
-fn new_id() -> String {
+pub(super) fn new_id() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system has random numbers");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

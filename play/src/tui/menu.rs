@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::KeyCode;
 
-use crate::agents::Level;
+use crate::levels::Level;
 use crate::session::Session;
 use jarmo::catalog::GAMES;
 

@@ -66,3 +66,40 @@ fn the_full_screen_needs_a_terminal_and_unicode() {
     assert!(usual.is_plain(true, false) && usual.is_plain(false, true));
     assert!(Options::parse_from(["play", "--plain"]).is_plain(true, true));
 }
+
+#[test]
+fn a_game_begins_with_a_position() {
+    let play = |args: &[&str]| {
+        let mut command = Command::cargo_bin("play").unwrap();
+        command.env("JARMO_CHECKPOINTS", "").args(args);
+        command.write_stdin("moves\nquit\n").assert()
+    };
+    let position = "5/b4/4b/5/2w1w w - - 0";
+    let people = ["--white", "human", "--black", "human"];
+    play(&[&["--position", position], &people[..]].concat())
+        .success()
+        .stdout(contains("E1-C2").and(contains("A1-C2").not()));
+    // White is an agent and moves first.
+    play(&[
+        "--position",
+        position,
+        "--side",
+        "black",
+        "--opponent",
+        "greedy",
+    ])
+    .success()
+    .stdout(contains("Black to move"));
+    play(&["--position", "5/5"])
+        .code(2)
+        .stderr(contains("--position: illegal position: position `5/5`"));
+    play(&["--position", position, "--game", "tammi"])
+        .code(2)
+        .stderr(contains("--position"));
+    play(&["--position", position, "--load", "games.jsonl"])
+        .code(2)
+        .stderr(contains("--load"));
+    play(&["--position", position, "--analyse", "games.jsonl"])
+        .code(2)
+        .stderr(contains("--position: a record has a position of its own"));
+}

@@ -57,10 +57,14 @@ fn axe_finds_nothing_in_light_and_dark() {
     browser.click("#hint");
     browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
     clean("hint");
-    browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
-    browser.wait("return document.querySelector('#moves [aria-current] .bad') !== null");
+    browser.wait("return !document.getElementById('retry').hidden");
     clean("a blunder in analysis");
+    browser.click("#retry");
+    browser.wait_for_text("status", "Find a better move for White");
+    clean("retry");
+    browser.click("#retry-leave");
     for game in ["tammi", "guard"] {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -71,6 +75,8 @@ fn axe_finds_nothing_in_light_and_dark() {
         ("#help", "help"),
         ("#rules", "rules"),
         ("#record-open", "record"),
+        ("#editor-open", "editor"),
+        ("#invite", "invite"),
     ] {
         browser.click(button);
         browser.wait(&format!(
@@ -81,6 +87,10 @@ fn axe_finds_nothing_in_light_and_dark() {
     }
     browser.resize(390, 844);
     clean("small");
+    browser.click("#invite");
+    browser.click("#invite-make");
+    browser.wait("return document.getElementById('duel-link') !== null");
+    clean("a game of two");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -74,6 +75,19 @@ impl Browser {
         self.wait("return document.documentElement.dataset.ready === 'true'");
     }
 
+    /// Opens an address of the page, as a link in another tab would.
+    pub fn open_link(&self, link: &str) {
+        self.call("POST", "/url", json!({"url": "about:blank"}));
+        self.call("POST", "/url", json!({"url": link}));
+        self.wait("return document.documentElement.dataset.ready === 'true'");
+    }
+
+    /// The value of a field.
+    pub fn value(&self, id: &str) -> String {
+        let value = self.run(&format!("return document.getElementById('{id}').value"));
+        value.as_str().unwrap().to_owned()
+    }
+
     pub fn run(&self, script: &str) -> Value {
         self.call(
             "POST",
@@ -107,6 +121,14 @@ impl Browser {
         let element = self.element(selector);
         let id = element[ELEMENT].as_str().unwrap();
         self.call("POST", &format!("/element/{id}/click"), json!({}));
+    }
+
+    /// Chooses a file of this machine in a file field.
+    pub fn choose_file(&self, selector: &str, file: &Path) {
+        let element = self.element(selector);
+        let id = element[ELEMENT].as_str().unwrap();
+        let path = format!("/element/{id}/value");
+        self.call("POST", &path, json!({"text": file.to_str().unwrap()}));
     }
 
     pub fn element(&self, selector: &str) -> Value {

@@ -113,18 +113,27 @@ pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
 
 /// The same with trained agents and tables.
 pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
-    let options = ServerOptions {
+    serve_options(seats, |options| {
+        options.store = store;
+        options.bounds = bounds;
+    })
+}
+
+/// The same with other options.
+pub fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) -> SocketAddr {
+    let mut options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,
         language: Language::En,
         game: "jarmo".to_owned(),
         seats: seats.map(str::to_owned),
         settings: GameSettings::default(),
-        store,
+        store: Store::default(),
         record: None,
         analyse: false,
-        bounds,
+        bounds: Bounds::default(),
     };
+    change(&mut options);
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()

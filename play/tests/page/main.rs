@@ -6,8 +6,11 @@ mod http;
 
 mod access;
 mod browser;
+mod friends;
 mod kept;
 mod messages;
 mod notices;
 mod program;
+mod share;
+mod study;
 mod web;

@@ -129,7 +129,7 @@ fn bad_messages_get_4xx_and_the_server_goes_on() {
         (
             r#"{"do":"load","record":"{\"game\":\"jarmo\",\"position\":\"9\",\"moves\":[]}"}"#,
             422,
-            "illegal position",
+            "Illegal position: 9 cannot be read",
         ),
         (r#"{"do":"next_game"}"#, 422, "No game of a match"),
     ];
@@ -409,6 +409,11 @@ fn the_page_is_whole_and_small() {
         "/board.js",
         "/play.js",
         "/kept.js",
+        "/address.js",
+        "/editor.js",
+        "/friend.js",
+        "/share.js",
+        "/study.js",
         "/panels.js",
         "/texts.js",
         "/icon.svg",

@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use jarmo::catalog::GAMES;
 use jarmo::games::{Guard, Jarmo};
 use jarmo::record::GameRecord;
-use play::agents::Level;
+use play::levels::Level;
 use play::session::Session;
 use play::specs::Store;
 
@@ -49,7 +49,7 @@ fn a_trained_agent_in_checkpoints_becomes_the_default_opponent() {
     without.env("JARMO_CHECKPOINTS", "");
     let (said, who) = opponent(without, folder.path());
     assert!(said.contains("No trained agent found"), "{said}");
-    assert!(who.starts_with("alphabeta"), "{who}");
+    assert!(who.starts_with("rollout"), "{who}");
     fs::create_dir(folder.path().join("checkpoints")).unwrap();
     let file = folder.path().join("checkpoints/jarmo.safetensors");
     tiny(&Jarmo::standard(), 1).save(&file).unwrap();
@@ -70,8 +70,8 @@ fn the_folder_in_the_environment_replaces_the_default_folders() {
     }
     for (name, expected) in [
         ("others", "others/jarmo"),
-        ("empty", "alpha"),
-        ("", "alpha"),
+        ("empty", "rollout"),
+        ("", "rollout"),
     ] {
         let mut command = play();
         command.env("JARMO_CHECKPOINTS", name);
@@ -121,7 +121,7 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
         let (said, who) = opponent(play(), folder.path());
         let refusal = "The trained agent cannot play: checkpoints/jarmo.safetensors: ";
         assert!(said.contains(refusal) && said.contains(problem), "{said}");
-        assert!(who.starts_with("alphabeta"), "{who}");
+        assert!(who.starts_with("rollout"), "{who}");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     let is_file = |spec: &str| spec.starts_with(path.to_str().unwrap());
     for level in Level::ALL {
         let spec = crew.of_level(level).spec.to_string();
-        assert_eq!(is_file(&spec), level >= Level::Medium, "{spec}");
+        assert_eq!(is_file(&spec), level > Level::Newcomer, "{spec}");
     }
     assert!(is_file(&crew.analyst().spec.to_string()));
     // The store has no agent for tammi.
@@ -164,4 +164,39 @@ fn the_program_has_a_trained_agent_for_every_game() {
         let spec = crew.of_level(Level::Medium).spec.to_string();
         assert!(spec.starts_with("trained"), "{game}: {spec}");
     }
+}
+
+#[test]
+fn levels_rise_in_steps_that_a_person_can_climb() {
+    let session = |game, store| {
+        let seats = ["human", "easy"];
+        Session::with_store(store, game, Default::default(), None, seats, 0).unwrap()
+    };
+    for game in GAMES {
+        let built_in = Store {
+            built_in: true,
+            ..Store::default()
+        };
+        let session = session(game, built_in);
+        let crew = session.table().crew();
+        let ratings = Level::ALL.map(|level| crew.rating(level).expect("all levels are measured"));
+        let steps = ratings
+            .windows(2)
+            .map(|pair| i32::from(pair[1]) - i32::from(pair[0]));
+        for step in steps {
+            assert!((150..=250).contains(&step), "{game}: {ratings:?}");
+        }
+    }
+    // Another agent has other strengths.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("jarmo.safetensors");
+    tiny(&Jarmo::standard(), 1).save(&path).unwrap();
+    let other = Store {
+        agents: vec![folder.path().to_owned()],
+        ..Store::default()
+    };
+    assert_eq!(
+        session("jarmo", other).table().crew().rating(Level::Easy),
+        None
+    );
 }

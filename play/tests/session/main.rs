@@ -8,5 +8,7 @@ mod nets;
 mod agents;
 mod ends;
 mod lang;
+mod registered;
 mod session;
+mod setup;
 mod tables;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::catalog::{GAMES, GameSettings, Shipped};
 use jarmo::game::Player;
 use jarmo::probe;
 use jarmo::record::GameRecord;
@@ -129,7 +129,13 @@ fn records_of_finished_games_can_be_traced_and_loaded() {
         let line = session.record().to_line();
         let mut traced = Vec::new();
         assert!(
-            probe::trace(&GameSettings::default(), line.as_bytes(), &mut traced).unwrap(),
+            probe::trace(
+                &Shipped,
+                &GameSettings::default(),
+                line.as_bytes(),
+                &mut traced
+            )
+            .unwrap(),
             "{game}"
         );
         let traced = String::from_utf8(traced).unwrap();

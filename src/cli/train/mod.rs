@@ -12,16 +12,16 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use jarmo::arena::read_results;
-use jarmo::catalog::{CatalogGame, GameTask, with_game};
-use jarmo::config::Config;
-use jarmo::files::{SETTINGS_BYTES, read_text};
-use jarmo::net::{AgentFile, KernelKind, NetShape};
-use jarmo::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
-use jarmo::observe::{Facts, RunView};
-use jarmo::program::cores;
-use jarmo::run::{Ended, RunFolder, check, checkpoint, run as run_training};
-use jarmo::train::{DeviceKind, OpenDevice};
+use crate::arena::read_results;
+use crate::catalog::{Catalog, CatalogGame, GAMES, GameTask};
+use crate::config::Config;
+use crate::files::{SETTINGS_BYTES, read_text};
+use crate::net::{AgentFile, KernelKind, NetShape};
+use crate::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
+use crate::observe::{Facts, RunView};
+use crate::program::{self, cores};
+use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
+use crate::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
 #[derive(clap::Args)]
@@ -112,7 +112,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn run(args: Args) -> CommandResult {
+pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let device = OpenDevice::open(args.device).map_err(Failure::new)?;
     let (folder, config) = match &args.resume {
         Some(path) => {
@@ -123,10 +123,10 @@ pub(super) fn run(args: Args) -> CommandResult {
             let first = args.from.as_deref().map(AgentFile::load).transpose();
             let first = first.map_err(Failure::new)?;
             let net = first.as_ref().map(|agent| agent.header().net);
-            let config = args.config.resolve(net)?;
+            let config = args.config.resolve(games, net)?;
             let limited = args.limited(config.clone())?;
             let check = CheckGame(&config, first.as_ref());
-            let checked = with_game(&config.game.name, &config.game.settings(), check);
+            let checked = games.with_game(&config.game.name, &config.game.settings(), check);
             // The name was checked with the settings, so the board is wrong.
             checked.map_err(|error| Failure::usage(format!("game.board: {error}")))??;
             let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
@@ -142,7 +142,7 @@ pub(super) fn run(args: Args) -> CommandResult {
         stop: &stop,
     };
     // A new run was checked before. A resumed one has its game from its own settings.
-    let ended = with_game(&config.game.name, &config.game.settings(), task);
+    let ended = games.with_game(&config.game.name, &config.game.settings(), task);
     ended.map_err(|error| Failure::usage(format!("{}/config.toml: {error}", folder.name())))?
 }
 
@@ -197,16 +197,21 @@ impl GameTask for TrainTask<'_> {
         }
         if let Some(agent) = self.folder.newest_agent() {
             let agent = agent.display();
-            let game = &config.game.name;
+            let (program, game) = (program::name(), &config.game.name);
             writeln!(
                 out,
-                "evaluate it: jarmo arena '{agent}?sims=64' rollout:1000 --game {game}"
+                "evaluate it: {program} arena '{agent}?sims=64' rollout:1000 --game {game}"
             )?;
+            if GAMES.contains(&game.as_str()) {
+                writeln!(
+                    out,
+                    "play against it: play --game {game} --opponent {agent}"
+                )?;
+            }
             writeln!(
                 out,
-                "play against it: play --game {game} --opponent {agent}"
+                "inspect it: {program} inspect {agent} --position start"
             )?;
-            writeln!(out, "inspect it: jarmo inspect {agent} --position start")?;
         }
         Ok(ExitCode::SUCCESS)
     }

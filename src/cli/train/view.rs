@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use console::{Term, style};
 
 use crate::cli::block::LiveBlock;
-use jarmo::observe::{Event, RunView};
+use crate::observe::{Event, RunView};
+use crate::program;
 
 /// The minimum time between two drawings of the block.
 const FRAME: Duration = Duration::from_millis(200);
@@ -41,9 +42,10 @@ impl<'a> Printer<'a> {
             None => {
                 let facts = self.view.facts();
                 let (what, device, folder) = (&facts.what, &facts.device, &facts.folder);
+                let program = program::name();
                 say(&format!(
                     "{what}; {device}; in {folder}\n\
-                     Ctrl-C stops the run, jarmo train --resume {folder} continues it"
+                     Ctrl-C stops the run, {program} train --resume {folder} continues it"
                 ))
             }
         }

@@ -19,7 +19,7 @@ pub const PIECES: u32 = 5;
 pub const DEFAULT_MAX_PLIES: u32 = 200;
 
 /// The game ends after this many consecutive turns that are only a pass.
-const PASSES_TO_END: u8 = 2;
+pub(crate) const PASSES_TO_END: u8 = 2;
 
 /// The rules of guard on one board.
 #[derive(Clone, Debug)]

@@ -1,8 +1,11 @@
 //! Position text of guard: board, to move, start or moved, captured archers, placements, passes, ply.
 
 use super::{Guard, GuardPosition, PASSES_TO_END, PIECES};
-use crate::game::{Mask, Player, PositionError, parse_board, write_board};
+use crate::game::{Mask, Player, PositionError, Wording, parse_board, write_board};
 use crate::games::board::{BOARD_FIELD, Circle, collect_pieces, piece_letter};
+use crate::games::reasons::{
+    MOVE_IS_NO_PASS, TOO_MANY_CAPTURED, TOO_MANY_PIECES, TOO_MANY_PLACEMENTS, TURN_IS_OVER,
+};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 7] = [
@@ -58,35 +61,29 @@ pub(super) fn parse(game: &Guard, text: &str) -> Result<GuardPosition, PositionE
     };
     for player in Player::BOTH {
         let on_board = position.pieces(player).count();
-        let name = player.name();
+        let reason = |wording: Wording| wording.reason().player(player).with("n", on_board);
         if on_board > PIECES {
-            let problem = format!("{name} has {on_board} pieces, but can have at most {PIECES}");
-            return Err(PositionError::new("board", board, problem));
+            let reason = reason(TOO_MANY_PIECES).with("most", PIECES);
+            return Err(PositionError::rule("board", board, reason));
         }
         if on_board + position.captured_archers(player) > PIECES {
-            let problem = format!(
-                "{name} has {on_board} pieces on the board and so at most {} captured archers; with \
-                 more the guard reserve would be below zero",
-                PIECES - on_board
-            );
-            return Err(PositionError::new(FIELDS[3], captured, problem));
+            let reason = reason(TOO_MANY_CAPTURED).with("most", PIECES - on_board);
+            return Err(PositionError::rule(FIELDS[3], captured, reason));
         }
         let max = position.max_placements(player);
         if position.placements(player) > max {
-            let problem = format!(
-                "{name} has at most {max} placements, one for each guard on the goal row or captured"
-            );
-            return Err(PositionError::new(FIELDS[4], placements, problem));
+            let reason = reason(TOO_MANY_PLACEMENTS).with("most", max);
+            return Err(PositionError::rule(FIELDS[4], placements, reason));
         }
     }
     if position.moved {
         if position.passes > 0 {
-            let problem = "expected 0 after `moved`, because a turn with a move is not a pass";
-            return Err(PositionError::new("passes", passes, problem));
+            let reason = MOVE_IS_NO_PASS.reason();
+            return Err(PositionError::rule("passes", passes, reason));
         }
         if position.places().is_empty() && !game.moves(&position).is_empty() {
-            let problem = "no archer can be placed, so the turn ended with the move";
-            return Err(PositionError::new(FIELDS[2], phase, problem));
+            let reason = TURN_IS_OVER.reason();
+            return Err(PositionError::rule(FIELDS[2], phase, reason));
         }
     }
     Ok(position)

@@ -1,8 +1,9 @@
 //! Position text of jarmo: board, to move, White's shuttle, Black's shuttle, ply.
 
 use super::{ARCHERS, Jarmo, JarmoPosition, MOST_FORCE, SHUTTLE_LIMIT, Shuttle};
-use crate::game::{Player, PositionError, parse_board, write_board};
+use crate::game::{Player, PositionError, Reason, parse_board, write_board};
 use crate::games::board::{BOARD_FIELD, Circle, Circles, collect_pieces, piece_letter, split_move};
+use crate::games::reasons::{MOVED_FROM_GOAL, NO_LINE, STREAK, TOO_MANY_ARCHERS, TOO_MANY_MARKS};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 5] = [
@@ -41,27 +42,19 @@ pub(super) fn parse(game: &Jarmo, text: &str) -> Result<JarmoPosition, PositionE
     for player in Player::BOTH {
         let count = position.archers(player).count();
         if count > ARCHERS {
-            return Err(PositionError::new(
-                "board",
-                board,
-                format!(
-                    "{} has {count} archers, but can have at most {ARCHERS}",
-                    player.name()
-                ),
-            ));
+            let reason = TOO_MANY_ARCHERS.reason().player(player);
+            let reason = reason.with("n", count).with("most", ARCHERS);
+            return Err(PositionError::rule("board", board, reason));
         }
     }
     if position.force() > MOST_FORCE {
-        return Err(PositionError::new(
-            "board",
-            board,
-            format!(
-                "{} archers and {} marks, but together there are at most {MOST_FORCE}, because every \
-                 mark costs an archer and brings back at most one",
-                position.force() - position.marked.count(),
-                position.marked.count()
-            ),
-        ));
+        let marks = position.marked.count();
+        let reason = TOO_MANY_MARKS
+            .reason()
+            .with("archers", position.force() - marks)
+            .with("marks", marks)
+            .with("most", MOST_FORCE);
+        return Err(PositionError::rule("board", board, reason));
     }
     Ok(position)
 }
@@ -81,7 +74,7 @@ fn shuttle_text(game: &Jarmo, shuttle: Shuttle) -> String {
 
 fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, PositionError> {
     let field = FIELDS[2 + player.index()];
-    let error = |problem: String| Err(PositionError::new(field, text, problem));
+    let broken = |reason: Reason| Err(PositionError::rule(field, text, reason));
     match text {
         "-" => return Ok(Shuttle::NONE),
         "pass" => return Ok(Shuttle::PASS),
@@ -93,19 +86,18 @@ fn parse_shuttle(game: &Jarmo, player: Player, text: &str) -> Result<Shuttle, Po
         (sign == '-').then_some((from, to, streak))
     });
     let Some((from, to, streak)) = parts else {
-        return error(
-            "expected `-`, `pass`, or a move and its streak, such as `A1-C2*3`".to_owned(),
-        );
+        let problem = "expected `-`, `pass`, or a move and its streak, such as `A1-C2*3`";
+        return Err(PositionError::new(field, text, problem));
     };
     let Some(action) = game.board().move_action(from, to) else {
-        return error(format!("no line leads from {from} to {to}"));
+        return broken(NO_LINE.reason().with("from", from).with("to", to));
     };
     if !(1..=u32::from(SHUTTLE_LIMIT)).contains(&streak) {
-        return error(format!("the streak is 1 to {SHUTTLE_LIMIT}"));
+        return broken(STREAK.reason().with("most", SHUTTLE_LIMIT));
     }
     let goal = Circles::goal(player);
     if goal.contains(from) || (streak > 1 && goal.contains(to)) {
-        return error("an archer on its goal row never moves again".to_owned());
+        return broken(MOVED_FROM_GOAL.reason());
     }
     Ok(Shuttle {
         last: action.0 as u8,

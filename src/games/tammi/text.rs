@@ -8,7 +8,10 @@ use crate::game::{
     Action, ActionError, BoardText, Player, PositionError, Reason, parse_board, shorten,
     write_board,
 };
-use crate::games::reasons::{JUMP, NO_DIAGONAL, NO_ENEMY_BETWEEN, TAMMI_SHAPE, TAMMI_SQUARES};
+use crate::games::reasons::{
+    CAPTURE_IS_OVER, JUMP, MAN_AT_END, NO_DIAGONAL, NO_ENEMY_BETWEEN, NOT_THERE, TAMMI_SHAPE,
+    TAMMI_SQUARES, TOO_MANY_PIECES, TOO_QUIET,
+};
 use crate::games::text::{fields, parse_number, parse_player};
 
 const FIELDS: [&str; 5] = [
@@ -87,11 +90,9 @@ fn parse_quiet(game: &Tammi, capture: &str, text: &str) -> Result<u8, PositionEr
     let quiet = parse_number(FIELDS[3], text)?;
     let most = game.quiet_limit - u32::from(capture != "-");
     if quiet > most {
-        let problem = format!(
-            "expected at most {most}, because the limit is {}",
-            game.quiet_limit
-        );
-        return Err(PositionError::new(FIELDS[3], text, problem));
+        let reason = TOO_QUIET.reason().with("most", most);
+        let reason = reason.with("limit", game.quiet_limit);
+        return Err(PositionError::rule(FIELDS[3], text, reason));
     }
     Ok(quiet as u8)
 }
@@ -115,20 +116,17 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
     for player in Player::BOTH {
         let own = pieces[player.index()];
         if own.count_ones() > PIECES {
-            return error(format!(
-                "{} has {} pieces, but can have at most {PIECES}",
-                player.name(),
-                own.count_ones()
-            ));
+            let reason = TOO_MANY_PIECES.reason().player(player);
+            let reason = reason.with("n", own.count_ones()).with("most", PIECES);
+            return Err(PositionError::rule("board", board, reason));
         }
         let far_row = match player {
             Player::White => FAR_ROW,
             Player::Black => FAR_ROW.reverse_bits(),
         };
         if let Some(square) = squares(own & !kings & far_row).next() {
-            return error(format!(
-                "the man on {square} is on its far row, where it would be a king"
-            ));
+            let reason = MAN_AT_END.reason().with("place", square);
+            return Err(PositionError::rule("board", board, reason));
         }
     }
     Ok((pieces, kings))
@@ -137,6 +135,7 @@ fn parse_pieces(board: &str) -> Result<([u32; 2], u32), PositionError> {
 /// Reads `e5xd4,f6` into a position that is already in the mover's view.
 fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), PositionError> {
     let error = |problem: String| Err(PositionError::new(FIELDS[2], text, problem));
+    let broken = |reason: Reason| Err(PositionError::rule(FIELDS[2], text, reason));
     let mover = position.to_move;
     let read = |name: &str| name.parse::<Square>().map(|square| square.seen_by(mover));
     let Some((jumper, jumped)) = text.split_once('x') else {
@@ -149,14 +148,16 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
         return error(format!("`{}` is {NoSuchSquare}", shorten(jumper)));
     };
     if position.own & jumper_square.bit() == 0 {
-        return error(format!("{} has no piece on {jumper}", mover.name()));
+        let reason = NOT_THERE.reason().player(mover).with("place", jumper);
+        return broken(reason);
     }
     for name in jumped.split(',') {
         let Ok(square) = read(name) else {
             return error(format!("`{}` is {NoSuchSquare}", shorten(name)));
         };
         if position.enemy & square.bit() == 0 {
-            return error(format!("{} has no piece on {name}", (!mover).name()));
+            let reason = NOT_THERE.reason().player(!mover).with("place", name);
+            return broken(reason);
         }
         if position.jumped & square.bit() != 0 {
             return error(format!("{name} is named twice"));
@@ -166,9 +167,7 @@ fn parse_capture(position: &mut TammiPosition, text: &str) -> Result<(), Positio
     position.jumper = jumper_square.0;
     let king = position.kings & jumper_square.bit() != 0;
     if !moves::can_capture(position, jumper_square, king) {
-        return error(format!(
-            "{jumper} cannot continue capturing, so the capture would be over"
-        ));
+        return broken(CAPTURE_IS_OVER.reason().with("place", jumper));
     }
     Ok(())
 }

@@ -60,9 +60,12 @@ pub struct AlphaBeta<G: HasHeuristic> {
 
 impl<G: HasHeuristic> AlphaBeta<G> {
     /// A search with a transposition table of at most `bytes`, and not larger than `nodes` can fill.
+    ///
+    /// # Panics
+    /// Panics if the game has no heuristic.
     pub fn new(game: G, bytes: usize, nodes: u64) -> AlphaBeta<G> {
         AlphaBeta {
-            heuristic: game.heuristic(),
+            heuristic: game.heuristic().expect("the game has a heuristic"),
             table: TranspositionTable::new(bytes, nodes),
             stats: OrderStats::new(game.actions()),
             scored: Vec::with_capacity(MAX_PLIES * 16),

@@ -192,11 +192,11 @@ impl Heuristic<Jarmo> for JarmoHeuristic {
 impl HasHeuristic for Jarmo {
     type Heuristic = JarmoHeuristic;
 
-    fn heuristic(&self) -> JarmoHeuristic {
-        JarmoHeuristic {
+    fn heuristic(&self) -> Option<JarmoHeuristic> {
+        Some(JarmoHeuristic {
             tables: Box::new(BoardTables::new(self.board())),
             game: self.clone(),
-        }
+        })
     }
 }
 
@@ -261,10 +261,10 @@ impl Heuristic<Guard> for GuardHeuristic {
 impl HasHeuristic for Guard {
     type Heuristic = GuardHeuristic;
 
-    fn heuristic(&self) -> GuardHeuristic {
-        GuardHeuristic {
+    fn heuristic(&self) -> Option<GuardHeuristic> {
+        Some(GuardHeuristic {
             tables: Box::new(BoardTables::new(self.board())),
             game: self.clone(),
-        }
+        })
     }
 }

@@ -86,9 +86,9 @@ impl Heuristic<ConnectFour> for ConnectFourHeuristic {
 impl HasHeuristic for ConnectFour {
     type Heuristic = ConnectFourHeuristic;
 
-    fn heuristic(&self) -> ConnectFourHeuristic {
-        ConnectFourHeuristic {
+    fn heuristic(&self) -> Option<ConnectFourHeuristic> {
+        Some(ConnectFourHeuristic {
             max_plies: self.max_plies(),
-        }
+        })
     }
 }

@@ -2,13 +2,13 @@
 
 mod connect_four;
 mod key;
-mod scripted;
+mod none;
 mod tammi;
 mod board;
 
 pub use board::{GuardHeuristic, JarmoHeuristic};
 pub use connect_four::ConnectFourHeuristic;
-pub use scripted::NoHeuristic;
+pub use none::NoHeuristic;
 pub use tammi::TammiHeuristic;
 
 use crate::eval::Value;
@@ -53,13 +53,15 @@ pub trait Heuristic<G: Game>: Clone + Send + Sync + 'static {
     }
 }
 
-/// A game that has a [`Heuristic`].
+/// A game that may have a [`Heuristic`].
 pub trait HasHeuristic: Game {
-    /// The heuristic of this game.
+    /// The heuristic of this game; [`NoHeuristic`] if it has none.
     type Heuristic: Heuristic<Self>;
 
-    /// Builds the heuristic for these rules.
-    fn heuristic(&self) -> Self::Heuristic;
+    /// Builds the heuristic for these rules. Without one, `greedy` and `alphabeta` do not play the game.
+    fn heuristic(&self) -> Option<Self::Heuristic> {
+        None
+    }
 }
 
 /// The plies left until the cut-off, at most [`NEAR_CUT_OFF`].

@@ -93,7 +93,7 @@ impl Heuristic<Tammi> for TammiHeuristic {
 impl HasHeuristic for Tammi {
     type Heuristic = TammiHeuristic;
 
-    fn heuristic(&self) -> TammiHeuristic {
-        TammiHeuristic { game: self.clone() }
+    fn heuristic(&self) -> Option<TammiHeuristic> {
+        Some(TammiHeuristic { game: self.clone() })
     }
 }

@@ -6,7 +6,7 @@ const MOST = 60;
 // The name of a game: the session it was played in and its number there.
 export const gameKey = (view) => `${view.session}-${view.number}`;
 
-// The games, newest first: {key, at, record, seats, place, games}.
+// The games, newest first: {key, at, record, seats, place, games, live}. Of a game of two, `live` is the key of the seat.
 export function keptGames() {
   try {
     return JSON.parse(localStorage.getItem(NAME)) ?? [];
@@ -23,13 +23,20 @@ function write(games) {
   }
 }
 
+// Whether something would be lost with a game: moves, a position that was set up, or a seat.
+export function isKept(view) {
+  if (view.duel) return view.duel.you !== null;
+  return view.moves.length > 0 || JSON.parse(view.record).position !== undefined;
+}
+
 // Keeps the game of a view as it is now.
 export function keep(view) {
-  if (view.moves.length === 0) return;
+  if (!isKept(view)) return;
   const key = gameKey(view);
   const games = keptGames();
   const known = games.find((game) => game.key === key);
   const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, games: view.match };
+  if (view.duel) game.live = view.session;
   if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
   if (known && !replaces(game.record, known.record)) {
     known.key = `${key}-${known.at}`;

@@ -52,7 +52,7 @@ export function seatsForm(view, send) {
     const player = index === 0 ? "white" : "black";
     const label = element("label", { textContent: playerName(player), htmlFor: `seat-${player}` });
     const select = element("select", { id: `seat-${player}` });
-    const known = ["human", ...words.levels];
+    const known = ["human", ...words.levels.map(({ name }) => name)];
     for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(seatName(one), one));
     select.append(new Option(text("other_agent"), "…"));
     select.value = who;
@@ -99,7 +99,11 @@ export function graph(view, send) {
     svg.append(make("polyline", { class: "curve", points: points.join(" ") }));
   }
   svg.append(make("line", { class: "now", x1: x(view.cursor), x2: x(view.cursor), y1: 0, y2: 60 }));
-  svg.setAttribute("aria-label", text("evaluation"));
+  const now = values[view.cursor] ?? null;
+  const value = now === null ? "…" : chance(now);
+  $("graph-now").textContent = text("graph_now", { n: view.cursor, player: playerName("white"), value });
+  $("graph-end").textContent = values.length - 1;
+  svg.setAttribute("aria-label", `${text("graph_label")}. ${$("graph-now").textContent}`);
   svg.onclick = (event) => {
     const box = svg.getBoundingClientRect();
     send({ do: "go", place: Math.round(((event.clientX - box.left) / box.width) * (values.length - 1)) });
@@ -140,16 +144,38 @@ export function ideas(view, thought) {
   return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(view, idea.value))}` }));
 }
 
-export function ideaTable(view, thought) {
-  const box = $("ideas");
-  if (!thought) return box.replaceChildren();
+let drawnIdeas = ""; // what the table of ideas shows, so that it is drawn anew only if that changes
+
+// What the agent sees. Each move of a line is a button that shows the position after it.
+export function ideaTable(view, thought, study) {
+  const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, thought]) : "";
+  if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study)] : []));
+  drawnIdeas = wanted;
+  const { place, moves, at } = study.shown ?? {};
+  for (const button of $("ideas").querySelectorAll(".move")) {
+    const here = place === view.cursor && at === button.at && moves.slice(0, at).join() === button.line.slice(0, at).join();
+    if (here) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+}
+
+function ideaRows(view, thought, study) {
   const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), `${count(thought.nodes)} ${text("positions")} · ${thought.millis}\u00a0ms`].filter(Boolean).join(" · ");
   const table = element("table", {}, element("caption", { textContent: caption }));
   for (const idea of thought.candidates.slice(0, 5)) {
     const row = table.insertRow();
-    for (const cell of [idea.text, chance(mine(view, idea.value)), idea.visits > 0 ? count(idea.visits) : "", certain(idea.proven) ?? idea.line.slice(1, 5).join(" ").replaceAll("-", "\u2011")]) row.insertCell().textContent = cell;
+    const line = idea.line.length > 0 ? idea.line : [idea.text];
+    const [first, ...rest] = line.map((move, index) => {
+      const button = element("button", { className: "move", textContent: move.replaceAll("-", "\u2011"), title: text("look_at"), line, at: index + 1 });
+      button.onclick = () => study.look(view.cursor, line, index + 1);
+      return button;
+    });
+    row.insertCell().append(first);
+    row.insertCell().textContent = chance(mine(view, idea.value));
+    row.insertCell().textContent = idea.visits > 0 ? count(idea.visits) : "";
+    row.insertCell().append(...[certain(idea.proven), ...rest].filter(Boolean));
   }
-  box.replaceChildren(table);
+  return table;
 }
 
 // The list of kept games; `open(game)` goes on with one.

@@ -1,8 +1,13 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
+import { invitation, invitationTo, readLink } from "./address.js";
 import { Board } from "./board.js";
-import { forget, gameKey, keep, keptGames } from "./kept.js";
+import { Editor } from "./editor.js";
+import { Friend, keepSeat, ownSeat } from "./friend.js";
+import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
 import { bar, element, gameList, graph, ideaTable, ideas, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { Share } from "./share.js";
+import { Study } from "./study.js";
 import { cellLabel, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -16,6 +21,8 @@ let redeployed = null; // a sentence about the last move, if it brought back a p
 let wantHint = false;
 let board = null;
 let turned = false;
+let arrived = null; // the key of the game that the address of the page names
+let study, friend; // what is seen beside the game, and the game of two
 
 // The server.
 
@@ -33,12 +40,79 @@ async function ask(path, body, signal) {
 const language = () => `lang=${encodeURIComponent(store.getItem("language") ?? navigator.language)}`;
 
 async function open(opening) {
-  const answer = await ask(`/api/sessions?${language()}`, opening);
+  take(await ask(`/api/sessions?${language()}`, opening));
+}
+
+// Goes over to another session, whose view has come.
+function take(answer) {
   session = answer.id;
   store.setItem("session", session);
+  if (answer.duel?.you) keepSeat(session);
   say("");
   show(answer);
+  note();
   waiting.abort();
+}
+
+// Goes over to a session that is open; false if the server no longer has it.
+async function enter(key) {
+  const before = session;
+  session = key;
+  try {
+    take({ ...await ask(`/api/session?${language()}`), id: key });
+    return true;
+  } catch (error) {
+    session = before;
+    if (error.status === 404) return false;
+    throw error;
+  }
+}
+
+// Shows what the address of the page names. The history knows the session of each address that was here before.
+// Returns whether there was something.
+async function arrive() {
+  const { hash } = location;
+  const { session: known, key } = history.state ?? {};
+  if (view && known === session && (!hash || key === gameKey(view))) return true;
+  arrived = null;
+  if ((hash || view) && known && known !== (view && session) && await enter(known)) return nameAddress(hash);
+  const name = invitation(hash);
+  if (name) return nameAddress(hash, await join(name));
+  if (!hash) return false;
+  try {
+    const link = readLink(hash);
+    if (link === null) throw new Error(hash);
+    await open(link);
+  } catch (error) {
+    const reason = error.status ? error.message : text("link_unreadable", { part: error.message });
+    throw Object.assign(error, { told: text("link_wrong", { reason }) });
+  }
+  return nameAddress(hash);
+}
+
+// Notes in the history what is shown at the address. A game of two always has the address of its invitation.
+function note() {
+  const address = view.duel ? invitationTo(session) : location.href;
+  history.replaceState({ session, key: gameKey(view) }, "", address);
+  if (view.duel) arrived = gameKey(view);
+}
+
+function nameAddress(hash) {
+  arrived = hash ? gameKey(view) : null;
+  return true;
+}
+
+async function join(name) {
+  const own = ownSeat(name);
+  if (own && await enter(own)) return;
+  const before = session;
+  session = name;
+  try {
+    take(await ask(`/api/join?${language()}`, {}));
+  } catch (error) {
+    session = before;
+    throw error.status === 404 ? Object.assign(error, { told: text("invitation_gone") }) : error;
+  }
 }
 
 // Asks about the session, and shows the answer unless another session was opened meanwhile.
@@ -50,6 +124,8 @@ async function update(path, body, signal) {
 
 async function send(command) {
   say("");
+  if (command.do === "go" && view.duel) return study.goTo(command.place);
+  if (command.do === "go" && study.shown) study.leave();
   try {
     await update(`/api/session?${language()}`, command);
     if (command.do === "play") left = null; // the new game has begun
@@ -74,7 +150,8 @@ async function resume(game) {
   say("");
   try {
     const { game: kind } = JSON.parse(game.record);
-    if (kind !== view.game) await open({ game: kind });
+    if (game.live && await enter(game.live) && gameKey(view) === game.key) return;
+    if (kind !== view.game || view.duel) await open({ game: kind });
     const { record, seats, place, games } = game;
     await update(`/api/session?${language()}`, { do: "restore", record, seats, place, games });
     forget(game.key); // it is kept under its new key
@@ -120,10 +197,16 @@ function show(next) {
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
     $("said").textContent = sentence;
   }
-  if (before && !again && before.moves.length > 0) {
+  if (before && !again && isKept(before)) {
     left = gameKey(before);
     $("said").textContent = text("game_kept");
   }
+  if (location.hash && arrived && arrived !== gameKey(next) && !next.duel) {
+    history.pushState({}, "", location.pathname); // the address named the game before
+    arrived = null;
+    queueMicrotask(note);
+  }
+  study.check(next);
   view = next;
   keep(view);
   bar(view, isFlipped(), again);
@@ -141,20 +224,24 @@ function shownThought() {
 }
 
 function redraw() {
+  const seen = study.seen(view);
+  const sentence = study.status() ?? status(seen);
   board.flipped = isFlipped();
-  board.show(view, ideas(view, shownThought()));
+  board.show(seen, study.shown ? [] : ideas(view, shownThought()));
   $("title").textContent = text(`game_${view.game}`);
-  document.title = `${text(`game_${view.game}`)} – ${status(view)}`;
+  document.title = `${text(`game_${view.game}`)} – ${sentence}`;
   $("game").value = document.documentElement.dataset.game = view.game;
-  if ($("status").textContent !== status(view)) $("status").textContent = status(view);
-  const lines = [redeployed, ...notes(view)].filter(Boolean);
+  if ($("status").textContent !== sentence) $("status").textContent = sentence;
+  const lines = [study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
-  strips(view, board.flipped);
+  strips(seen, board.flipped);
   seatsForm(view, send);
-  graph(view, send);
-  moveList(view, send);
-  ideaTable(view, shownThought());
+  graph(study.retry ? seen : view, send);
+  moveList(study.listed(view), send);
+  ideaTable(view, study.retry ? null : shownThought(), study);
+  friend.show(view);
   buttons();
+  study.buttons(view);
 }
 
 // The buttons of the moment share a row, and their texts may be cut; so each has its text as a title.
@@ -162,9 +249,10 @@ function buttons() {
   const end = view.moves.length;
   const over = Boolean(view.scene.outcome);
   document.documentElement.dataset.turn = over ? "over" : view.thinking ? "agent" : "human";
-  const pass = view.human && view.scene.legal.find((move) => move.from === null && move.to === null);
+  const seen = study.seen(view);
+  const pass = seen.human && seen.scene.legal.find((move) => move.from === null && move.to === null);
   $("pass").hidden = !pass;
-  $("pass").onclick = () => send({ do: "play", text: pass.text });
+  $("pass").onclick = () => play(pass.text);
   $("undo").disabled = $("back").disabled = $("first").disabled = view.cursor === 0;
   $("redo").disabled = $("forward").disabled = $("last").disabled = view.cursor === end;
   $("hint").disabled = over;
@@ -174,7 +262,15 @@ function buttons() {
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
   $("analyse").setAttribute("aria-pressed", view.analysing);
-  $("graph-box").classList.toggle("off", !view.evaluating);
+  const hidden = !view.evaluating || study.retry !== null;
+  $("graph-box").classList.toggle("off", hidden);
+  $("bar").classList.toggle("off", hidden);
+  // A game of two has neither help nor other players.
+  document.documentElement.toggleAttribute("data-duel", Boolean(view.duel));
+  if (view.duel) {
+    $("undo").disabled = $("redo").disabled = $("hint").disabled = true;
+    for (const id of ["resume", "next", "rematch"]) $(id).hidden = true;
+  }
   $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
 }
 
@@ -211,28 +307,39 @@ function turnTheme() {
   paint();
 }
 
-async function record() {
-  const answer = await fetch("/api/record", { headers: { "X-Session": session } });
-  $("record-text").value = await answer.text();
-  $("record-message").textContent = "";
-  $("record-box").showModal();
-}
-
-async function loadRecord() {
-  try {
-    await update(`/api/session?${language()}`, { do: "load", record: $("record-text").value });
+// What the page offers to share.js, editor.js, friend.js and study.js.
+const pageParts = {
+  ask, open, send, say, language,
+  view: () => view,
+  seen: () => study.seen(view),
+  redraw: () => redraw(),
+  picture: () => study.picture(),
+  async fetchText(path) {
+    const answer = await fetch(path, { headers: { "X-Session": session } });
+    return answer.text();
+  },
+  async load(record) {
+    if (view.duel) await open({ record });
+    else await update(`/api/session?${language()}`, { do: "load", record });
     say("");
-    $("record-box").close();
-  } catch (error) {
-    $("record-message").textContent = error.message;
-  }
+  },
+};
+
+// The players for the next game; after a game of two, those that the server begins with.
+function players() {
+  const [white, black] = view.seats;
+  return view.duel ? {} : { white, black };
 }
 
-async function copyRecord() {
-  $("record-text").select();
-  // Browsers allow the clipboard on this machine and over HTTPS only; elsewhere the text stays selected.
-  const done = await navigator.clipboard?.writeText($("record-text").value).then(() => true, () => false);
-  if (done) $("record-message").textContent = text("copied");
+// Plays a move in the game, or beside it.
+function play(move) {
+  if (study.shown) study.play(move);
+  else send({ do: "play", text: move });
+}
+
+// Goes where the buttons for earlier and later positions lead.
+function step(by, place) {
+  if (!study.step(by)) send({ do: "go", place });
 }
 
 function page(box, ...content) {
@@ -251,12 +358,14 @@ function listGames() {
 // The buttons that the keys press.
 const KEYS = {
   u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", "?": "help",
-  "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
+  t: "retry", s: "record-open", "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
 };
 
 function controls() {
   const simple = { new: "new_game", undo: "undo", redo: "redo", resume: "resume", swap: "swap", next: "next_game", match: "new_match", rematch: "rematch" };
   for (const [id, what] of Object.entries(simple)) $(id).onclick = () => send({ do: what });
+  // The game of two goes on for the other person.
+  $("new").onclick = () => (view.duel ? open({ game: view.game }).catch((error) => say(error.message)) : send({ do: "new_game" }));
   $("hint").onclick = async () => {
     await send({ do: "hint" });
     wantHint = true;
@@ -265,13 +374,13 @@ function controls() {
   $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
   $("analyse").onclick = () => send({ do: "analyse", on: !view.analysing });
   $("first").onclick = () => send({ do: "go", place: 0 });
-  $("back").onclick = () => send({ do: "go", place: Math.max(0, view.cursor - 1) });
-  $("forward").onclick = () => send({ do: "go", place: view.cursor + 1 });
+  $("back").onclick = () => step(-1, Math.max(0, view.cursor - 1));
+  $("forward").onclick = () => step(1, view.cursor + 1);
   $("last").onclick = () => send({ do: "go", place: view.moves.length });
   $("flip").onclick = () => { turned = !turned; show(view); };
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
-  $("game").onchange = (event) => open({ game: event.target.value, white: view.seats[0], black: view.seats[1] }).catch((error) => say(error.message));
+  $("game").onchange = (event) => open({ game: event.target.value, ...players() }).catch((error) => say(error.message));
   $("theme").onclick = turnTheme;
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
@@ -282,9 +391,6 @@ function controls() {
   };
   $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[view.game]));
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
-  $("record-open").onclick = record;
-  $("record-copy").onclick = copyRecord;
-  $("record-load").onclick = loadRecord;
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -296,17 +402,28 @@ function controls() {
 async function begin() {
   paint();
   await loadTexts();
-  const play = (move) => send({ do: "play", text: move });
-  const label = (cell, state) => cellLabel(view, cell, state);
-  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(view, cell, targets); });
+  study = new Study(pageParts);
+  friend = new Friend(pageParts);
+  new Share(pageParts);
+  new Editor(pageParts);
+  const label = (cell, state) => cellLabel(study.seen(view), cell, state);
+  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(study.seen(view), cell, targets); });
   controls();
+  let told = ""; // why the game of the address cannot be shown
+  const there = await arrive().catch((error) => {
+    told = error.told ?? error.message;
+    return false;
+  });
   try {
-    if (!session) await open({});
-    else await update(`/api/session?${language()}`);
+    if (!there && !session) await open({});
+    else if (!there) await update(`/api/session?${language()}`);
   } catch (error) {
     if (error.status === 404 || error.status === 400) await reopen();
     else throw error;
   }
+  if (!there) note();
+  if (told) say(told);
+  addEventListener("popstate", () => arrive().catch((error) => say(error.told ?? error.message)));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
   follow();

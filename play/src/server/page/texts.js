@@ -15,8 +15,8 @@ export function text(key, values = {}) {
 export const playerName = (player) => text(player);
 
 export function seatName(who) {
-  if (who === "human") return text("human");
-  return words.levels.includes(who) ? text(`level_${who}`) : who;
+  if (who === "human" || who === "friend") return text(who);
+  return words.levels.some(({ name }) => name === who) ? text(`level_${who}`) : who;
 }
 
 export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
@@ -50,8 +50,15 @@ export function certain(proven) {
   return proven.plies === 1 ? text("wins_in_one", { player }) : text("wins_in", { player, n: proven.plies });
 }
 
+// How a game of two ended by resignation or agreement.
+function ending({ duel: { ended } }) {
+  if (!ended.winner) return text("end_agreed");
+  return text("end_resigned", { player: playerName(ended.winner === "white" ? "black" : "white") });
+}
+
 export function notes(view) {
-  const lines = view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player) : "", what: note.what }));
+  const lines = view.duel?.ended ? [ending(view)] : [];
+  lines.push(...view.scene.notes.map((note) => text(note.key, { player: note.player ? playerName(note.player) : "", what: note.what })));
   if (view.match) {
     const [first, second] = view.match.points;
     lines.push(text(view.match.over ? "match_over" : "match_score", { game: view.match.game, first, second }));

@@ -1,0 +1,93 @@
+//! The levels that people choose from: which agent plays at each, and its rating.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use jarmo::agent::NetworkSpec;
+
+/// Named strengths, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Plays random legal moves.
+    Newcomer,
+    /// Knows little.
+    Beginner,
+    /// The level at the first visit.
+    Easy,
+    /// Sees most captures.
+    Casual,
+    /// Makes a mistake now and then.
+    Medium,
+    /// Plays by the network with few mistakes.
+    Hard,
+    /// Plays by the network as it is, or with a small search.
+    Expert,
+    /// Searches for all the time of a move.
+    Best,
+}
+
+impl Level {
+    /// All levels, weakest first.
+    pub const ALL: [Level; 8] = [
+        Level::Newcomer,
+        Level::Beginner,
+        Level::Easy,
+        Level::Casual,
+        Level::Medium,
+        Level::Hard,
+        Level::Expert,
+        Level::Best,
+    ];
+
+    /// The level of those who choose none.
+    pub const USUAL: Level = Level::Easy;
+
+    /// The name on the command line and in the browser's messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Newcomer => "newcomer",
+            Level::Beginner => "beginner",
+            Level::Easy => "easy",
+            Level::Casual => "casual",
+            Level::Medium => "medium",
+            Level::Hard => "hard",
+            Level::Expert => "expert",
+            Level::Best => "best",
+        }
+    }
+
+    /// The level with this name.
+    pub fn parse(name: &str) -> Option<Level> {
+        Level::ALL.into_iter().find(|level| level.name() == name)
+    }
+
+    /// Its rating in a game with the trained agent that is part of the program; random moves have 0. `None` if it was
+    /// not measured.
+    pub fn rating(self, game: &str) -> Option<u16> {
+        Some(LADDERS.get(game)?.get(&self)?.rating)
+    }
+
+    /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game without a
+    /// ladder. `None` for the levels that play otherwise: random moves, and the search by time.
+    pub(crate) fn settings(self, game: &str) -> Option<NetworkSpec> {
+        let ladder = LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]);
+        ladder.get(&self)?.agent.clone()
+    }
+}
+
+/// A level of a game.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rung {
+    rating: u16,
+    agent: Option<NetworkSpec>,
+}
+
+type Ladder = HashMap<Level, Rung>;
+
+/// By game: the ladder that was measured.
+static LADDERS: LazyLock<HashMap<String, Ladder>> =
+    LazyLock::new(|| toml::from_str(include_str!("levels.toml")).expect("a test reads it"));

@@ -1,0 +1,258 @@
+//! A game between two people in two browsers.
+//!
+//! The name of the room opens it for everyone who watches; each seat has a secret besides. What takes both people
+//! (taking a move back, a draw, another game) is offered by one and accepted by the other, who offers the same.
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::lang::Texts;
+use crate::session::Session;
+use crate::words;
+use jarmo::game::{Outcome, Player};
+
+/// A person without a request for this time has left.
+pub(super) const ABSENCE: Duration = Duration::from_secs(5);
+
+/// What a key of a session allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Everything: the session is for one browser.
+    Owner,
+    /// Moving for one's own seat: 0 is the person who invited, 1 the guest.
+    Seat(usize),
+    /// Seeing everything.
+    Watcher,
+}
+
+/// What one person offers the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Offer {
+    /// To take back the last move of the one who offers.
+    Undo,
+    /// A draw.
+    Draw,
+    /// Another game with the sides swapped.
+    Rematch,
+}
+
+/// What a person does in a game of two.
+pub(super) enum Deed {
+    Play(String),
+    Offer(Offer),
+    Decline,
+    Resign,
+}
+
+/// The two people of a game.
+pub(super) struct Duel {
+    people: [Person; 2], // the one who invited, the guest
+    white: usize,        // the one of them who plays White
+    offer: Option<(usize, Offer)>,
+    ended: Option<Ended>,
+}
+
+#[derive(Default)]
+struct Person {
+    secret: Option<String>, // none: the seat is free
+    listening: usize,       // requests that wait for news
+    seen: Option<Instant>,
+}
+
+/// An end that the rules of the game do not know.
+#[derive(Clone, Copy, Serialize)]
+struct Ended {
+    /// The opponent of the one who resigned; none if a draw was agreed.
+    winner: Option<Player>,
+}
+
+impl Duel {
+    /// A game of a person with this side and this secret, and of a guest who has not come yet.
+    pub(super) fn new(side: Player, secret: String) -> Duel {
+        let inviter = Person {
+            secret: Some(secret),
+            ..Person::default()
+        };
+        Duel {
+            people: [inviter, Person::default()],
+            white: side.index(), // White: person 0; Black: White is person 1
+            offer: None,
+            ended: None,
+        }
+    }
+
+    /// The person with this secret.
+    pub(super) fn person(&self, secret: &str) -> Option<usize> {
+        let is = |person: &Person| person.secret.as_deref() == Some(secret);
+        self.people.iter().position(is)
+    }
+
+    /// Gives the free seat to the bearer of a secret; false if it is taken.
+    pub(super) fn sit(&mut self, secret: &str) -> bool {
+        let guest = &mut self.people[1];
+        let free = guest.secret.is_none();
+        if free {
+            guest.secret = Some(secret.to_owned());
+        }
+        free
+    }
+
+    fn player(&self, person: usize) -> Player {
+        match person == self.white {
+            true => Player::White,
+            false => Player::Black,
+        }
+    }
+
+    /// Notes a request of a person; true if the person was away before.
+    pub(super) fn notice(&mut self, person: usize) -> bool {
+        let away = !self.is_here(person);
+        self.people[person].seen = Some(Instant::now());
+        away
+    }
+
+    pub(super) fn enter(&mut self, person: usize) {
+        self.people[person].listening += 1;
+    }
+
+    pub(super) fn leave(&mut self, person: usize) {
+        self.people[person].listening -= 1;
+        self.people[person].seen = Some(Instant::now());
+    }
+
+    pub(super) fn is_here(&self, person: usize) -> bool {
+        let Person {
+            listening, seen, ..
+        } = &self.people[person];
+        *listening > 0 || seen.is_some_and(|seen| seen.elapsed() < ABSENCE)
+    }
+
+    /// The end by resignation or agreement.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        self.ended.map(|Ended { winner }| Outcome {
+            winner,
+            score: None,
+            truncated: false,
+        })
+    }
+
+    fn is_over(&self, session: &Session) -> bool {
+        let table = session.table();
+        self.ended.is_some() || table.outcome(table.moves().len()).is_some()
+    }
+
+    /// Does what a person asks for.
+    pub(super) fn act(
+        &mut self,
+        session: &mut Session,
+        me: usize,
+        deed: Deed,
+        texts: &Texts,
+    ) -> Result<(), String> {
+        let over = self.is_over(session);
+        let refused = |key| Err(texts.get(key).to_owned());
+        match deed {
+            Deed::Play(_) | Deed::Resign if over => return refused("duel_over"),
+            Deed::Play(text) => {
+                let mover = session.table().mover(session.table().cursor());
+                if mover != Some(self.player(me)) {
+                    return refused("not_your_turn");
+                }
+                session
+                    .play(&text)
+                    .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
+                self.offer = None;
+            }
+            Deed::Resign => {
+                self.offer = None;
+                self.ended = Some(Ended {
+                    winner: Some(!self.player(me)),
+                });
+            }
+            Deed::Decline => self.offer = None,
+            Deed::Offer(what) => {
+                let fits = match what {
+                    Offer::Rematch => over,
+                    Offer::Draw => !over,
+                    Offer::Undo => !over && self.last_turn(session, me).is_some(),
+                };
+                if !fits {
+                    return refused("duel_not_now");
+                }
+                if self.offer == Some((1 - me, what)) {
+                    self.agree(session, 1 - me, what);
+                } else {
+                    self.offer = Some((me, what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what both want; `by` offered it.
+    fn agree(&mut self, session: &mut Session, by: usize, what: Offer) {
+        self.offer = None;
+        match what {
+            Offer::Undo => {
+                if let Some(place) = self.last_turn(session, by) {
+                    session.go_to(place);
+                    session.resume();
+                }
+            }
+            Offer::Draw => self.ended = Some(Ended { winner: None }),
+            Offer::Rematch => {
+                self.ended = None;
+                self.white = 1 - self.white;
+                session.new_game();
+            }
+        }
+    }
+
+    /// The place where a person moved last.
+    fn last_turn(&self, session: &Session, person: usize) -> Option<usize> {
+        let moves = session.table().moves();
+        let own = self.player(person);
+        moves.iter().rposition(|played| played.player == own)
+    }
+
+    /// The seats as a person sees them: the own is `human`, the other `friend`. For others both are `human`.
+    pub(super) fn seats(&self, role: Role) -> [&'static str; 2] {
+        let me = self.me(role);
+        Player::BOTH.map(|player| match me {
+            Some(me) if me != player => "friend",
+            _ => "human",
+        })
+    }
+
+    /// Whether the bearer of a key is to move.
+    pub(super) fn is_turn(&self, role: Role, session: &Session) -> bool {
+        let mover = session.table().mover(session.table().cursor());
+        !self.is_over(session) && mover.is_some() && mover == self.me(role)
+    }
+
+    fn me(&self, role: Role) -> Option<Player> {
+        match role {
+            Role::Seat(person) => Some(self.player(person)),
+            Role::Owner | Role::Watcher => None,
+        }
+    }
+
+    /// What the page shows about the two people.
+    pub(super) fn view(&self, role: Role, session: &Session) -> Value {
+        let people = [self.white, 1 - self.white]; // White, Black
+        let offer = self
+            .offer
+            .map(|(by, what)| json!({ "by": self.player(by), "what": what }));
+        json!({
+            "you": self.me(role),
+            "joined": people.map(|person| self.people[person].secret.is_some()),
+            "here": people.map(|person| self.is_here(person)),
+            "offer": offer,
+            "ended": self.ended,
+            "over": self.is_over(session),
+        })
+    }
+}

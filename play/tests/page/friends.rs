@@ -1,0 +1,260 @@
+//! Games of two people: seats, spectators, presence, and what takes both.
+
+use std::net::SocketAddr;
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::chromium::Browser;
+use crate::http::{request, serve};
+use crate::web::{JSON, command, open};
+use play::server::Bounds;
+use serde_json::{Value, json};
+
+fn join(address: SocketAddr, key: &str) -> (String, Value) {
+    let headers = [JSON, ("X-Session", key)];
+    let answer = request(address, "POST", "/api/join", &headers, "{}");
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let view = answer.json();
+    (view["id"].as_str().unwrap().to_owned(), view)
+}
+
+fn look(address: SocketAddr, key: &str) -> Value {
+    request(address, "GET", "/api/session", &[("X-Session", key)], "").json()
+}
+
+/// The answer to a command that is refused.
+fn refused(address: SocketAddr, key: &str, message: Value) -> String {
+    let answer = command(address, key, message);
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    answer.json()["error"].as_str().unwrap().to_owned()
+}
+
+/// A game of connect four: the keys of White, Black and the one who watches.
+fn game_of_two(address: SocketAddr) -> [String; 3] {
+    let (white, view) = open(address, json!({"game": "connect_four", "duel": "white"}));
+    assert_eq!(view["duel"]["you"], "white");
+    assert_eq!(view["duel"]["joined"], json!([true, false]));
+    let name = white.split('.').next().unwrap().to_owned();
+    let (black, view) = join(address, &name);
+    assert_eq!(view["duel"]["you"], "black");
+    let (watcher, view) = join(address, &name);
+    assert_eq!(
+        (watcher.as_str(), &view["duel"]["you"]),
+        (name.as_str(), &Value::Null)
+    );
+    assert_eq!(join(address, &black).0, black, "the own seat stays the own");
+    [white, black, watcher]
+}
+
+#[test]
+fn each_person_moves_for_the_own_seat_and_others_only_watch() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let [white, black, watcher] = game_of_two(address);
+    let play = |text: &str| json!({"do": "play", "text": text});
+    assert!(refused(address, &watcher, play("D")).contains("watching"));
+    assert!(refused(address, &watcher, json!({"do": "resign"})).contains("watching"));
+    assert!(refused(address, &black, play("D")).contains("not your turn"));
+    let view = command(address, &white, play("D")).json();
+    assert_eq!(
+        (&view["human"], &view["seats"]),
+        (&json!(false), &json!(["human", "friend"]))
+    );
+    assert!(refused(address, &white, play("D")).contains("not your turn"));
+    let view = look(address, &black);
+    assert_eq!(
+        (&view["human"], &view["seats"]),
+        (&json!(true), &json!(["friend", "human"]))
+    );
+    assert_eq!(look(address, &watcher)["human"], false);
+    assert_eq!(command(address, &black, play("C")).status, 200);
+    assert_eq!(
+        look(address, &watcher)["moves"].as_array().unwrap().len(),
+        2
+    );
+    // A wrong secret is no key, and no session of one browser has seats.
+    let name = &watcher;
+    let wrong = format!("{name}.{name}");
+    let answer = request(address, "GET", "/api/session", &[("X-Session", &wrong)], "");
+    assert_eq!(answer.status, 404);
+    let (own, _) = open(address, json!({}));
+    let answer = request(
+        address,
+        "POST",
+        "/api/join",
+        &[JSON, ("X-Session", &own)],
+        "{}",
+    );
+    assert_eq!(answer.json()["duel"], Value::Null);
+    assert!(refused(address, &own, json!({"do": "resign"})).contains("No friend"));
+}
+
+#[test]
+fn nobody_has_help_during_the_game() {
+    let address = serve(["human", "human"], Bounds::default());
+    let [white, black, watcher] = game_of_two(address);
+    for message in [
+        json!({"do": "hint"}),
+        json!({"do": "analyse", "on": true}),
+        json!({"do": "evaluate", "on": true}),
+        json!({"do": "undo"}),
+        json!({"do": "new_game"}),
+        json!({"do": "try", "place": 0, "text": "D"}),
+        json!({"do": "seat", "player": "black", "who": "best"}),
+    ] {
+        for key in [&white, &black] {
+            assert!(
+                refused(address, key, message.clone()).contains("no hints"),
+                "{message}"
+            );
+        }
+    }
+    let view = look(address, &watcher);
+    for key in ["thought", "hint", "known", "tried"] {
+        assert_eq!(view[key], Value::Null, "{key}");
+    }
+    assert_eq!(view["values"], json!([null]));
+}
+
+#[test]
+fn what_takes_both_is_offered_and_accepted() {
+    let address = serve(["human", "human"], Bounds::default());
+    let [white, black, _] = game_of_two(address);
+    let offer = |what: &str| json!({"do": "offer", "what": what});
+    let tell = |key: &str, message: Value| {
+        let answer = command(address, key, message);
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.json()
+    };
+    assert!(refused(address, &white, offer("undo")).contains("not possible"));
+    assert!(refused(address, &white, offer("rematch")).contains("not possible"));
+    for (key, text) in [(&white, "D"), (&black, "C"), (&white, "D")] {
+        tell(key, json!({"do": "play", "text": text}));
+    }
+    // Black's last move is the second; the third goes with it.
+    let view = tell(&black, offer("undo"));
+    assert_eq!(
+        view["duel"]["offer"],
+        json!({"by": "black", "what": "undo"})
+    );
+    assert_eq!(
+        view["moves"].as_array().unwrap().len(),
+        3,
+        "one alone changes nothing"
+    );
+    tell(&black, offer("undo"));
+    let view = tell(&white, offer("undo"));
+    assert_eq!(view["moves"].as_array().unwrap().len(), 1);
+    assert_eq!(view["duel"]["offer"], Value::Null);
+    // An offer is declined, or lapses with the next move.
+    tell(&white, offer("draw"));
+    assert_eq!(
+        tell(&black, json!({"do": "decline"}))["duel"]["offer"],
+        Value::Null
+    );
+    tell(&white, offer("draw"));
+    let view = tell(&black, json!({"do": "play", "text": "C"}));
+    assert_eq!(view["duel"]["offer"], Value::Null);
+    tell(&white, offer("draw"));
+    let view = tell(&black, offer("draw"));
+    assert_eq!(view["scene"]["outcome"]["winner"], Value::Null);
+    assert_eq!(view["duel"]["over"], true);
+    assert!(refused(address, &white, json!({"do": "play", "text": "D"})).contains("over"));
+    // Another game with the sides swapped, which one of them resigns.
+    tell(&black, offer("rematch"));
+    let view = tell(&white, offer("rematch"));
+    assert_eq!(
+        (&view["duel"]["you"], &view["moves"]),
+        (&json!("black"), &json!([]))
+    );
+    let view = tell(&white, json!({"do": "resign"}));
+    assert_eq!(view["scene"]["outcome"]["winner"], "white");
+    let record: Value = serde_json::from_str(view["record"].as_str().unwrap()).unwrap();
+    assert_eq!(record["outcome"]["winner"], "white");
+}
+
+#[test]
+fn a_person_without_requests_has_left() {
+    let address = serve(["human", "human"], Bounds::default());
+    let [white, black, _] = game_of_two(address);
+    assert_eq!(look(address, &white)["duel"]["here"], json!([true, true]));
+    sleep(Duration::from_millis(5100));
+    assert_eq!(look(address, &white)["duel"]["here"], json!([true, false]));
+    assert_eq!(look(address, &black)["duel"]["here"], json!([true, true]));
+}
+
+#[test]
+fn two_people_play_in_two_browsers_and_a_third_watches() {
+    let (Some(inviter), Some(guest), Some(third)) =
+        (Browser::start(), Browser::start(), Browser::start())
+    else {
+        return;
+    };
+    inviter.open(serve(["human", "greedy"], Bounds::default()));
+    inviter.click("#invite");
+    inviter.click("#invite-make");
+    inviter.wait_for_text("duel", "has not come yet");
+    let link = inviter.value("duel-link");
+    guest.open_link(&link);
+    inviter.wait_for_text("duel", "Your friend is here");
+    // A reload leads to the own seat, even if another tab has opened another game.
+    inviter.run("localStorage.removeItem('session')");
+    inviter.reload();
+    inviter.wait_for_text("duel", "You play White");
+    third.open_link(&link);
+    third.wait_for_text("duel", "You are watching");
+    guest.wait_for_text("duel", "You play Black");
+    assert!(guest.text("strip-top").contains("White · friend"), "turned");
+    assert_eq!(
+        [&inviter, &guest, &third].map(|one| one.cells("source").len()),
+        [5, 0, 0]
+    );
+    inviter.cell(0);
+    inviter.cell(7);
+    guest.wait_for_moves(1);
+    // A reload, and the link in the same browser, lead to the own seat.
+    guest.reload();
+    guest.wait_for_text("duel", "You play Black");
+    guest.open_link(&link);
+    guest.wait_for_text("duel", "You play Black");
+    guest.cell(20);
+    guest.cell(11);
+    for one in [&inviter, &third] {
+        one.wait_for_moves(2);
+    }
+    // Each looks back alone.
+    inviter.click("#back");
+    inviter.wait_for_text("status", "Position after move 1");
+    assert_eq!(third.text("status"), "White to move");
+    inviter.click("#line-leave");
+    for id in ["#hint", "#analyse", "#evaluate", "#undo", "#seats"] {
+        assert!(!inviter.shows(id), "{id}");
+    }
+    inviter.wait_for_text("duel", "no hints and no analysis");
+    inviter.click("[data-deed=offer_undo]");
+    guest.wait_for_text("duel", "asks to take back");
+    guest.click("[data-deed=accept]");
+    for one in [&inviter, &guest, &third] {
+        one.wait_for_moves(0);
+    }
+    guest.call("POST", "/url", json!({"url": "about:blank"}));
+    inviter.wait_for_text("duel", "Your friend has left");
+    guest.open_link(&link);
+    inviter.wait_for_text("duel", "Your friend is here");
+    // The second click means it.
+    inviter.click("[data-deed=resign]");
+    inviter.wait_for_text("duel", "Really resign?");
+    inviter.click("[data-deed=resign]");
+    guest.wait_for_text("status", "You win");
+    third.wait_for_text("notes", "White has resigned.");
+    third.click("[data-deed=analysis]");
+    third.wait("return document.getElementById('analyse').ariaPressed === 'true'");
+    guest.click("[data-deed=rematch]");
+    inviter.wait_for_text("duel", "offers a rematch");
+    inviter.click("[data-deed=accept]");
+    guest.wait_for_text("duel", "You play White");
+    // A game of one's own, and back to the friend.
+    guest.click("#new");
+    guest.wait("return document.getElementById('duel').hidden");
+    guest.click("#return");
+    guest.wait_for_text("duel", "You play White");
+}

@@ -1,0 +1,101 @@
+//! Analysis by clicks: the moves of a line, and a better move in place of a mistake.
+
+use crate::chromium::Browser;
+use crate::http::serve;
+use play::server::Bounds;
+use serde_json::json;
+
+#[test]
+fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
+    browser.click("#analyse");
+    let third =
+        "const third = [...document.querySelectorAll('#ideas .move')].find(({ at }) => at === 3);";
+    browser.wait(&format!("{third} return third !== undefined"));
+    browser.run(&format!("{third} window.line = third.line; third.click()"));
+    browser.wait("return document.getElementById('status').textContent === `Line: ${line.slice(0, 3).join(' ')}`");
+    browser.wait(&format!("{third} return third.ariaCurrent === 'true'"));
+    assert_eq!(browser.moves(), 2, "the game stays as it is");
+    browser.press("body", "<");
+    browser.wait("return document.getElementById('status').textContent === `Line: ${line.slice(0, 2).join(' ')}`");
+    browser.press("body", ">");
+    browser.wait("return document.getElementById('status').textContent === `Line: ${line.slice(0, 3).join(' ')}`");
+    browser.click("#line-play");
+    browser.wait_for_moves(5);
+    assert!(!browser.shows("#line-leave"));
+    browser.wait("return document.getElementById('analyse').ariaPressed === 'true'");
+    browser.click("#return");
+    browser.wait_for_moves(2);
+    // A move on the board is a branch as well.
+    browser.click("#hint");
+    browser.wait("return document.querySelectorAll('#ideas .move').length > 0");
+    browser.run("document.querySelector('#ideas .move').click()");
+    browser.wait_for_text("status", "Line: ");
+    browser.cell(*browser.cells("source").last().unwrap());
+    browser.cell(*browser.cells("target").last().unwrap());
+    browser.wait_for_moves(4);
+}
+
+#[test]
+fn the_better_move_is_found_in_place_of_a_mistake() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    // White must stop the four in column A, and plays G.
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    assert!(!browser.shows("#retry"));
+    browser.click("#analyse");
+    browser.wait("return !document.getElementById('retry').hidden");
+    browser.click("#retry");
+    browser.wait_for_text("status", "Find a better move for White than G.");
+    for hidden in ["#bar", "#graph", "#ideas table", "#moves .bad"] {
+        let script = format!(
+            "return document.querySelector('{hidden}')?.checkVisibility({{ visibilityProperty: true }}) ?? false"
+        );
+        assert_eq!(browser.run(&script), json!(false), "{hidden}");
+    }
+    browser.cell(1);
+    browser.wait_for_text("status", "B loses");
+    browser.click("#retry-again");
+    browser.wait_for_text("status", "Find a better move");
+    browser.cell(21);
+    browser.wait_for_text("status", "A is as good as the best move.");
+    browser.click("#retry-again");
+    browser.wait_for_text("status", "Find a better move");
+    browser.click("#retry-leave");
+    browser.wait("return !document.getElementById('retry').hidden");
+    assert_eq!(browser.moves(), 7);
+    browser.press("body", "t");
+    browser.wait_for_text("status", "Find a better move");
+    browser.click("#retry-show");
+    browser.wait_for_text("status", "A");
+}
+
+#[test]
+fn the_graph_says_who_is_better_when_and_how_much() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.click("#analyse");
+    browser.wait_for_text("graph-now", "After move 7: White 0\u{a0}%");
+    assert_eq!(browser.text("graph-end"), "7");
+    let box_text = browser.text("graph-box");
+    assert!(box_text.contains("White better") && box_text.contains("Black better"));
+    browser.click("#first");
+    browser.wait_for_text("graph-now", "After move 0: White ");
+    let label = browser.run("return document.getElementById('graph').ariaLabel");
+    assert!(
+        label
+            .as_str()
+            .unwrap()
+            .starts_with("Evaluation move by move. After move 0"),
+        "{label}"
+    );
+}

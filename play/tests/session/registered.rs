@@ -1,0 +1,75 @@
+//! A game from another crate at the table: no board but its drawing, no texts, and no evaluation.
+
+use std::sync::atomic::AtomicBool;
+
+use jarmo::agent::AgentSpec;
+use jarmo::catalog::{Catalog, GameSettings, Shipped};
+use jarmo::games::Scripted;
+use jarmo::games::scripted::Node;
+use play::agents::Shelf;
+use play::games::Games;
+use play::lang::Language;
+use play::session::{Session, Share};
+use play::specs::Store;
+
+fn games() -> Games {
+    let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
+    let won = Node::black([Node::end(2, 0), Node::end(1, 0)]);
+    Games::new(Shipped.register(Scripted::new(&Node::white([lost, won]))))
+}
+
+fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
+    let store = Store {
+        games,
+        ..Store::default()
+    };
+    Session::with_store(store, "scripted", GameSettings::default(), None, seats, 1)
+}
+
+#[test]
+fn a_registered_game_is_shown_by_its_drawing() {
+    let mut session = session(games(), ["human", "human"]).unwrap();
+    let table = session.table();
+    assert!(table.layout().is_none());
+    assert_eq!(table.drawing(), "node 0, ply 0\n");
+    assert_eq!(table.scene().legal.len(), 2);
+    session.play("1").unwrap();
+    session.play("0").unwrap();
+    let end = session.table().outcome(2).unwrap();
+    assert_eq!(end.score, Some([2, 0]));
+    for language in Language::ALL {
+        let texts = language.texts();
+        assert_eq!(texts.rules("scripted"), texts.get("no_rules"));
+    }
+}
+
+#[test]
+fn a_level_without_an_evaluation_searches_with_playouts() {
+    let mut session = session(games(), ["best", "human"]).unwrap();
+    let job = session.job().unwrap();
+    let thought = job.run(&mut Shelf::new(), &AtomicBool::new(false), Share::ALONE);
+    let thought = thought.unwrap();
+    assert_eq!(thought.text, "1");
+    assert!(session.finish(&job, thought));
+    let crew = session.table().crew();
+    for strength in [crew.analyst(), crew.reviewer()] {
+        assert!(matches!(strength.spec, AgentSpec::Rollout(_)));
+    }
+    let refused = session.set_seat(jarmo::game::Player::White, "greedy");
+    assert!(refused.unwrap_err().contains("scripted has no evaluation"));
+}
+
+#[test]
+fn the_screen_and_the_page_open_only_games_with_a_board() {
+    let error = session(games().with_board(), ["human", "human"]).err();
+    assert_eq!(
+        error.unwrap(),
+        "scripted has no board to show here; play it by lines of text, with --plain"
+    );
+    let store = Store {
+        games: games().with_board(),
+        ..Store::default()
+    };
+    let seats = ["human", "human"];
+    assert!(Session::with_store(store, "tammi", GameSettings::default(), None, seats, 1).is_ok());
+}

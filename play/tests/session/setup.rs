@@ -1,0 +1,104 @@
+//! Positions that are set up, branches, and moves that are tried.
+
+use std::sync::atomic::AtomicBool;
+
+use crate::common::chooser;
+use jarmo::catalog::{GAMES, GameSettings};
+use jarmo::view::{Placed, Setup};
+use play::agents::Shelf;
+use play::session::{Refusal, Session, Share};
+
+fn people(game: &str) -> Session {
+    Session::new(game, GameSettings::default(), None, ["human", "human"], 1).unwrap()
+}
+
+#[test]
+fn a_position_is_written_from_its_pieces_mover_and_fields() {
+    for game in GAMES {
+        let mut choose = chooser(5);
+        let mut session = people(game);
+        for _ in 0..60 {
+            let legal = session.table().scene().legal;
+            if legal.is_empty() {
+                break;
+            }
+            let text = legal[choose(legal.len())].text.clone();
+            session.play(&text).unwrap();
+            let table = session.table();
+            let (scene, text) = (table.scene(), table.position_text());
+            let placed = |piece: &jarmo::view::Piece| Placed {
+                cell: piece.cell,
+                player: piece.player,
+                strong: piece.strong,
+            };
+            let fields = text.split(' ').skip(2).map(str::to_owned);
+            let setup = Setup {
+                pieces: scene.pieces.iter().map(placed).collect(),
+                to_move: scene.to_move,
+                fields: fields.take(table.palette().fields.len()).collect(),
+            };
+            assert_eq!(table.setup_text(&setup), text, "{game}");
+            assert!(table.at_position(&text).is_ok(), "{game}: {text}");
+        }
+    }
+}
+
+#[test]
+fn the_usual_fields_of_every_game_fit_its_start() {
+    for game in GAMES {
+        let session = people(game);
+        let table = session.table();
+        let text = table.position_text();
+        let fields: Vec<&str> = text.split(' ').skip(2).collect();
+        for (field, text) in table.palette().fields.iter().zip(fields) {
+            assert_eq!(field.usual, text, "{game} {}", field.key);
+        }
+    }
+}
+
+#[test]
+fn a_branch_leaves_the_game_as_it_is() {
+    let mut session = people("connect_four");
+    for text in ["D", "C", "D"] {
+        session.play(text).unwrap();
+    }
+    let line = ["A", "B"].map(str::to_owned);
+    let branch = session.table().branch(1, &line).unwrap();
+    let texts: Vec<String> = branch.moves().into_iter().map(|one| one.text).collect();
+    assert_eq!((texts.join(""), branch.cursor()), ("DAB".to_owned(), 3));
+    assert_eq!(session.table().moves().len(), 3);
+    assert!(session.table().branch(0, &["H".to_owned()]).is_err());
+}
+
+/// Runs jobs until the session wants none.
+fn work(session: &mut Session) {
+    let (mut shelf, stop) = (Shelf::new(), AtomicBool::new(false));
+    while let Some(job) = session.job() {
+        let thought = job.run(&mut shelf, &stop, Share::ALONE).unwrap();
+        session.finish(&job, thought);
+    }
+}
+
+#[test]
+fn a_move_that_is_tried_is_compared_with_the_best() {
+    let mut session = people("connect_four");
+    for text in ["D", "A", "D", "A", "C", "A", "G"] {
+        session.play(text).unwrap();
+    }
+    session.set_analysing(true);
+    work(&mut session);
+    session.try_move(6, "B").unwrap();
+    work(&mut session);
+    let tried = session.tried().unwrap();
+    assert_eq!(
+        (tried.place, tried.text.as_str(), tried.good),
+        (6, "B", Some(false))
+    );
+    session.try_move(6, "A").unwrap();
+    work(&mut session);
+    assert_eq!(session.tried().unwrap().good, Some(true));
+    assert_eq!(session.table().moves().len(), 7, "the game stays as it is");
+    assert!(matches!(session.try_move(6, "H"), Err(Refusal::Move(_))));
+    session.play("A").unwrap();
+    assert_eq!(session.tried(), None, "the game went on");
+}

@@ -1,0 +1,61 @@
+//! The agent that draws its actions from the policy of another one.
+
+use rand::RngExt;
+
+use super::{Agent, Choice, Request};
+use crate::game::Game;
+use crate::random::Stream;
+
+/// Draws its actions from the policy of another agent, so that it plays different games, and weaker ones the higher
+/// the temperature is.
+pub struct SamplingAgent<G: Game> {
+    agent: Box<dyn Agent<G>>,
+    temperature: f32,
+}
+
+impl<G: Game> SamplingAgent<G> {
+    /// An agent that draws an action of policy `p` with a probability proportional to `p^(1 / temperature)`.
+    ///
+    /// # Panics
+    /// Panics unless the temperature is above 0.
+    pub fn new(agent: Box<dyn Agent<G>>, temperature: f32) -> SamplingAgent<G> {
+        assert!(temperature > 0.0, "the temperature must be above 0");
+        SamplingAgent { agent, temperature }
+    }
+
+    /// Replaces the action by one that is drawn, and puts its candidate first.
+    fn draw(&self, choice: &mut Choice, stream: &mut Stream) {
+        let candidates = &mut choice.candidates;
+        let most = candidates.iter().map(|one| one.policy).fold(0.0, f32::max);
+        let weight = |policy: f32| (policy / most).powf(1.0 / self.temperature);
+        let all: f32 = candidates.iter().map(|one| weight(one.policy)).sum();
+        let mut left = stream.random::<f32>() * all;
+        let drawn = candidates.iter().position(|one| {
+            left -= weight(one.policy);
+            left < 0.0
+        });
+        // Rounding can leave a little after the last candidate; the best one is played then.
+        if let Some(drawn) = drawn {
+            choice.action = candidates[drawn].action;
+            candidates[..=drawn].rotate_right(1);
+        }
+    }
+}
+
+impl<G: Game> Agent<G> for SamplingAgent<G> {
+    fn name(&self) -> &str {
+        self.agent.name()
+    }
+
+    fn evaluations(&self) -> Option<u64> {
+        self.agent.evaluations()
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let mut choices = self.agent.choose(requests);
+        for (choice, request) in choices.iter_mut().zip(requests) {
+            self.draw(choice, request.stream);
+        }
+        choices
+    }
+}

@@ -1,0 +1,81 @@
+//! `jarmo tables puzzles`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::solved::SolvedGameArgs;
+use super::{CommandResult, Failure, thread_pool};
+use crate::agent::{AGENTS, AgentSpec};
+use crate::catalog::Catalog;
+use crate::files;
+use crate::numbers::{NumberRange, SEED, THREADS};
+use crate::puzzles::{MakeSettings, Puzzle, make};
+use crate::tables::Tables;
+
+const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
+const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+Positions are taken from games of the player against itself. A win is checked against every reply under the shuttle \
+rule, which the tables leave out; of a puzzle to save the draw, all other actions are.")]
+pub(super) struct Args {
+    /// The directory of tables, with distances
+    #[arg(value_name = "DIR", default_value = "tables")]
+    tables: PathBuf,
+    #[command(flatten)]
+    game: SolvedGameArgs,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The most puzzles to make
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = COUNT.parser::<usize>())]
+    count: usize,
+    /// Positions with a single right action to choose from
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = POSITIONS.parser::<usize>())]
+    positions: usize,
+    /// The agent that plays the games; it must make mistakes
+    #[arg(long, value_name = "AGENT", default_value = "trained?sims=0&sampling=1.5", help = player_help())]
+    player: AgentSpec,
+    /// The agent with a network whose simulations measure the difficulty
+    #[arg(long, value_name = "AGENT", default_value = "trained")]
+    solver: AgentSpec,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
+    seed: u64,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
+}
+
+fn player_help() -> String {
+    format!("The agent that plays the games; it must make mistakes: {AGENTS}")
+}
+
+pub(super) fn run<C: Catalog>(games: &C, args: &Args) -> CommandResult {
+    let game = args.game.jarmo(games)?;
+    let pool = thread_pool(args.threads)?;
+    let settings = MakeSettings {
+        count: args.count,
+        positions: args.positions,
+        player: args.player.clone(),
+        solver: args.solver.clone(),
+        seed: args.seed,
+    };
+    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
+    let tell = |done: String| eprintln!("{done}");
+    let puzzles = pool.install(|| make(&game, &tables, &settings, tell));
+    let puzzles = puzzles.map_err(Failure::usage)?;
+    if puzzles.is_empty() {
+        return Err(Failure::new("no puzzle was found; raise --positions"));
+    }
+    let text: String = puzzles.iter().map(line).collect();
+    files::write_whole(&args.out, text.as_bytes())
+        .map_err(|error| Failure::new(format!("{}: {error}", args.out.display())))?;
+    eprintln!("{}: {} puzzles", args.out.display(), puzzles.len());
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(puzzle: &Puzzle) -> String {
+    puzzle.to_line() + "\n"
+}
