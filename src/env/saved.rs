@@ -30,7 +30,8 @@ pub struct SavedGame {
 pub struct EnvError(String);
 
 impl SavedGame {
-    pub(super) fn of<G: Game>(game: &G, start: &G::Position, actions: &[Action]) -> SavedGame {
+    /// The game that these legal actions lead to from `start`.
+    pub fn of<G: Game>(game: &G, start: &G::Position, actions: &[Action]) -> SavedGame {
         SavedGame {
             start: (*start != game.start()).then(|| game.position_text(start)),
             actions: actions.iter().map(|action| action.0).collect(),
@@ -38,7 +39,7 @@ impl SavedGame {
     }
 
     /// The game so far. Fails if it breaks the rules or is over.
-    pub(super) fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
+    pub fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
         let start = match &self.start {
             None => game.start(),
             Some(text) => game

@@ -208,36 +208,65 @@ impl<G: Game> Shard<G> {
         self.finished.clear();
         self.steps += 1;
         if self.keep != Keep::default() {
-            self.record(actions);
+            for (index, &action) in actions.iter().enumerate() {
+                self.record(index, action);
+            }
         }
         for (index, &action) in actions.iter().enumerate() {
-            let slot = &mut self.slots[index];
-            slot.transition = Transition::default();
-            if !slot.legal.contains(action) {
-                assert!(slot.legal.is_empty(), "{action:?} is illegal");
-                continue;
-            }
-            self.game.play(&mut slot.position, action);
-            slot.legal = self.game.legal(&slot.position);
-            if slot.legal.is_empty() {
-                self.finish(index, &mut next);
-            }
+            self.advance(index, action, &mut next);
         }
     }
 
-    /// Records events and history. Called before the actions are played.
-    fn record(&mut self, actions: &[Action]) {
-        for (index, (slot, &action)) in self.slots.iter().zip(actions).enumerate() {
-            if !slot.legal.contains(action) {
-                continue; // an idle slot
-            }
-            if self.keep.events {
-                let counts = &mut self.stats.events;
-                self.game.count_events(&slot.position, action, counts);
-            }
-            if self.keep.history {
-                self.histories[index].actions.push(action);
-            }
+    /// Plays one action in each of some games while the others wait, for example the replies of an opponent.
+    /// This belongs to the last step and is not counted as another one. Actions for idle slots are ignored, and
+    /// `next` is called as in [`Shard::step`].
+    ///
+    /// # Panics
+    /// Panics if an action is illegal.
+    pub fn step_some(
+        &mut self,
+        actions: impl IntoIterator<Item = (usize, Action)>,
+        mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+    ) {
+        for (index, action) in actions {
+            self.record(index, action);
+            self.advance(index, action, &mut next);
+        }
+    }
+
+    #[inline]
+    fn advance(
+        &mut self,
+        index: usize,
+        action: Action,
+        next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+    ) {
+        let slot = &mut self.slots[index];
+        slot.transition = Transition::default();
+        if !slot.legal.contains(action) {
+            assert!(slot.legal.is_empty(), "{action:?} is illegal");
+            return;
+        }
+        self.game.play(&mut slot.position, action);
+        slot.legal = self.game.legal(&slot.position);
+        if slot.legal.is_empty() {
+            self.finish(index, next);
+        }
+    }
+
+    /// Records the events and the history of an action, before it is played.
+    #[inline]
+    fn record(&mut self, index: usize, action: Action) {
+        let slot = &self.slots[index];
+        if !slot.legal.contains(action) {
+            return; // an idle slot
+        }
+        if self.keep.events {
+            let counts = &mut self.stats.events;
+            self.game.count_events(&slot.position, action, counts);
+        }
+        if self.keep.history {
+            self.histories[index].actions.push(action);
         }
     }
 

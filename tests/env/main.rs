@@ -1,4 +1,5 @@
 //! The environment, and the inputs of networks.
 
 mod threats;
+mod stream;
 mod vec_env;

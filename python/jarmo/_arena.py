@@ -1,0 +1,120 @@
+"""Tournaments as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jarmo import _jarmo
+from jarmo._jarmo import Game
+
+Table = dict[str, NDArray[Any]]
+
+
+class ArenaResult:
+    """The ratings of agents after a tournament. A notebook shows them as a picture, ``print`` as text."""
+
+    agents: Table
+    """One row per agent, strongest first: ``name``, ``elo`` with its 95 % ``margin``, ``games``, ``wins``, ``draws``,
+    ``losses``, ``score``."""
+    matches: Table
+    """One row per match: ``first``, ``second``, ``elo`` of the first over the second with its ``margin``,
+    ``superiority``, ``games``, ``wins``, ``draws``, ``losses``, ``score``."""
+    report: dict[str, Any]
+    """Everything that ``jarmo arena --json`` writes."""
+    svg: str
+    """The ratings as a picture."""
+
+    def __init__(self, report: str, text: str, svg: str) -> None:
+        self.report = json.loads(report)
+        self.svg = svg
+        self._text = text
+        results = ("games", "wins", "draws", "losses", "score")
+        self.agents = _table(
+            [
+                {"name": row["name"], **row["rating"], **{key: row[key] for key in results}}
+                for row in self.report["agents"]
+            ],
+            ("name", "elo", "margin", *results),
+        )
+        self.matches = _table(
+            [
+                {
+                    "first": row["first"],
+                    "second": row["second"],
+                    **row["elo"],
+                    "superiority": row["superiority"],
+                    **{key: row[key] for key in results},
+                }
+                for row in self.report["matches"]
+            ],
+            ("first", "second", "elo", "margin", "superiority", *results),
+        )
+
+    def to_frame(self) -> Any:
+        """The table of agents as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.agents)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.agents["name"].tolist())
+        return f"<ArenaResult of {names}>"
+
+
+def arena(
+    agents: Sequence[str],
+    *,
+    game: Game | str = "jarmo",
+    games: int = 100,
+    nodes: int | None = None,
+    opening_plies: int | None = None,
+    openings: str | None = None,
+    gauntlet: bool = False,
+    anchor: str | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+) -> ArenaResult:
+    """Lets agents play each other and rates them.
+
+    Args:
+        agents: Two or more specs.
+        game: A game or its name.
+        games: Games per match, an even number: each opening is played from both sides.
+        nodes: Simulations or nodes per action for every agent, in place of their specs'.
+        opening_plies: Random plies at the start of each game; by default the game's balanced openings, or 2 random
+            plies in a game without a list.
+        openings: A file with openings.
+        gauntlet: The first agent plays all others, which do not play each other.
+        anchor: An agent with a fixed rating, such as ``"random=0"``; by default the mean of all ratings is 0.
+        seed: The seed of openings and agents.
+        threads: Threads, by default one per core. Their number changes no result.
+    """
+    return ArenaResult(
+        *_jarmo.arena(
+            list(agents),
+            game,
+            games=games,
+            nodes=nodes,
+            opening_plies=opening_plies,
+            openings=openings,
+            gauntlet=gauntlet,
+            anchor=anchor,
+            seed=seed,
+            threads=threads,
+        )
+    )
+
+
+def _table(rows: list[dict[str, Any]], columns: tuple[str, ...]) -> Table:
+    return {column: np.array([row[column] for row in rows]) for column in columns}

@@ -1,0 +1,427 @@
+"""The extension module. Import these names from `jarmo`."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Samples, SearchResult, Step
+
+__all__ = [
+    "GAMES",
+    "Agent",
+    "Game",
+    "Position",
+    "SelfPlay",
+    "Tables",
+    "VecEnv",
+    "__version__",
+    "arena",
+    "bench_env",
+    "exam",
+    "save_agent",
+    "search",
+]
+
+GAMES: list[str]
+__version__: str
+
+@final
+class Game:
+    """The rules of a game with their settings.
+
+    Games with equal rules are equal. All functions that take a game take its name, too, for the standard settings.
+
+    Args:
+        name: One of ``jarmo.GAMES``.
+        max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+        board: A board file with other lines than the standard board (jarmo and guard).
+        quiet_limit: Plies without a capture after which tammi is drawn.
+    """
+
+    def __new__(
+        cls,
+        name: str = "jarmo",
+        *,
+        max_plies: int | None = None,
+        board: Path | None = None,
+        quiet_limit: int | None = None,
+    ) -> Game: ...
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def num_actions(self) -> int:
+        """The number of actions; every action is an index below it."""
+
+    @property
+    def max_plies(self) -> int: ...
+    @property
+    def rules_version(self) -> int: ...
+    def feature_shape(self, *, threats: bool = False) -> tuple[int, int, int]:
+        """Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
+        attack, possible captures and the like behind the others; the networks of agent files need them."""
+
+    @property
+    def start(self) -> Position:
+        """The position a game starts from."""
+
+    def position(self, text: str) -> Position:
+        """Reads a position from its text; the error names the field that is wrong."""
+
+    def features(
+        self, positions: Position | Sequence[Position], *, threats: bool = False
+    ) -> NDArray[np.float32]:
+        """The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1."""
+
+    def masks(self, positions: Position | Sequence[Position]) -> NDArray[np.bool_]:
+        """The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over."""
+
+    def __reduce__(self) -> Any: ...
+    @staticmethod
+    def _of(name: str, max_plies: int, quiet_limit: int | None) -> Game: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class Position:
+    """A position of a game: a value that never changes.
+
+    Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
+    """
+
+    @property
+    def game(self) -> Game: ...
+    @property
+    def text(self) -> str:
+        """The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
+        that count for repetitions."""
+
+    @property
+    def to_move(self) -> int:
+        """0 if White is to move, 1 if Black is."""
+
+    @property
+    def ply(self) -> int:
+        """The number of actions played."""
+
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def outcome(self) -> Outcome | None:
+        """How the game ended; None while it goes on."""
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions, lowest first; none if the game is over."""
+
+    @property
+    def legal_texts(self) -> list[str]:
+        """The legal actions as text, in the order of ``legal``."""
+
+    def action_text(self, action: int) -> str:
+        """The text of a legal action."""
+
+    def parse_action(self, text: str) -> int:
+        """The action with this text, which may be illegal."""
+
+    def play(self, *actions: int | str) -> Position:
+        """The position after these actions, given as indices or texts. The error says why one is illegal."""
+
+    def svg(self, actions: Sequence[int | str] | None = None, *, title: str | None = None) -> str:
+        """A picture as SVG, with legal actions as arrows."""
+
+    def _repr_svg_(self) -> str: ...
+    def __reduce__(self) -> Any: ...
+    def __copy__(self) -> Position: ...
+    def __deepcopy__(self, memo: object) -> Position: ...
+    def __hash__(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+
+@final
+class VecEnv:
+    """``N`` games in lockstep, each in its own slot, on NumPy arrays.
+
+    The same seed gives the same games as in the Rust library, on any number of threads. No array is kept: those of a
+    step are new, or the caller's own. A call that fails changes nothing.
+
+    Args:
+        game: A game or its name.
+        num_envs: The number of games, ``N``.
+        seed: The seed of all randomness.
+        threads: The most threads to use, by default one per core. Their number changes no result.
+        max_plies: Another limit on the length of games, 0 for none.
+        autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
+            when ``reset(mask=…)`` says so.
+        opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
+            caller is to move again. By default the caller plays both sides in turns.
+        learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
+        opening_plies: Random actions at the start of each game.
+        dtype: The type of observations.
+        packed: Masks as bits.
+        threats: Adds the planes of threats to observations.
+    """
+
+    def __new__(
+        cls,
+        game: Game | str,
+        num_envs: int,
+        *,
+        seed: int = 0,
+        threads: int | None = None,
+        max_plies: int | None = None,
+        autoreset: Literal["same_step", "next_step", "disabled"] = "same_step",
+        opponent: str | None = None,
+        learner: Literal["white", "black", "random"] = "random",
+        opening_plies: int = 0,
+        dtype: Literal["float32", "uint8"] = "float32",
+        packed: bool = False,
+        threats: bool = False,
+    ) -> VecEnv: ...
+    @property
+    def game(self) -> Game: ...
+    @property
+    def num_envs(self) -> int: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def steps(self) -> int:
+        """Steps since the start."""
+
+    @property
+    def observation_shape(self) -> tuple[int, int, int]:
+        """Planes, rows and columns of one observation."""
+
+    @property
+    def learner_sides(self) -> NDArray[np.int8]:
+        """``[N]``: the caller's side against an opponent, 0 for White and 1 for Black."""
+
+    def buffers(self) -> Step:
+        """New arrays of zeros, for ``out``."""
+
+    def reset(
+        self, *, seed: int | None = None, mask: NDArray[np.bool_] | None = None, out: Step | None = None
+    ) -> Step:
+        """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
+        again, as in a new environment with that seed."""
+
+    def observe(self, *, out: Step | None = None) -> Step:
+        """The results of the last step once more."""
+
+    def step(self, actions: ArrayLike, *, out: Step | None = None) -> Step:
+        """Plays one action in every game.
+
+        Args:
+            actions: ``[N]``, any integer type.
+            out: Arrays to write into, as ``buffers()`` makes them; only ``finished`` and ``final_observation`` of the
+                result are new then.
+
+        Raises:
+            ValueError: An action is illegal or its game is over; the message names the slot and the reason.
+            TypeError: An argument has the wrong type.
+        """
+
+    def sample_actions(self, *, out: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
+        the same actions until the next step."""
+
+    def position(self, slot: int) -> Position:
+        """The position in a slot."""
+
+    def positions(self) -> list[Position]:
+        """The positions of all slots."""
+
+    def final_positions(self) -> dict[int, Position]:
+        """The last positions of the games that ended in the last step, by slot."""
+
+    def save(self) -> bytes:
+        """The unfinished games and the seed. Slots whose game is over, with ``autoreset`` other than ``"same_step"``,
+        are saved without their last position."""
+
+    def restore(self, saved: bytes) -> None:
+        """Continues exactly as the saved environment would have, which must have had the same settings. The number of
+        threads may differ."""
+
+    def __len__(self) -> int: ...
+
+@final
+class Agent:
+    """An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
+    ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all."""
+
+    def __new__(cls, spec: str, *, game: Game | str = "jarmo") -> Agent: ...
+    @property
+    def spec(self) -> str: ...
+    @property
+    def game(self) -> Game: ...
+    def choose(
+        self,
+        positions: Position | Sequence[Position],
+        *,
+        nodes: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        """An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
+        the spec's. The choice in a position depends on it, its index and the seed alone."""
+
+    def evaluate(
+        self,
+        positions: Position | Sequence[Position],
+        *,
+        nodes: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+    ) -> Evaluation:
+        """The agent's judgement of ``N`` positions."""
+
+    def network(self) -> dict[str, NDArray[np.float32]]:
+        """The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
+        they are."""
+
+    def to_onnx(self, path: Path) -> None:
+        """Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
+        inputs]``: ``game.features(positions, threats=True)``, one row per position. Its outputs are ``policy``
+        (``[batch, actions]``, logits; mask them) and ``result`` (``[batch, 3]``, probabilities of win, draw and loss
+        of the player to move), and in games with points ``score``."""
+
+@final
+class Tables:
+    """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only)."""
+
+    def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
+    @property
+    def game(self) -> Game: ...
+    def lookup(self, positions: Position | Sequence[Position]) -> Lookup:
+        """The results of ``N`` positions."""
+
+    def actions(self, position: Position) -> list[tuple[int, int, int]] | None:
+        """Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
+        the tables do not know the position."""
+
+@final
+class SelfPlay:
+    """Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
+    games are there. See `jarmo.self_play`."""
+
+    def __new__(
+        cls,
+        game: Game | str,
+        evaluate: Evaluate,
+        *,
+        games: int = 512,
+        simulations: int = 32,
+        root: Literal["gumbel", "puct"] = "gumbel",
+        opening_plies: int = 0,
+        value_lambda: float = 1.0,
+        tables: Path | None = None,
+        seed: int = 0,
+        threats: bool = False,
+        min_samples: int = 1024,
+        threads: int | None = None,
+    ) -> SelfPlay: ...
+    def __iter__(self) -> SelfPlay: ...
+    def __next__(self) -> Samples: ...
+    def stats(self) -> dict[str, float]:
+        """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
+        finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
+
+def search(
+    positions: Position | Sequence[Position],
+    evaluate: Evaluate,
+    *,
+    simulations: int = 64,
+    root: Literal["gumbel", "puct"] = "gumbel",
+    noise: bool = False,
+    seed: int = 0,
+    threats: bool = False,
+    batch: int = 1024,
+    pad: bool = False,
+    threads: int | None = None,
+    considered: int | None = None,
+    cpuct: float | None = None,
+    fpu: float | None = None,
+    temperature: float | None = None,
+) -> SearchResult:
+    """Searches from ``N`` positions of one game with your own network, many trees at a time.
+
+    Args:
+        positions: Positions that are not over.
+        evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of
+            ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
+            ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
+            move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
+            ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is.
+        simulations: Simulations per position.
+        root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
+        noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
+        seed: The seed of the noise.
+        threats: Adds the planes of threats to the features.
+        batch: The most trees that a thread grows at a time, and so the largest ``B``.
+        pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
+            zeros, and their results are ignored.
+        threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
+            the other are evaluated.
+        considered: Gumbel: actions that get simulations before the first halving [16].
+        cpuct: PUCT: weight of exploration [1.25].
+        fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
+        temperature: PUCT: softmax temperature of the priors [1].
+    """
+
+def save_agent(
+    path: Path,
+    game: Game | str,
+    tensors: dict[str, NDArray[np.float32]],
+    *,
+    run: str = "",
+    seed: int = 0,
+    step: int = 0,
+    games: int = 0,
+) -> None:
+    """Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.
+
+    With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs,
+    outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
+    blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
+    and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
+    width is a multiple of 32. docs/formats.md has more.
+
+    Args:
+        path: The file, whose name ends in ``.safetensors``.
+        game: A game or its name.
+        tensors: ``float32`` arrays by name.
+        run: A name for where it comes from.
+        seed: The seed of the training.
+        step: Learning steps.
+        games: Self-play games.
+    """
+
+def arena(
+    agents: Sequence[str],
+    game: Game | str,
+    *,
+    games: int = 100,
+    nodes: int | None = None,
+    opening_plies: int | None = None,
+    openings: Path | None = None,
+    gauntlet: bool = False,
+    anchor: str | None = None,
+    seed: int = 1,
+    threads: int | None = None,
+) -> tuple[str, str, str]: ...
+def exam(
+    agent: str,
+    game: Game | str,
+    *,
+    file: Path | None = None,
+    nodes: int | None = None,
+    seed: int = 1,
+) -> list[tuple[str, list[int]]]: ...
+def bench_env(
+    game: Game | str, num_envs: int, *, observe: bool = True, seconds: float = 1.0, seed: int = 0
+) -> dict[str, float]:
+    """The speed of the library's own environment in this process, without Python in the loop: ``plies_per_s``,
+    ``plies_per_cpu_s`` and the number of ``threads``. With ``observe`` features and masks are written."""

@@ -1,0 +1,107 @@
+"""Self-play with your own network, and exams."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from jarmo import _jarmo
+from jarmo._jarmo import Game, SelfPlay
+from jarmo._types import Evaluate, Path
+
+
+def self_play(
+    game: Game | str,
+    evaluate: Evaluate,
+    *,
+    games: int = 512,
+    simulations: int = 32,
+    root: Literal["gumbel", "puct"] = "gumbel",
+    opening_plies: int = 0,
+    value_lambda: float = 1.0,
+    tables: Path | None = None,
+    seed: int = 0,
+    threats: bool = False,
+    min_samples: int = 1024,
+    threads: int | None = None,
+) -> SelfPlay:
+    """Plays games against itself without end and yields their positions as `jarmo.Samples`.
+
+    Args:
+        game: A game or its name.
+        evaluate: Your network, called as in `jarmo.search`. Evaluations are remembered within one step of the
+            iterator and forgotten between two, so the network may learn from each step.
+        games: Games at a time. Their trees are searched together.
+        simulations: Simulations per action.
+        root: Gumbel AlphaZero, which needs few simulations, or AlphaZero's PUCT.
+        opening_plies: A game starts with 0 to this many random actions, which are not samples.
+        value_lambda: Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
+        tables: A folder of exact tables (jarmo). Exact results replace those of games.
+        seed: The seed of all randomness.
+        threats: Adds the planes of threats to the features.
+        min_samples: Each step of the iterator yields at least this many positions.
+        threads: Threads that grow trees, by default one per core.
+    """
+    return SelfPlay(
+        game,
+        evaluate,
+        games=games,
+        simulations=simulations,
+        root=root,
+        opening_plies=opening_plies,
+        value_lambda=value_lambda,
+        tables=tables,
+        seed=seed,
+        threats=threats,
+        min_samples=min_samples,
+        threads=threads,
+    )
+
+
+class Tally(NamedTuple):
+    """Decisions, and those that kept the best possible result."""
+
+    decisions: int
+    right: int
+    critical: int
+    """Decisions in positions in which some action loses the best result."""
+    critical_right: int
+
+    @property
+    def share(self) -> float:
+        """The share of all decisions that were right."""
+        return self.right / max(self.decisions, 1)
+
+    @property
+    def critical_share(self) -> float:
+        """The share of critical decisions that were right."""
+        return self.critical_right / max(self.critical, 1)
+
+
+class ExamResult(NamedTuple):
+    """How often an agent kept the best possible result, in all and by phase of the game."""
+
+    all: Tally
+    opening: Tally
+    middle: Tally
+    end: Tally
+
+
+def exam(
+    agent: str,
+    *,
+    game: Game | str = "jarmo",
+    file: Path | None = None,
+    nodes: int | None = None,
+    seed: int = 1,
+) -> ExamResult:
+    """Examines an agent in solved positions.
+
+    Args:
+        agent: A spec.
+        game: A game or its name; the package has exams for jarmo and connect_four.
+        file: Another exam, as ``jarmo exam make`` writes it.
+        nodes: Simulations or nodes per position, in place of the spec's.
+        seed: The seed of the agent.
+    """
+    counts = {name: Tally(*tally) for name, tally in _jarmo.exam(agent, game, file=file, nodes=nodes, seed=seed)}
+    return ExamResult(**counts)

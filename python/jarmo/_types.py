@@ -1,0 +1,120 @@
+"""The results of calls, as named tuples of NumPy arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Path: TypeAlias = str | os.PathLike[str]
+
+Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any]]
+"""A network: features and masks in, logits and values out. See `jarmo.search`."""
+
+Features: TypeAlias = NDArray[Any]
+
+
+class Outcome(NamedTuple):
+    """How a game ended."""
+
+    winner: int | None
+    """0 for White, 1 for Black, None for a draw."""
+    score: tuple[int, int] | None
+    """Points of White and Black, in games that have points."""
+    truncated: bool
+    """The game was cut off by the limit on its length, which counts as a draw."""
+
+
+class Step(NamedTuple):
+    """What an environment gives back: one row per slot, ``N`` slots.
+
+    The rows of ``observation``, ``mask`` and ``to_move`` are those of the positions to act in next. ``reward``,
+    ``terminated`` and ``truncated`` are the results of the last step.
+    """
+
+    observation: Features
+    """``[N, planes, rows, columns]``, ``float32`` or ``uint8``: features of the positions, 0 or 1."""
+    mask: NDArray[Any]
+    """``[N, actions]``, ``bool``: the legal actions. With ``packed=True`` ``[N, ceil(actions / 8)]``, ``uint8``, eight
+    actions per byte; ``numpy.unpackbits(mask, axis=1, count=actions, bitorder="little")`` unpacks them."""
+    reward: NDArray[np.float32]
+    """``[N, 2]``: +1, 0 or -1 for White and for Black where a game ended, else 0."""
+    terminated: NDArray[np.bool_]
+    """``[N]``: a game ended by its rules."""
+    truncated: NDArray[np.bool_]
+    """``[N]``: a game was cut off by the limit on its length."""
+    to_move: NDArray[np.int8]
+    """``[N]``: 0 if White is to move, 1 if Black is. The same player may act twice in a row."""
+    finished: NDArray[np.int64]
+    """``[F]``: the slots whose games ended in the last step."""
+    final_observation: Features
+    """``[F, planes, rows, columns]``: the last positions of those games, in the order of ``finished``."""
+
+
+class SearchResult(NamedTuple):
+    """The results of a search from ``N`` positions, from the point of view of the player to move."""
+
+    actions: NDArray[np.int64]
+    """``[N]``: the action to play."""
+    policies: NDArray[np.float32]
+    """``[N, actions]``: the policy after search: Gumbel's improved policy, or the shares of visits of PUCT. Illegal
+    actions have 0, and so do actions that are proven to be worse than another."""
+    values: NDArray[np.float32]
+    """``[N]``: the expected result, -1 to 1."""
+    visits: NDArray[np.int32]
+    """``[N, actions]``: evaluations at or below each action."""
+    action_values: NDArray[np.float32]
+    """``[N, actions]``: the expected result of each action, NaN where it was not visited."""
+    proven: NDArray[np.bool_]
+    """``[N]``: whether the value is certain, because search reached the ends of the game."""
+    simulations: NDArray[np.int32]
+    """``[N]``: the simulations made; fewer than asked for where the result was proven before."""
+
+
+class Evaluation(NamedTuple):
+    """An agent's judgement of ``N`` positions, from the point of view of the player to move."""
+
+    actions: NDArray[np.int64]
+    """``[N]``: the action it would play."""
+    values: NDArray[np.float32]
+    """``[N]``: the expected result, -1 to 1; 0 from agents without an opinion."""
+    results: NDArray[np.float32]
+    """``[N, 3]``: probabilities of win, draw and loss."""
+    policies: NDArray[np.float32]
+    """``[N, actions]``: its policy; zeros from agents without one."""
+    visits: NDArray[np.int32]
+    """``[N, actions]``: simulations or nodes by action; zeros from agents without search."""
+    proven: NDArray[np.bool_]
+    """``[N]``: whether the value is certain."""
+    lines: list[list[str]]
+    """The play that it expects, as texts of actions."""
+
+
+class Samples(NamedTuple):
+    """Positions of finished games with what to learn from them, from the point of view of the player to move."""
+
+    features: NDArray[np.float32]
+    """``[N, planes, rows, columns]``."""
+    masks: NDArray[np.bool_]
+    """``[N, actions]``: the legal actions."""
+    policies: NDArray[np.float32]
+    """``[N, actions]``: the policy after search."""
+    outcomes: NDArray[np.float32]
+    """``[N, 3]``: win, draw and loss; one of them is 1 unless ``value_lambda`` is below 1. The expected result is
+    ``outcomes[:, 0] - outcomes[:, 2]``."""
+    scores: NDArray[np.int8]
+    """``[N]``: own points minus the opponent's at the end; 0 in games without points."""
+
+
+class Lookup(NamedTuple):
+    """Exact results of ``N`` positions for the player to move."""
+
+    known: NDArray[np.bool_]
+    """``[N]``: whether the tables know the position; nothing else is meant where they do not."""
+    values: NDArray[np.int8]
+    """``[N]``: 1 won, 0 drawn, -1 lost."""
+    plies: NDArray[np.int32]
+    """``[N]``: plies to the win or loss under best play; -1 for draws, and where the tables have no distances."""

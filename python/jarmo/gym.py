@@ -1,0 +1,309 @@
+"""Environments for Gymnasium.
+
+Importing this module registers ``jarmo/Jarmo-v1``, ``jarmo/Guard-v1``, ``jarmo/Tammi-v1`` and ``jarmo/ConnectFour-v1``
+for ``gymnasium.make`` and ``gymnasium.make_vec``. Without the import, ``"jarmo.gym:jarmo/Jarmo-v1"`` is an id, too.
+
+An agent sees one player of a game for two. The other player is an opponent named by its spec, or the agent plays both
+sides in turns (``opponent=None``). Observations are dictionaries: ``observation``, the features of the position
+(``[planes, rows, columns]``, 0 or 1), and ``action_mask`` (``[actions]``, 1 where an action is legal).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, SupportsInt
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+import jarmo
+from jarmo._types import Step
+
+Observation = dict[str, NDArray[Any]]
+Learner = Literal["white", "black", "random"]
+
+IDS = {
+    "jarmo": "jarmo/Jarmo-v1",
+    "guard": "jarmo/Guard-v1",
+    "tammi": "jarmo/Tammi-v1",
+    "connect_four": "jarmo/ConnectFour-v1",
+}
+"""The ids of environments by game."""
+
+_MODES: dict[AutoresetMode, Literal["next_step", "same_step", "disabled"]] = {
+    AutoresetMode.NEXT_STEP: "next_step",
+    AutoresetMode.SAME_STEP: "same_step",
+    AutoresetMode.DISABLED: "disabled",
+}
+
+
+def register() -> None:
+    """Registers the environments of all games that are not registered yet."""
+    for game, name in IDS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="jarmo.gym:JarmoEnv",
+                vector_entry_point="jarmo.gym:JarmoVectorEnv",
+                kwargs={"game": game},
+            )
+
+
+def _spaces(env: jarmo.VecEnv) -> tuple[Dict[Any], Discrete[np.int64]]:
+    actions = env.game.num_actions
+    observation = Dict(
+        {
+            "observation": Box(0, 1, env.observation_shape, np.float32),
+            "action_mask": Box(0, 1, (actions,), np.int8),
+        }
+    )
+    return observation, Discrete(actions)
+
+
+class JarmoEnv(gymnasium.Env[Observation, np.int64]):
+    """One game against an opponent, or of both sides in turns.
+
+    The reward is that of the learner at the end of the game, +1, 0 or -1; in turns it is that of the player who acted.
+    An illegal action loses the game at once, as in PettingZoo, and ``info["illegal_action"]`` says why it is illegal.
+    ``info`` also has ``action_mask``, ``to_move`` and ``learner`` (0 for White, 1 for Black; the player to move, in
+    turns).
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "render_fps": 1}
+
+    def __init__(
+        self,
+        game: jarmo.Game | str = "jarmo",
+        *,
+        opponent: str | None = "random",
+        learner: Learner = "random",
+        opening_plies: int = 0,
+        threats: bool = False,
+        render_mode: Literal["ansi", "svg"] | None = None,
+    ) -> None:
+        """Makes the environment.
+
+        Args:
+            game: A game or its name.
+            opponent: The spec of an agent, such as ``"random"``, ``"rollout:100"`` or ``"trained:16"``; None for both
+                sides in turns.
+            learner: The side of the learner.
+            opening_plies: Random actions at the start of each game.
+            threats: Adds the planes of threats to observations.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
+        """
+        self._env = jarmo.VecEnv(
+            game,
+            1,
+            threads=1,
+            autoreset="disabled",
+            opponent=opponent,
+            learner=learner,
+            opening_plies=opening_plies,
+            threats=threats,
+        )
+        self._in_turns = opponent is None
+        self._over = True
+        self._begun = False
+        self.render_mode = render_mode
+        observation_space, self.action_space = _spaces(self._env)
+        self.observation_space = observation_space  # type: ignore[assignment]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Starts another game."""
+        super().reset(seed=seed)
+        if seed is not None or not self._begun:
+            step = self._env.reset(seed=int(self.np_random.integers(2**63)))
+        else:
+            step = self._env.reset()
+        self._begun = True
+        self._over = False
+        self._step = step
+        return self._observation(), self._info()
+
+    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Plays an action, and the opponent's actions after it."""
+        if self._over:
+            raise RuntimeError("the game is over; reset the environment first")
+        chosen = int(action)
+        player = int(self._step.to_move[0])
+        if not (0 <= chosen < self._env.game.num_actions and self._step.mask[0, chosen]):
+            self._over = True
+            info = self._info()
+            info["illegal_action"] = self._refusal(chosen)
+            return self._observation(), -1.0, True, False, info
+        self._step = self._env.step(np.array([chosen]))
+        terminated, truncated = bool(self._step.terminated[0]), bool(self._step.truncated[0])
+        self._over = terminated or truncated
+        reward = float(self._step.reward[0, player])
+        return self._observation(), reward, terminated, truncated, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """``[actions]``: the legal actions, in the form that ``sb3_contrib.MaskablePPO`` asks for."""
+        return np.array(self._step.mask[0], dtype=np.bool_)
+
+    def render(self) -> Any:
+        """The position as text or as SVG."""
+        position = self._env.position(0)
+        return position.svg() if self.render_mode == "svg" else str(position)
+
+    def _observation(self) -> Observation:
+        return {
+            "observation": np.array(self._step.observation[0], dtype=np.float32),
+            "action_mask": self._step.mask[0].astype(np.int8),
+        }
+
+    def _info(self) -> dict[str, Any]:
+        to_move = int(self._step.to_move[0])
+        return {
+            "action_mask": self._step.mask[0].astype(np.int8),
+            "to_move": to_move,
+            "learner": to_move if self._in_turns else int(self._env.learner_sides[0]),
+        }
+
+    def _refusal(self, action: int) -> str:
+        try:
+            self._env.step(np.array([action]))
+        except ValueError as error:
+            return str(error)
+        raise AssertionError("the mask and the rules disagree")
+
+
+class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+    """Many games at once, with any of Gymnasium's three ways to begin the next game.
+
+    Everything is as in `JarmoEnv`, except that an illegal action raises ``ValueError``, which names the slot and the
+    reason, and changes nothing. All arrays are new in each step. ``info`` has ``action_mask`` (``[N, actions]``),
+    ``to_move`` and ``learner`` (``[N]``), and with ``SAME_STEP`` ``final_obs`` and ``final_info`` where a game ended.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        game: jarmo.Game | str = "jarmo",
+        num_envs: int = 1,
+        *,
+        opponent: str | None = "random",
+        learner: Learner = "random",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        opening_plies: int = 0,
+        threats: bool = False,
+        threads: int | None = None,
+        render_mode: Literal["ansi", "svg"] | None = None,
+    ) -> None:
+        """Makes the environments; the arguments are those of `JarmoEnv`.
+
+        Args:
+            game: A game or its name.
+            num_envs: The number of games, ``N``.
+            opponent: The spec of an agent, or None for both sides in turns.
+            learner: The side of the learner.
+            autoreset_mode: When the next game of a slot begins.
+            opening_plies: Random actions at the start of each game.
+            threats: Adds the planes of threats to observations.
+            threads: The most threads to use, by default one per core.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text.
+        """
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self._env = jarmo.VecEnv(
+            game,
+            num_envs,
+            threads=threads,
+            autoreset=_MODES[self.autoreset_mode],
+            opponent=opponent,
+            learner=learner,
+            opening_plies=opening_plies,
+            threats=threats,
+        )
+        self._in_turns = opponent is None
+        self._begun = False
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space, self.single_action_space = _spaces(self._env)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = MultiDiscrete([self._env.game.num_actions] * num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Starts other games: all, or those where ``options["reset_mask"]`` (``[N]``, ``bool``) is set."""
+        mask = (options or {}).get("reset_mask")
+        if isinstance(seed, (list, tuple)):
+            raise TypeError("seed must be one number: the slots draw their own random numbers from it")
+        if mask is not None:
+            if seed is not None:
+                raise ValueError("a seed starts all games again; give either seed or options['reset_mask']")
+            self._step = self._env.reset(mask=mask)
+        else:
+            super().reset(seed=seed)
+            if seed is not None or not self._begun:
+                self._step = self._env.reset(seed=int(self.np_random.integers(2**63)))
+            else:
+                self._step = self._env.reset()
+            self._begun = True
+        return self._observation(self._step), self._info()
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Plays an action in every game, and the opponents' actions after it."""
+        players = self._step.to_move if self._in_turns else self._env.learner_sides
+        self._step = step = self._env.step(actions)
+        rewards = step.reward[np.arange(self.num_envs), players].astype(np.float64)
+        info = self._info()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and len(step.finished):
+            self._add_final(info, step)
+        return self._observation(step), rewards, step.terminated, step.truncated, info
+
+    def sample_actions(self) -> NDArray[np.int64]:
+        """``[N]``: legal actions, uniformly at random; 0 where the game is over."""
+        return np.maximum(self._env.sample_actions(), 0)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """``[N, actions]``: the legal actions."""
+        return np.array(self._step.mask, dtype=np.bool_)
+
+    def render(self) -> tuple[str, ...]:
+        """All positions as text or as SVG."""
+        positions = self._env.positions()
+        return tuple(one.svg() if self.render_mode == "svg" else str(one) for one in positions)
+
+    def _observation(self, step: Step) -> Observation:
+        return {"observation": step.observation, "action_mask": step.mask.astype(np.int8)}
+
+    def _info(self) -> dict[str, Any]:
+        step = self._step
+        learner = step.to_move if self._in_turns else self._env.learner_sides
+        info: dict[str, Any] = {
+            "action_mask": step.mask.astype(np.int8),
+            "to_move": step.to_move.astype(np.int64),
+            "learner": learner.astype(np.int64),
+        }
+        for key in list(info):
+            info[f"_{key}"] = np.ones(self.num_envs, dtype=np.bool_)
+        return info
+
+    def _add_final(self, info: dict[str, Any], step: Step) -> None:
+        """Adds the last observation and info of the games that ended, as `gymnasium.vector.SyncVectorEnv` does."""
+        ended = np.zeros(self.num_envs, dtype=np.bool_)
+        ended[step.finished] = True
+        actions = self._env.game.num_actions
+        final = np.full(self.num_envs, None, dtype=object)
+        for slot, observation in zip(step.finished, step.final_observation, strict=True):
+            final[slot] = {"observation": observation, "action_mask": np.zeros(actions, np.int8)}
+        info["final_obs"], info["_final_obs"] = final, ended
+        info["final_info"] = {
+            "action_mask": np.zeros((self.num_envs, actions), np.int8),
+            "_action_mask": ended.copy(),
+        }
+        info["_final_info"] = ended.copy()
+
+
+register()

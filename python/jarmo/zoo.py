@@ -1,0 +1,123 @@
+"""Environments for PettingZoo: ``jarmo.zoo.env("jarmo")``, of the agents ``player_0`` (White) and ``player_1``.
+
+They follow the agent-environment cycle. The same agent may act twice in a row, as the rules of guard and tammi have it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium.spaces import Box, Dict, Discrete, Space
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+
+import jarmo
+
+AGENTS = ("player_0", "player_1")
+"""White and Black."""
+
+
+def env(game: jarmo.Game | str = "jarmo", **settings: Any) -> Any:
+    """The environment with PettingZoo's usual wrappers: an illegal action loses the game, and calls in a wrong order
+    are errors. The arguments are those of `raw_env`."""
+    wrapped: Any = raw_env(game, **settings)
+    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=-1)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class raw_env(AECEnv):  # type: ignore[misc]
+    """A game of two agents."""
+
+    def __init__(
+        self,
+        game: jarmo.Game | str = "jarmo",
+        *,
+        opening_plies: int = 0,
+        threats: bool = False,
+        render_mode: Literal["ansi", "svg"] | None = None,
+    ) -> None:
+        """Makes the environment.
+
+        Args:
+            game: A game or its name.
+            opening_plies: Random actions at the start of each game.
+            threats: Adds the planes of threats to observations.
+            render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
+        """
+        super().__init__()
+        self._env = jarmo.VecEnv(
+            game, 1, threads=1, autoreset="disabled", opening_plies=opening_plies, threats=threats
+        )
+        self.metadata = {
+            "render_modes": ["ansi", "svg"],
+            "name": f"{self._env.game.name}_v1",
+            "is_parallelizable": False,
+        }
+        self.render_mode = render_mode
+        self.possible_agents = list(AGENTS)
+        self.agents = list(AGENTS)
+        actions = self._env.game.num_actions
+        self.observation_spaces = {
+            agent: Dict(
+                {
+                    "observation": Box(0, 1, self._env.observation_shape, np.float32),
+                    "action_mask": Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in AGENTS
+        }
+        self.action_spaces = {agent: Discrete(actions) for agent in AGENTS}
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """The space of an agent's observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """The space of an agent's actions."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Starts another game."""
+        self._step = self._env.reset(seed=seed)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.agent_selection = AGENTS[self._step.to_move[0]]
+
+    def step(self, action: int | None) -> None:
+        """Plays an action of the agent to move."""
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[agent] = 0.0
+        self._step = step = self._env.step(np.array([action]))
+        for index, name in enumerate(AGENTS):
+            self.rewards[name] = float(step.reward[0, index])
+            self.terminations[name] = bool(step.terminated[0])
+            self.truncations[name] = bool(step.truncated[0])
+        self.agent_selection = AGENTS[step.to_move[0]]
+        self._accumulate_rewards()
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """The position as the player to move sees it. Only that player's mask has legal actions."""
+        acts = agent == self.agent_selection
+        mask = self._step.mask[0].astype(np.int8)
+        return {
+            "observation": np.array(self._step.observation[0], dtype=np.float32),
+            "action_mask": mask if acts else np.zeros_like(mask),
+        }
+
+    def render(self) -> str | None:
+        """The position as text or as SVG."""
+        position = self._env.position(0)
+        return position.svg() if self.render_mode == "svg" else str(position)
+
+    def close(self) -> None:
+        """Nothing is open."""

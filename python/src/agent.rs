@@ -1,0 +1,330 @@
+//! `jarmo.Agent`: who plays, by its spec.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use jarmo::agent::{Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing};
+use jarmo::catalog::CatalogGame;
+use jarmo::game::Game;
+use jarmo::random::stream;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::shaped;
+use crate::game::{AnyGame, GameArgument, Rules, own};
+use crate::network::{self, Tensors};
+use crate::position::{AnyPosition, Position, open_positions_of};
+use crate::threads::{self, interruptible};
+
+/// Fewer positions than this per thread are not worth another one for agents without search.
+const MIN_PER_THREAD: usize = 4;
+
+/// What a call asks of an agent.
+pub struct Question {
+    pub nodes: Option<u64>,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// An agent's answer to one position.
+pub struct Judgement {
+    pub choice: Choice,
+    pub line: Vec<String>,
+}
+
+/// An agent for a game whose type is not known.
+pub trait AnyAgent: Send {
+    fn spec(&self) -> String;
+    fn tensors(&self) -> Result<Tensors, String>;
+    fn judge(
+        &mut self,
+        positions: &[&dyn AnyPosition],
+        question: &Question,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Judgement>, String>;
+}
+
+/// One agent per thread. They share their networks.
+struct Agents<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
+    spec: AgentSpec,
+    networks: Networks,
+    agents: Vec<Box<dyn Player<G>>>,
+}
+
+pub fn build<G: CatalogGame>(
+    rules: Arc<Rules<G>>,
+    spec: &str,
+) -> Result<Box<dyn AnyAgent>, String> {
+    let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
+    let mut agents = Agents {
+        rules,
+        spec,
+        networks: Networks::new(),
+        agents: Vec::new(),
+    };
+    agents.provide(1)?; // what is wrong with the agent is an error now
+    Ok(Box::new(agents))
+}
+
+impl<G: CatalogGame> Agents<G> {
+    /// Builds agents until there are this many.
+    fn provide(&mut self, count: usize) -> Result<(), String> {
+        while self.agents.len() < count {
+            let game = self.rules.game.clone();
+            let agent = build_sharing(game, &self.spec, &self.networks);
+            self.agents.push(agent.map_err(|error| error.to_string())?);
+        }
+        Ok(())
+    }
+}
+
+impl<G: CatalogGame> AnyAgent for Agents<G> {
+    fn spec(&self) -> String {
+        self.spec.to_string()
+    }
+
+    fn tensors(&self) -> Result<Tensors, String> {
+        network::of_agent(&self.rules.game, &self.spec)
+    }
+
+    fn judge(
+        &mut self,
+        positions: &[&dyn AnyPosition],
+        question: &Question,
+        stop: &AtomicBool,
+    ) -> Result<Vec<Judgement>, String> {
+        let positions = own::<G>(positions);
+        let shares = question
+            .threads
+            .min(positions.len() / MIN_PER_THREAD)
+            .max(1);
+        self.provide(shares)?;
+        let share = positions.len().div_ceil(shares).max(1);
+        let game = &self.rules.game;
+        let parts = thread::scope(|scope| {
+            let parts = positions.chunks(share).zip(&mut self.agents).enumerate();
+            let parts = parts.map(|(index, (positions, agent))| {
+                let first = index * share;
+                scope.spawn(move || {
+                    judge_part(game, agent.as_mut(), positions, first, question, stop)
+                })
+            });
+            let parts: Vec<_> = parts.collect();
+            let join = |part: thread::ScopedJoinHandle<'_, Vec<Judgement>>| match part.join() {
+                Ok(part) => part,
+                Err(panic) => std::panic::resume_unwind(panic),
+            };
+            parts.into_iter().map(join).collect::<Vec<_>>()
+        });
+        Ok(parts.into_iter().flatten().collect())
+    }
+}
+
+/// The answers to the positions from number `first` on. Their random numbers follow from the seed and the number.
+fn judge_part<G: Game>(
+    game: &G,
+    agent: &mut dyn Player<G>,
+    positions: &[G::Position],
+    first: usize,
+    question: &Question,
+    stop: &AtomicBool,
+) -> Vec<Judgement> {
+    /// Positions per call, so that thousands of trees do not exist at once.
+    const AT_ONCE: usize = 256;
+    let mut judgements = Vec::with_capacity(positions.len());
+    for (chunk, positions) in positions.chunks(AT_ONCE).enumerate() {
+        let number = |index: usize| (first + chunk * AT_ONCE + index) as u64;
+        let streams = (0..positions.len()).map(|index| stream(question.seed, number(index)));
+        let mut streams: Vec<_> = streams.collect();
+        let limit = Limit {
+            nodes: question.nodes,
+            stop: Some(stop),
+            ..Limit::default()
+        };
+        let requests = positions.iter().zip(&mut streams);
+        let mut requests: Vec<Request<'_, G>> = requests
+            .map(|(&position, stream)| Request {
+                position,
+                stream,
+                limit,
+                memory: None,
+            })
+            .collect();
+        for (position, choice) in positions.iter().zip(agent.choose(&mut requests)) {
+            let line = match choice.candidates.first() {
+                Some(best) => line_texts(game, *position, &best.line),
+                None => vec![game.action_text(position, choice.action)],
+            };
+            judgements.push(Judgement { choice, line });
+        }
+    }
+    judgements
+}
+
+/// The texts of a line of actions, as far as they are legal.
+fn line_texts<G: Game>(
+    game: &G,
+    mut position: G::Position,
+    line: &[jarmo::game::Action],
+) -> Vec<String> {
+    let mut texts = Vec::with_capacity(line.len());
+    for &action in line {
+        let text = game.action_text(&position, action);
+        if game.try_play(&mut position, action).is_err() {
+            break;
+        }
+        texts.push(text);
+    }
+    texts
+}
+
+/// An agent by its spec, for example ``"random"``, ``"greedy"``, ``"rollout:1000"``, ``"alphabeta:20000"``,
+/// ``"trained:256"`` (the agent in the package) or ``"FILE.safetensors?sims=64"``. docs/agents.md lists them all.
+#[pyclass(frozen, module = "jarmo")]
+pub struct Agent {
+    game: Arc<dyn AnyGame>,
+    spec: String,
+    agents: Mutex<Box<dyn AnyAgent>>,
+}
+
+impl Agent {
+    fn judge(
+        &self,
+        positions: &[Bound<'_, Position>],
+        question: &Question,
+        py: Python<'_>,
+    ) -> PyResult<Vec<Judgement>> {
+        let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+        let judged = interruptible(py, |stop| {
+            let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+            agents.judge(&open, question, stop)
+        })?;
+        judged.map_err(PyValueError::new_err)
+    }
+}
+
+fn question(nodes: Option<u64>, seed: u64, threads: Option<usize>) -> PyResult<Question> {
+    if nodes == Some(0) {
+        return Err(PyValueError::new_err(
+            "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
+        ));
+    }
+    Ok(Question {
+        nodes,
+        seed,
+        threads: threads::count(threads)?,
+    })
+}
+
+#[pymethods]
+impl Agent {
+    #[new]
+    #[pyo3(signature = (spec, *, game=GameArgument::standard()), text_signature = "(spec, *, game='jarmo')")]
+    fn new(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
+        let agents = py.detach(|| game.0.clone().agent(spec));
+        let agents = agents.map_err(PyValueError::new_err)?;
+        Ok(Agent {
+            spec: agents.spec(),
+            agents: Mutex::new(agents),
+            game: game.0,
+        })
+    }
+
+    #[getter]
+    fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    #[getter]
+    fn game(&self) -> crate::game::PyGame {
+        crate::game::PyGame(self.game.clone())
+    }
+
+    /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
+    /// the spec's. The choice in a position depends on it, its index and the seed alone.
+    #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
+    fn choose<'py>(
+        &self,
+        positions: &Bound<'py, PyAny>,
+        nodes: Option<u64>,
+        seed: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = positions.py();
+        let open = open_positions_of(&self.game, positions)?;
+        let judged = self.judge(&open, &question(nodes, seed, threads)?, py)?;
+        let actions = judged.iter().map(|one| i64::from(one.choice.action.0));
+        shaped(py, actions.collect(), &[judged.len()])
+    }
+
+    /// The agent's judgement of ``N`` positions.
+    #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
+    fn evaluate<'py>(
+        &self,
+        positions: &Bound<'py, PyAny>,
+        nodes: Option<u64>,
+        seed: u64,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = positions.py();
+        let open = open_positions_of(&self.game, positions)?;
+        let judged = self.judge(&open, &question(nodes, seed, threads)?, py)?;
+        let (count, actions) = (judged.len(), self.game.facts().actions);
+        let mut chosen = Vec::with_capacity(count);
+        let mut values = Vec::with_capacity(count);
+        let mut results = Vec::with_capacity(3 * count);
+        let mut policies = vec![0.0_f32; count * actions];
+        let mut visits = vec![0_i32; count * actions];
+        let mut proven = Vec::with_capacity(count);
+        let mut lines = Vec::with_capacity(count);
+        for (row, Judgement { choice, line }) in judged.into_iter().enumerate() {
+            chosen.push(i64::from(choice.action.0));
+            values.push(choice.value.expectation());
+            results.extend(choice.value.results());
+            proven.push(choice.proven.is_some());
+            for candidate in &choice.candidates {
+                let place = row * actions + candidate.action.index();
+                policies[place] = candidate.policy;
+                visits[place] = i32::try_from(candidate.visits).unwrap_or(i32::MAX);
+            }
+            lines.push(line);
+        }
+        let class = py.import("jarmo._types")?.getattr("Evaluation")?;
+        class.call1((
+            shaped(py, chosen, &[count])?,
+            shaped(py, values, &[count])?,
+            shaped(py, results, &[count, 3])?,
+            shaped(py, policies, &[count, actions])?,
+            shaped(py, visits, &[count, actions])?,
+            shaped(py, proven, &[count])?,
+            lines,
+        ))
+    }
+
+    /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what
+    /// they are.
+    fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let tensors = agents.tensors().map_err(PyValueError::new_err)?;
+        network::to_dict(py, tensors)
+    }
+
+    /// Writes the agent's network as an ONNX model, with the package ``onnx``. Its input is ``features``, ``[batch,
+    /// inputs]``: ``game.features(positions, threats=True)``, one row per position. Its outputs are ``policy``
+    /// (``[batch, actions]``, logits; mask them) and ``result`` (``[batch, 3]``, probabilities of win, draw and loss
+    /// of the player to move), and in games with points ``score``.
+    fn to_onnx(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let export = py.import("jarmo._onnx")?.getattr("export")?;
+        export.call1((self.network(py)?, path))?;
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String {
+        let game = self.game.facts().name;
+        format!("jarmo.Agent({:?}, game={game:?})", self.spec)
+    }
+}

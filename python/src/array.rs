@@ -1,0 +1,123 @@
+//! NumPy arrays from and for the caller. Every error names the argument.
+
+use numpy::ndarray::Dimension;
+use numpy::{
+    BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray,
+    PyUntypedArray, PyUntypedArrayMethods, dtype,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Reads an array of whole numbers, `[len]`, of any integer type.
+pub fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyResult<Vec<i64>> {
+    let numbers = match whole_numbers(given)? {
+        Some(numbers) => numbers,
+        None => {
+            // A list, a tensor, or a scalar: whatever NumPy makes an array of.
+            let array = given
+                .py()
+                .import("numpy")?
+                .call_method1("asarray", (given,))?;
+            whole_numbers(&array)?.ok_or_else(|| {
+                let array = array.cast::<PyUntypedArray>();
+                let found = array.map_or("something else".to_owned(), describe);
+                PyTypeError::new_err(format!(
+                    "{name} must be an array of whole numbers with shape [{len}], not {found}"
+                ))
+            })?
+        }
+    };
+    if numbers.len() != len {
+        return Err(PyValueError::new_err(format!(
+            "{name} must have shape [{len}], not [{}]",
+            numbers.len()
+        )));
+    }
+    Ok(numbers)
+}
+
+/// The numbers of a one-dimensional array of integers; `None` for anything else.
+fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+    fn read<T: Element + Copy + Into<i64>>(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
+        let Ok(array) = given.cast::<PyArray1<T>>() else {
+            return Ok(None);
+        };
+        let array = array.try_readonly()?;
+        let numbers = array.as_array();
+        Ok(Some(numbers.iter().map(|&number| number.into()).collect()))
+    }
+    for read in [read::<i64>, read::<i32>, read::<i16>, read::<i8>] {
+        if let Some(numbers) = read(given)? {
+            return Ok(Some(numbers));
+        }
+    }
+    for read in [read::<u8>, read::<u16>, read::<u32>] {
+        if let Some(numbers) = read(given)? {
+            return Ok(Some(numbers));
+        }
+    }
+    if let Ok(array) = given.cast::<PyArray1<u64>>() {
+        let array = array.try_readonly()?;
+        let clamp = |&number: &u64| i64::try_from(number).unwrap_or(i64::MAX);
+        return Ok(Some(array.as_array().iter().map(clamp).collect()));
+    }
+    Ok(None)
+}
+
+/// The caller's array to write into, checked: type, shape, layout, and that it may be written.
+pub fn writable<'py, T: Element, D: Dimension>(
+    given: &Bound<'py, PyAny>,
+    name: &str,
+    shape: &[usize],
+) -> PyResult<PyReadwriteArray<'py, T, D>> {
+    let py = given.py();
+    let wanted = || format!("an array of {} with shape {shape:?}", dtype::<T>(py));
+    let Ok(array) = given.cast::<PyUntypedArray>() else {
+        let found = given.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "{name} must be {}, not {found}",
+            wanted()
+        )));
+    };
+    if !array.dtype().is_equiv_to(&dtype::<T>(py)) {
+        return Err(PyTypeError::new_err(format!(
+            "{name} must be {}, not {}",
+            wanted(),
+            describe(array)
+        )));
+    }
+    if array.shape() != shape {
+        return Err(PyValueError::new_err(format!(
+            "{name} must be {}, not {}",
+            wanted(),
+            describe(array)
+        )));
+    }
+    if !array.is_c_contiguous() {
+        return Err(PyValueError::new_err(format!(
+            "{name} must be contiguous in C order"
+        )));
+    }
+    let array = given.cast::<PyArray<T, D>>()?;
+    array.try_readwrite().map_err(|error| {
+        PyValueError::new_err(match error {
+            BorrowError::NotWriteable => format!("{name} is read-only"),
+            _ => format!("{name} shares its memory with another array of the same call"),
+        })
+    })
+}
+
+/// Type and shape of an array, for messages.
+pub fn describe(array: &Bound<'_, PyUntypedArray>) -> String {
+    format!("{} with shape {:?}", array.dtype(), array.shape())
+}
+
+/// A new array of this shape.
+pub fn shaped<'py, T: Element>(
+    py: Python<'py>,
+    numbers: Vec<T>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
+    let flat = PyArray1::from_vec(py, numbers);
+    Ok(flat.reshape(shape)?.into_any())
+}

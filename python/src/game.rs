@@ -1,0 +1,405 @@
+//! `jarmo.Game`, and the trait object behind it: everything that Python does with a game, whichever it is.
+
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use numpy::PyArray2;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::agent::{self, AnyAgent};
+use crate::arena::{self, ArenaSettings, ArenaText};
+use crate::array::shaped;
+use crate::ask::Remote;
+use crate::env::{self, AnyEnv, EnvSettings};
+use crate::exam::{self, ExamCounts};
+use crate::network::{self, Tensors};
+use crate::position::{AnyPosition, At, Position, positions_of};
+use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
+use crate::search::{self, SearchPlan, Searched};
+use crate::tables::{self, AnyTables};
+
+/// Rules with their settings.
+pub struct Rules<G> {
+    pub game: G,
+    facts: Facts,
+}
+
+/// What Python needs to know about a game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    pub name: &'static str,
+    pub actions: usize,
+    pub planes: usize,
+    pub threat_planes: usize,
+    pub rows: usize,
+    pub columns: usize,
+    pub max_plies: u32,
+    pub rules_version: u32,
+    board: String,
+    quiet_limit: Option<u32>,
+}
+
+impl Facts {
+    /// The number of cells of a plane.
+    pub fn cells(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// The number of planes of a position's features, with or without threats.
+    pub fn all_planes(&self, threats: bool) -> usize {
+        self.planes + if threats { self.threat_planes } else { 0 }
+    }
+
+    /// The number of features of a position.
+    pub fn width(&self, threats: bool) -> usize {
+        self.all_planes(threats) * self.cells()
+    }
+
+    /// The shape of the features of `count` positions.
+    pub fn shape(&self, count: usize, threats: bool) -> [usize; 4] {
+        [count, self.all_planes(threats), self.rows, self.columns]
+    }
+}
+
+/// A game whose type is not known. Positions that are passed to it must be its own.
+pub trait AnyGame: Send + Sync {
+    fn facts(&self) -> &Facts;
+    /// The same rules with another limit on the length of a game, 0 for none.
+    fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
+    fn start(self: Arc<Self>) -> Box<dyn AnyPosition>;
+    fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String>;
+    fn env(self: Arc<Self>, settings: EnvSettings) -> Result<Box<dyn AnyEnv>, String>;
+    fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
+    fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
+    fn self_play(
+        &self,
+        settings: &SelfPlayArguments,
+        asks: Remote,
+    ) -> Result<Box<dyn AnySelfPlay>, String>;
+    fn arena(
+        &self,
+        settings: &ArenaSettings,
+        stop: &std::sync::atomic::AtomicBool,
+    ) -> Result<ArenaText, String>;
+    fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String>;
+    fn exam(
+        &self,
+        spec: &str,
+        file: Option<&std::path::Path>,
+        nodes: Option<u64>,
+        seed: u64,
+    ) -> Result<ExamCounts, String>;
+    fn save_network(
+        &self,
+        path: &std::path::Path,
+        tensors: Tensors,
+        provenance: jarmo::net::Provenance,
+    ) -> Result<(), String>;
+    fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed;
+}
+
+impl<G: CatalogGame> AnyGame for Rules<G> {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame> {
+        let game = self.game.clone().with_max_plies(max_plies);
+        erase(game, self.facts.quiet_limit)
+    }
+
+    fn start(self: Arc<Self>) -> Box<dyn AnyPosition> {
+        let position = self.game.start();
+        Box::new(At {
+            rules: self,
+            position,
+        })
+    }
+
+    fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String> {
+        let parsed = self.game.parse_position(text);
+        let position = parsed.map_err(|error| error.to_string())?;
+        Ok(Box::new(At {
+            rules: self,
+            position,
+        }))
+    }
+
+    fn env(self: Arc<Self>, settings: EnvSettings) -> Result<Box<dyn AnyEnv>, String> {
+        env::build(self, settings)
+    }
+
+    fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String> {
+        agent::build(self, spec)
+    }
+
+    fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched {
+        search::run(&self.game, &own::<G>(positions), plan, asks)
+    }
+
+    fn self_play(
+        &self,
+        settings: &SelfPlayArguments,
+        asks: Remote,
+    ) -> Result<Box<dyn AnySelfPlay>, String> {
+        samples::build(&self.game, settings, asks)
+    }
+
+    fn arena(
+        &self,
+        settings: &ArenaSettings,
+        stop: &std::sync::atomic::AtomicBool,
+    ) -> Result<ArenaText, String> {
+        arena::play(&self.game, settings, stop)
+    }
+
+    fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String> {
+        tables::open(self, folder)
+    }
+
+    fn exam(
+        &self,
+        spec: &str,
+        file: Option<&std::path::Path>,
+        nodes: Option<u64>,
+        seed: u64,
+    ) -> Result<ExamCounts, String> {
+        exam::take(&self.game, spec, file, nodes, seed)
+    }
+
+    fn save_network(
+        &self,
+        path: &std::path::Path,
+        tensors: Tensors,
+        provenance: jarmo::net::Provenance,
+    ) -> Result<(), String> {
+        network::save(&self.game, path, tensors, provenance)
+    }
+
+    fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed {
+        jarmo::bench::env(self.game.clone(), work)
+    }
+}
+
+/// The positions of a game.
+///
+/// # Panics
+/// Panics if one belongs to another game.
+pub fn own<G: CatalogGame>(positions: &[&dyn AnyPosition]) -> Vec<G::Position> {
+    let own = |position: &&dyn AnyPosition| {
+        let any: &dyn Any = position.as_any();
+        let own: &At<G> = any.downcast_ref().expect("a position of this game");
+        own.position
+    };
+    positions.iter().map(own).collect()
+}
+
+struct Erase(GameSettings);
+
+impl GameTask for Erase {
+    type Output = Arc<dyn AnyGame>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Arc<dyn AnyGame> {
+        erase(game, self.0.quiet_limit)
+    }
+}
+
+fn erase<G: CatalogGame>(game: G, quiet_limit: Option<u32>) -> Arc<dyn AnyGame> {
+    let (rows, columns) = game.grid();
+    let facts = Facts {
+        name: game.id(),
+        actions: game.actions(),
+        planes: game.planes(),
+        threat_planes: game.threat_planes(),
+        rows,
+        columns,
+        max_plies: game.max_plies(),
+        rules_version: game.rules_version(),
+        board: game.board_text(),
+        quiet_limit,
+    };
+    Arc::new(Rules { game, facts })
+}
+
+/// The rules of a game with their settings.
+///
+/// Games with equal rules are equal. All functions that take a game take its name, too, for the standard settings.
+///
+/// Args:
+///     name: One of ``jarmo.GAMES``.
+///     max_plies: A game is cut off and drawn after this many actions, 0 for never; by default the game's limit.
+///     board: A board file with other lines than the standard board (jarmo and guard).
+///     quiet_limit: Plies without a capture after which tammi is drawn.
+#[pyclass(frozen, name = "Game", module = "jarmo", eq, hash)]
+#[derive(Clone)]
+pub struct PyGame(pub Arc<dyn AnyGame>);
+
+impl PartialEq for PyGame {
+    fn eq(&self, other: &PyGame) -> bool {
+        self.0.facts() == other.0.facts()
+    }
+}
+
+impl Eq for PyGame {}
+
+impl std::hash::Hash for PyGame {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.0.facts().name.hash(state);
+    }
+}
+
+/// A game as an argument: `jarmo.Game` or the name of one.
+pub struct GameArgument(pub Arc<dyn AnyGame>);
+
+impl GameArgument {
+    /// The game that is meant where none is named.
+    pub fn standard() -> GameArgument {
+        let game = named(GAMES[0], GameSettings::default());
+        GameArgument(game.expect("the standard settings are valid"))
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for GameArgument {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<GameArgument> {
+        if let Ok(game) = given.cast::<PyGame>() {
+            return Ok(GameArgument(game.get().0.clone()));
+        }
+        let name: String = given.extract().map_err(|_| {
+            PyTypeError::new_err("game must be a jarmo.Game or the name of one, such as \"jarmo\"")
+        })?;
+        Ok(GameArgument(named(&name, GameSettings::default())?))
+    }
+}
+
+fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
+    let game = with_game(name, &settings, Erase(settings.clone()));
+    game.map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+#[pymethods]
+impl PyGame {
+    #[new]
+    #[pyo3(signature = (name="jarmo", *, max_plies=None, board=None, quiet_limit=None))]
+    fn new(
+        name: &str,
+        max_plies: Option<u32>,
+        board: Option<PathBuf>,
+        quiet_limit: Option<u32>,
+    ) -> PyResult<PyGame> {
+        let settings = GameSettings {
+            board,
+            max_plies,
+            quiet_limit,
+        };
+        Ok(PyGame(named(name, settings)?))
+    }
+
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.facts().name
+    }
+
+    /// The number of actions; every action is an index below it.
+    #[getter]
+    fn num_actions(&self) -> usize {
+        self.0.facts().actions
+    }
+
+    #[getter]
+    fn max_plies(&self) -> u32 {
+        self.0.facts().max_plies
+    }
+
+    #[getter]
+    fn rules_version(&self) -> u32 {
+        self.0.facts().rules_version
+    }
+
+    /// Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
+    /// attack, possible captures and the like behind the others; the networks of agent files need them.
+    #[pyo3(signature = (*, threats=false))]
+    fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
+        let facts = self.0.facts();
+        (facts.all_planes(threats), facts.rows, facts.columns)
+    }
+
+    /// The position a game starts from.
+    #[getter]
+    fn start(&self) -> Position {
+        Position::new(self.0.clone(), self.0.clone().start())
+    }
+
+    /// Reads a position from its text; the error names the field that is wrong.
+    fn position(&self, text: &str) -> PyResult<Position> {
+        let parsed = self.0.clone().parse(text).map_err(PyValueError::new_err)?;
+        Ok(Position::new(self.0.clone(), parsed))
+    }
+
+    /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1.
+    #[pyo3(signature = (positions, *, threats=false))]
+    fn features<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+        threats: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let positions = positions_of(&self.0, positions)?;
+        let facts = self.0.facts();
+        let width = facts.width(threats);
+        let mut features = vec![0.0_f32; positions.len() * width];
+        for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
+            position.get().at.write_features(row, threats);
+        }
+        shaped(py, features, &facts.shape(positions.len(), threats))
+    }
+
+    /// The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over.
+    fn masks<'py>(
+        &self,
+        py: Python<'py>,
+        positions: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let positions = positions_of(&self.0, positions)?;
+        let actions = self.0.facts().actions;
+        let mut masks = vec![false; positions.len() * actions];
+        for (position, row) in positions.iter().zip(masks.chunks_exact_mut(actions)) {
+            for action in position.get().at.legal() {
+                row[usize::from(action)] = true;
+            }
+        }
+        let masks = shaped(py, masks, &[positions.len(), actions])?;
+        Ok(masks.cast_into()?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.0.facts();
+        let standard = named(facts.name, GameSettings::default())?;
+        if standard.facts().board != facts.board {
+            return Err(PyTypeError::new_err(
+                "a game on a board of its own cannot be pickled",
+            ));
+        }
+        let class = py.get_type::<PyGame>().getattr("_of")?;
+        let settings = (facts.name, facts.max_plies, facts.quiet_limit);
+        Ok((class, settings).into_pyobject(py)?.into_any())
+    }
+
+    /// For pickling.
+    #[staticmethod]
+    fn _of(name: &str, max_plies: u32, quiet_limit: Option<u32>) -> PyResult<PyGame> {
+        PyGame::new(name, Some(max_plies), None, quiet_limit)
+    }
+
+    fn __repr__(&self) -> String {
+        let facts = self.0.facts();
+        format!(
+            "jarmo.Game({:?}, max_plies={})",
+            facts.name, facts.max_plies
+        )
+    }
+}

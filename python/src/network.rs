@@ -1,0 +1,107 @@
+//! Networks as plain arrays: those of agent files, and agent files from networks that were trained elsewhere.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jarmo::agent::AgentSpec;
+use jarmo::catalog::CatalogGame;
+use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::array::shaped;
+use crate::game::GameArgument;
+
+/// Tensors by name.
+pub type Tensors = BTreeMap<String, Tensor>;
+
+/// The tensors of the network of an agent.
+pub fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, String> {
+    let AgentSpec::Network(source, _) = spec else {
+        return Err(format!("agent `{spec}` has no network"));
+    };
+    let file = source.load(game).map_err(|error| error.to_string())?;
+    Ok(file.weights().tensors().clone())
+}
+
+/// Writes an agent file.
+pub fn save<G: CatalogGame>(
+    game: &G,
+    path: &Path,
+    tensors: Tensors,
+    provenance: Provenance,
+) -> Result<(), String> {
+    let shape = NetShape::of(game);
+    let stem = tensors.get("stem.bias");
+    let width = stem.ok_or("tensor `stem.bias` is missing")?.data.len();
+    let blocks = tensors
+        .keys()
+        .filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
+    let config = NetConfig {
+        width,
+        blocks: blocks.count(),
+    };
+    let weights = Weights::new(config, shape, tensors).map_err(|error| error.to_string())?;
+    weights.check_range().map_err(|error| error.to_string())?;
+    let file = AgentFile::new(game, weights, provenance, Vec::new());
+    file.save(path).map_err(|error| error.to_string())
+}
+
+/// The tensors as a dictionary of arrays.
+pub fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, tensor) in tensors {
+        dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
+    }
+    Ok(dict)
+}
+
+/// Writes a network as an agent file, which ``jarmo.Agent``, ``jarmo arena`` and ``play`` accept.
+///
+/// With ``x`` the features of a position with threats, ``[inputs]``, and ``L.weight`` of shape ``[inputs,
+/// outputs]``, the network is ``h = relu(x @ stem.weight + stem.bias)``, then ``h = relu(h + h @ blocks.I.weight +
+/// blocks.I.bias)`` for I from 0, and linear heads: ``policy`` (a logit per action), ``result`` (logits of win, draw
+/// and loss of the player to move) and, in games with points, ``score`` (a logit for each score difference). The
+/// width is a multiple of 32. docs/formats.md has more.
+///
+/// Args:
+///     path: The file, whose name ends in ``.safetensors``.
+///     game: A game or its name.
+///     tensors: ``float32`` arrays by name.
+///     run: A name for where it comes from.
+///     seed: The seed of the training.
+///     step: Learning steps.
+///     games: Self-play games.
+#[pyfunction]
+#[pyo3(signature = (path, game, tensors, *, run="", seed=0, step=0, games=0))]
+pub fn save_agent(
+    path: PathBuf,
+    game: GameArgument,
+    tensors: &Bound<'_, PyDict>,
+    run: &str,
+    seed: u64,
+    step: u64,
+    games: u64,
+) -> PyResult<()> {
+    let mut all = Tensors::new();
+    for (name, array) in tensors.iter() {
+        let name: String = name.extract()?;
+        let array = array.cast::<PyArrayDyn<f32>>().map_err(|_| {
+            PyTypeError::new_err(format!("tensors[{name:?}] must be an array of float32"))
+        })?;
+        let dims = array.shape().to_vec();
+        let data = array.try_readonly()?.as_array().iter().copied().collect();
+        all.insert(name, Tensor { dims, data });
+    }
+    let provenance = Provenance {
+        program: format!("jarmo {} from Python", jarmo::program::VERSION),
+        run: run.to_owned(),
+        seed,
+        step,
+        games,
+    };
+    let saved = game.0.save_network(&path, all, provenance);
+    saved.map_err(PyValueError::new_err)
+}

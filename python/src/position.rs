@@ -1,0 +1,371 @@
+//! `jarmo.Position`: a position with its rules, as a value.
+
+use std::any::Any;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use jarmo::catalog::CatalogGame;
+use jarmo::game::{Action, Mask, Outcome, Player};
+use jarmo::view::{Arrow, svg};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::game::{AnyGame, PyGame, Rules};
+
+/// A position of one game.
+pub struct At<G: CatalogGame> {
+    pub rules: Arc<Rules<G>>,
+    pub position: G::Position,
+}
+
+/// A position of a game whose type is not known.
+pub trait AnyPosition: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn copy(&self) -> Box<dyn AnyPosition>;
+    fn text(&self) -> String;
+    fn drawing(&self) -> String;
+    fn svg(&self, actions: &[u16], title: &str) -> String;
+    fn to_move(&self) -> Player;
+    fn ply(&self) -> u32;
+    fn outcome(&self) -> Option<Outcome>;
+    fn legal(&self) -> Vec<u16>;
+    fn action_text(&self, action: u16) -> String;
+    fn parse_action(&self, text: &str) -> Result<u16, String>;
+    fn play(&self, action: u16) -> Result<Box<dyn AnyPosition>, String>;
+    fn write_features(&self, out: &mut [f32], threats: bool);
+    fn same(&self, other: &dyn AnyPosition) -> bool;
+    fn hash(&self) -> u64;
+}
+
+impl<G: CatalogGame> AnyPosition for At<G> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn copy(&self) -> Box<dyn AnyPosition> {
+        Box::new(At {
+            rules: self.rules.clone(),
+            position: self.position,
+        })
+    }
+
+    fn text(&self) -> String {
+        self.rules.game.position_text(&self.position)
+    }
+
+    fn drawing(&self) -> String {
+        self.rules.game.display(&self.position).to_string()
+    }
+
+    fn svg(&self, actions: &[u16], title: &str) -> String {
+        let game = &self.rules.game;
+        let arrow = |&action: &u16| {
+            let gesture = game.gesture(&self.position, Action(action));
+            Some(Arrow {
+                from: gesture.from,
+                to: gesture.to?,
+                legal: true,
+            })
+        };
+        let arrows: Vec<Arrow> = actions.iter().filter_map(arrow).collect();
+        svg::draw(game, &self.position, &arrows, title)
+    }
+
+    fn to_move(&self) -> Player {
+        self.rules.game.to_move(&self.position)
+    }
+
+    fn ply(&self) -> u32 {
+        self.rules.game.ply(&self.position)
+    }
+
+    fn outcome(&self) -> Option<Outcome> {
+        self.rules.game.outcome(&self.position)
+    }
+
+    fn legal(&self) -> Vec<u16> {
+        let legal = self.rules.game.legal(&self.position);
+        legal.iter().map(|action| action.0).collect()
+    }
+
+    fn action_text(&self, action: u16) -> String {
+        self.rules.game.action_text(&self.position, Action(action))
+    }
+
+    fn parse_action(&self, text: &str) -> Result<u16, String> {
+        let parsed = self.rules.game.parse_action(&self.position, text);
+        Ok(parsed.map_err(|error| error.to_string())?.0)
+    }
+
+    fn play(&self, action: u16) -> Result<Box<dyn AnyPosition>, String> {
+        let mut position = self.position;
+        let played = self.rules.game.try_play(&mut position, Action(action));
+        played.map_err(|error| error.to_string())?;
+        Ok(Box::new(At {
+            rules: self.rules.clone(),
+            position,
+        }))
+    }
+
+    fn write_features(&self, out: &mut [f32], threats: bool) {
+        write_features(&self.rules.game, &self.position, out, threats);
+    }
+
+    fn same(&self, other: &dyn AnyPosition) -> bool {
+        let other: Option<&At<G>> = other.as_any().downcast_ref();
+        other.is_some_and(|other| other.position == self.position)
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.position.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// Sets the features of a position in numbers that are 0, and its threats behind them.
+#[inline]
+pub fn write_features<G: CatalogGame, T: From<bool>>(
+    game: &G,
+    position: &G::Position,
+    out: &mut [T],
+    threats: bool,
+) {
+    if threats {
+        game.inputs(position, |index| out[index] = T::from(true));
+    } else {
+        game.features(position, |index| out[index] = T::from(true));
+    }
+}
+
+/// A position of a game: a value that never changes.
+///
+/// Positions are equal if search treats them as the same. A notebook shows them as a picture, ``print`` as text.
+#[pyclass(frozen, module = "jarmo")]
+pub struct Position {
+    pub game: Arc<dyn AnyGame>,
+    pub at: Box<dyn AnyPosition>,
+}
+
+impl Position {
+    pub fn new(game: Arc<dyn AnyGame>, at: Box<dyn AnyPosition>) -> Position {
+        Position { game, at }
+    }
+
+    /// The action of an argument: its index, or its text.
+    fn action(&self, given: &Bound<'_, PyAny>) -> PyResult<u16> {
+        if let Ok(text) = given.extract::<&str>() {
+            return self.at.parse_action(text).map_err(PyValueError::new_err);
+        }
+        let index: i64 = given.extract().map_err(|_| {
+            PyTypeError::new_err("an action is its index, a whole number, or its text")
+        })?;
+        let actions = self.game.facts().actions as i64;
+        if !(0..actions).contains(&index) {
+            return Err(PyValueError::new_err(format!(
+                "action {index}: the game has only actions 0 to {}",
+                actions - 1
+            )));
+        }
+        Ok(index as u16)
+    }
+}
+
+#[pymethods]
+impl Position {
+    #[getter]
+    fn game(&self) -> PyGame {
+        PyGame(self.game.clone())
+    }
+
+    /// The position as text; ``game.position(text)`` reads it. The text of tammi leaves out the earlier positions
+    /// that count for repetitions.
+    #[getter]
+    fn text(&self) -> String {
+        self.at.text()
+    }
+
+    /// 0 if White is to move, 1 if Black is.
+    #[getter]
+    fn to_move(&self) -> usize {
+        self.at.to_move().index()
+    }
+
+    /// The number of actions played.
+    #[getter]
+    fn ply(&self) -> u32 {
+        self.at.ply()
+    }
+
+    #[getter]
+    fn is_over(&self) -> bool {
+        self.at.outcome().is_some()
+    }
+
+    /// The legal actions, lowest first; none if the game is over.
+    #[getter]
+    fn legal(&self) -> Vec<u16> {
+        self.at.legal()
+    }
+
+    /// The legal actions as text, in the order of ``legal``.
+    #[getter]
+    fn legal_texts(&self) -> Vec<String> {
+        let legal = self.at.legal();
+        legal
+            .into_iter()
+            .map(|action| self.at.action_text(action))
+            .collect()
+    }
+
+    /// The text of a legal action.
+    fn action_text(&self, action: &Bound<'_, PyAny>) -> PyResult<String> {
+        let action = self.action(action)?;
+        if !self.at.legal().contains(&action) {
+            // The text of an illegal action would mislead.
+            let refused = self.at.play(action).err().unwrap_or_default();
+            return Err(PyValueError::new_err(refused));
+        }
+        Ok(self.at.action_text(action))
+    }
+
+    /// The action with this text, which may be illegal.
+    #[pyo3(signature = (text))]
+    fn parse_action(&self, text: &str) -> PyResult<u16> {
+        self.at.parse_action(text).map_err(PyValueError::new_err)
+    }
+
+    /// The position after these actions, given as indices or texts. The error says why one is illegal.
+    #[pyo3(signature = (*actions))]
+    fn play(&self, actions: Vec<Bound<'_, PyAny>>) -> PyResult<Position> {
+        let mut here = Position::new(self.game.clone(), self.at.copy());
+        for given in &actions {
+            let next = here.at.play(here.action(given)?);
+            here.at = next.map_err(PyValueError::new_err)?;
+        }
+        Ok(here)
+    }
+
+    /// How the game ended; None while it goes on.
+    #[getter]
+    fn outcome<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(outcome) = self.at.outcome() else {
+            return Ok(None);
+        };
+        let class = py.import("jarmo._types")?.getattr("Outcome")?;
+        let winner = outcome.winner.map(Player::index);
+        let score = outcome.score.map(|[white, black]| (white, black));
+        Ok(Some(class.call1((winner, score, outcome.truncated))?))
+    }
+
+    /// A picture as SVG, with legal actions as arrows.
+    #[pyo3(signature = (actions=None, *, title=None))]
+    fn svg(&self, actions: Option<Vec<Bound<'_, PyAny>>>, title: Option<&str>) -> PyResult<String> {
+        let actions = actions.unwrap_or_default();
+        let actions: Vec<u16> = actions
+            .iter()
+            .map(|given| {
+                let action = self.action(given)?;
+                let played = self.at.play(action).map_err(PyValueError::new_err);
+                played.map(|_| action)
+            })
+            .collect::<PyResult<_>>()?;
+        let text = self.at.text();
+        Ok(self.at.svg(&actions, title.unwrap_or(&text)))
+    }
+
+    fn _repr_svg_(&self) -> String {
+        self.at.svg(&[], &self.at.text())
+    }
+
+    fn __str__(&self) -> String {
+        self.at.drawing()
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.game.facts().name;
+        format!("jarmo.Game({name:?}).position({:?})", self.at.text())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Position>().is_ok_and(|other| {
+            let other = other.get();
+            self.game.facts() == other.game.facts() && self.at.same(&*other.at)
+        })
+    }
+
+    fn __copy__(this: Py<Position>) -> Py<Position> {
+        this
+    }
+
+    fn __deepcopy__(this: Py<Position>, _memo: &Bound<'_, PyAny>) -> Py<Position> {
+        this
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.at.text();
+        let again = self.game.clone().parse(&text);
+        if !again.is_ok_and(|again| again.same(&*self.at)) {
+            return Err(PyTypeError::new_err(format!(
+                "this position cannot be pickled, because its text leaves out earlier positions that count: {text}"
+            )));
+        }
+        let game = Bound::new(py, PyGame(self.game.clone()))?;
+        let read = game.getattr("position")?;
+        Ok((read, (text,)).into_pyobject(py)?.into_any())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.at.hash()
+    }
+}
+
+/// The positions of an argument: one position or a sequence of them, all of this game.
+pub fn positions_of<'py>(
+    game: &Arc<dyn AnyGame>,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, Position>>> {
+    let positions: Vec<Bound<'py, Position>> = match given.cast::<Position>() {
+        Ok(one) => vec![one.clone()],
+        Err(_) => {
+            let list = given.py().get_type::<PyList>().call1((given,))?;
+            let list: Vec<Bound<'py, PyAny>> = list.extract()?;
+            list.into_iter()
+                .enumerate()
+                .map(|(index, one)| {
+                    one.cast_into::<Position>().map_err(|_| {
+                        PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position"))
+                    })
+                })
+                .collect::<PyResult<_>>()?
+        }
+    };
+    for (index, position) in positions.iter().enumerate() {
+        let own = &position.get().game;
+        if !Arc::ptr_eq(own, game) && own.facts() != game.facts() {
+            return Err(PyValueError::new_err(format!(
+                "positions[{index}] is of {} with other rules than {}",
+                own.facts().name,
+                game.facts().name
+            )));
+        }
+    }
+    Ok(positions)
+}
+
+/// [`positions_of`], refusing positions that are over.
+pub fn open_positions_of<'py>(
+    game: &Arc<dyn AnyGame>,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, Position>>> {
+    let positions = positions_of(game, given)?;
+    for (index, position) in positions.iter().enumerate() {
+        if position.get().at.outcome().is_some() {
+            return Err(PyValueError::new_err(format!(
+                "positions[{index}]: the game is over"
+            )));
+        }
+    }
+    Ok(positions)
+}

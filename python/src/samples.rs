@@ -1,0 +1,274 @@
+//! `jarmo.self_play`: samples of games that are searched with the user's function.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex};
+
+use jarmo::catalog::CatalogGame;
+use jarmo::replay::Samples;
+use jarmo::selfplay::{Counts, Root, Round, SelfPlay as Games, SelfPlaySettings};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::array::shaped;
+use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
+use crate::game::{AnyGame, GameArgument};
+use crate::search::check_simulations;
+use crate::threads;
+
+/// How to play, and on how many threads.
+pub struct SelfPlayArguments {
+    settings: SelfPlaySettings,
+    seed: u64,
+    threads: usize,
+}
+
+/// Self-play of a game whose type is not known.
+pub trait AnySelfPlay: Send {
+    /// One action in every game.
+    fn round(&mut self) -> Round;
+    /// Forgets all evaluations, because the function may have learned since.
+    fn forget(&mut self);
+}
+
+struct Played<G: CatalogGame> {
+    games: Games<G, RemoteEvaluator<G>>,
+    evaluators: Vec<RemoteEvaluator<G>>,
+    /// Its threads wait for answers, so they are not those that other calls use.
+    pool: ThreadPool,
+}
+
+impl<G: CatalogGame> AnySelfPlay for Played<G> {
+    fn round(&mut self) -> Round {
+        let games = &mut self.games;
+        self.pool.install(|| games.round())
+    }
+
+    fn forget(&mut self) {
+        self.games.replace_evaluators(self.evaluators.clone());
+    }
+}
+
+pub fn build<G: CatalogGame>(
+    game: &G,
+    arguments: &SelfPlayArguments,
+    remote: Remote,
+) -> Result<Box<dyn AnySelfPlay>, String> {
+    let settings = &arguments.settings;
+    let shards = arguments.threads.min(settings.games);
+    let pool = ThreadPoolBuilder::new().num_threads(shards).build();
+    let evaluator = RemoteEvaluator::new(game.clone(), remote);
+    let evaluators = vec![evaluator; shards];
+    let games = Games::new(game, settings, evaluators.clone(), arguments.seed);
+    Ok(Box::new(Played {
+        games: games.map_err(|error| error.to_string())?,
+        evaluators,
+        pool: pool.map_err(|error| error.to_string())?,
+    }))
+}
+
+/// Samples as dense arrays, in rows.
+struct Dense {
+    features: Vec<f32>, // [samples, planes, rows, columns]
+    masks: Vec<bool>,   // [samples, actions]
+    policies: Vec<f32>, // [samples, actions]
+    outcomes: Vec<f32>, // [samples, 3]
+    scores: Vec<i8>,    // [samples]
+}
+
+impl Dense {
+    fn of(samples: &Samples, width: usize, actions: usize) -> Dense {
+        let count = samples.len();
+        let mut dense = Dense {
+            features: vec![0.0; count * width],
+            masks: vec![false; count * actions],
+            policies: vec![0.0; count * actions],
+            outcomes: Vec::with_capacity(3 * count),
+            scores: Vec::with_capacity(count),
+        };
+        for (row, sample) in samples.iter().enumerate() {
+            let features = &mut dense.features[row * width..][..width];
+            // Threats follow the features, and are left out where the width has no room for them.
+            for &index in sample
+                .features
+                .iter()
+                .filter(|&&index| usize::from(index) < width)
+            {
+                features[usize::from(index)] = 1.0;
+            }
+            for (&action, &share) in sample.actions.iter().zip(sample.policy) {
+                let place = row * actions + usize::from(action);
+                dense.masks[place] = true;
+                dense.policies[place] = share;
+            }
+            dense.outcomes.extend(sample.result);
+            dense.scores.push(sample.score);
+        }
+        dense
+    }
+}
+
+/// Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
+/// games are there. See `jarmo.self_play`.
+#[pyclass(frozen, module = "jarmo")]
+pub struct SelfPlay {
+    game: Arc<dyn AnyGame>,
+    evaluate: Py<PyAny>,
+    remote: Remote,
+    threats: bool,
+    least: usize,
+    state: Mutex<State>,
+}
+
+struct State {
+    games: Box<dyn AnySelfPlay>,
+    questions: Receiver<Option<Question>>,
+    counts: Counts,
+}
+
+#[pymethods]
+impl SelfPlay {
+    #[new]
+    #[pyo3(signature = (game, evaluate, *, games=512, simulations=32, root="gumbel", opening_plies=0, value_lambda=1.0,
+                        tables=None, seed=0, threats=false, min_samples=1024, threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn new(
+        game: GameArgument,
+        evaluate: Py<PyAny>,
+        games: usize,
+        simulations: u32,
+        root: &str,
+        opening_plies: u32,
+        value_lambda: f32,
+        tables: Option<PathBuf>,
+        seed: u64,
+        threats: bool,
+        min_samples: usize,
+        threads: Option<usize>,
+    ) -> PyResult<SelfPlay> {
+        check_simulations(simulations)?;
+        let wrong = |problem: String| Err(PyValueError::new_err(problem));
+        if !(1..=1 << 20).contains(&games) {
+            return wrong(format!("games must be 1 to {}, not {games}", 1 << 20));
+        }
+        if !(0.0..=1.0).contains(&value_lambda) {
+            return wrong(format!("value_lambda must be 0 to 1, not {value_lambda}"));
+        }
+        let root = match root {
+            "gumbel" => Root::Gumbel,
+            "puct" => Root::Puct,
+            _ => return wrong(format!("root must be \"gumbel\" or \"puct\", not {root:?}")),
+        };
+        let settings = SelfPlayArguments {
+            settings: SelfPlaySettings {
+                games,
+                simulations,
+                root,
+                least_range: 0.0,
+                opening_plies,
+                tables: tables.unwrap_or_default(),
+                endgames: 0.0,
+                endgame_force: 0,
+                lambda: value_lambda,
+            },
+            seed,
+            threads: threads::count(threads)?,
+        };
+        let (remote, questions) = Remote::new(threats, games);
+        let played = game.0.self_play(&settings, remote.clone());
+        let state = State {
+            games: played.map_err(PyValueError::new_err)?,
+            questions,
+            counts: Counts::default(),
+        };
+        Ok(SelfPlay {
+            game: game.0,
+            evaluate,
+            remote,
+            threats,
+            least: min_samples,
+            state: Mutex::new(state),
+        })
+    }
+
+    fn __iter__(this: Py<SelfPlay>) -> Py<SelfPlay> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut state = self.state.try_lock().map_err(|_| {
+            PyRuntimeError::new_err("this self-play is already under way in another thread")
+        })?;
+        if self.remote.has_failed() {
+            return Err(PyRuntimeError::new_err(
+                "this self-play ended with an error; start another one",
+            ));
+        }
+        let State {
+            games,
+            questions,
+            counts,
+        } = &mut *state;
+        let asking = Asking {
+            evaluate: self.evaluate.bind(py),
+            facts: self.game.facts(),
+            remote: &self.remote,
+            pad: 0,
+        };
+        let least = self.least.max(1);
+        let played = asking.serve(questions, || {
+            games.forget();
+            let mut all = games.round();
+            while all.samples.len() < least && !self.remote.has_failed() {
+                all.add(&games.round());
+            }
+            all
+        });
+        // An interrupted round has no meaning, and neither has what would follow it.
+        let played = played.inspect_err(|_| self.remote.fail())?;
+        counts.add(&played.counts);
+        drop(state);
+        self.samples(py, &played.samples)
+    }
+
+    /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
+    /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counts = self
+            .state
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+            .counts;
+        let dict = PyDict::new(py);
+        let games = counts.per_game();
+        dict.set_item("games", counts.games.games)?;
+        dict.set_item("positions", counts.positions)?;
+        dict.set_item("simulations", counts.simulations)?;
+        dict.set_item("evaluations", counts.evaluations())?;
+        dict.set_item("white", games.white)?;
+        dict.set_item("black", games.black)?;
+        dict.set_item("drawn", games.drawn)?;
+        dict.set_item("truncated", games.truncated)?;
+        dict.set_item("plies", games.plies)?;
+        Ok(dict)
+    }
+}
+
+impl SelfPlay {
+    fn samples<'py>(&self, py: Python<'py>, samples: &Samples) -> PyResult<Bound<'py, PyAny>> {
+        let facts = self.game.facts();
+        let (count, actions) = (samples.len(), facts.actions);
+        let width = facts.width(self.threats);
+        let dense = py.detach(|| Dense::of(samples, width, actions));
+        let class = py.import("jarmo._types")?.getattr("Samples")?;
+        class.call1((
+            shaped(py, dense.features, &facts.shape(count, self.threats))?,
+            shaped(py, dense.masks, &[count, actions])?,
+            shaped(py, dense.policies, &[count, actions])?,
+            shaped(py, dense.outcomes, &[count, 3])?,
+            shaped(py, dense.scores, &[count])?,
+        ))
+    }
+}

@@ -1,0 +1,321 @@
+//! `jarmo.search`: many trees at once, evaluated by the user's function.
+
+use std::thread;
+
+use jarmo::catalog::CatalogGame;
+use jarmo::game::Game;
+use jarmo::random::stream;
+use jarmo::search::{
+    Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rand::Rng;
+
+use crate::array::shaped;
+use crate::ask::{Asking, Remote, RemoteEvaluator};
+use crate::position::{AnyPosition, Position, open_positions_of};
+
+/// The concentration of Dirichlet noise times the number of legal actions, as in the library's self-play.
+const CONCENTRATION: f64 = 10.0;
+
+/// Fewer trees than this are not worth a second thread.
+const MIN_PER_THREAD: usize = 32;
+
+/// How to search.
+pub struct SearchPlan {
+    pub simulations: u32,
+    pub rule: SearchRule,
+    pub noise: bool,
+    pub seed: u64,
+    pub threads: usize,
+}
+
+/// The results by position, in rows.
+#[derive(Default)]
+pub struct Searched {
+    pub actions: Vec<i64>,       // [positions], the action to play
+    pub policies: Vec<f32>,      // [positions, actions]
+    pub values: Vec<f32>,        // [positions]
+    pub visits: Vec<i32>,        // [positions, actions]
+    pub action_values: Vec<f32>, // [positions, actions], NaN where unknown
+    pub proven: Vec<bool>,       // [positions]
+    pub simulations: Vec<i32>,   // [positions]
+}
+
+impl Searched {
+    fn append(&mut self, mut other: Searched) {
+        self.actions.append(&mut other.actions);
+        self.policies.append(&mut other.policies);
+        self.values.append(&mut other.values);
+        self.visits.append(&mut other.visits);
+        self.action_values.append(&mut other.action_values);
+        self.proven.append(&mut other.proven);
+        self.simulations.append(&mut other.simulations);
+    }
+}
+
+/// Searches from positions that are not over. After an error of the evaluator the result is not complete.
+pub fn run<G: CatalogGame>(
+    game: &G,
+    positions: &[G::Position],
+    plan: &SearchPlan,
+    remote: Remote,
+) -> Searched {
+    let shares = plan.threads.min(positions.len() / MIN_PER_THREAD).max(1);
+    let share = positions.len().div_ceil(shares).max(1);
+    let parts = thread::scope(|scope| {
+        let parts = positions
+            .chunks(share)
+            .enumerate()
+            .map(|(index, positions)| {
+                let remote = remote.clone();
+                scope.spawn(move || search_part(game, positions, index * share, plan, remote))
+            });
+        let parts: Vec<_> = parts.collect();
+        let join = |part: thread::ScopedJoinHandle<'_, Searched>| match part.join() {
+            Ok(part) => part,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        parts.into_iter().map(join).collect::<Vec<_>>()
+    });
+    let mut all = Searched::default();
+    for part in parts {
+        all.append(part);
+    }
+    all
+}
+
+/// Searches the positions from number `first` on, `remote.batch()` trees at a time.
+fn search_part<G: CatalogGame>(
+    game: &G,
+    positions: &[G::Position],
+    first: usize,
+    plan: &SearchPlan,
+    remote: Remote,
+) -> Searched {
+    let width = remote.batch();
+    let limit = TreeLimit::for_simulations(game, plan.simulations);
+    let mut evaluator = RemoteEvaluator::new(game.clone(), remote.clone());
+    let mut batch = Batch::new(game);
+    let mut trees: Vec<Tree<G>> = Vec::new();
+    let mut found = Searched::default();
+    for (chunk, positions) in positions.chunks(width).enumerate() {
+        trees.truncate(positions.len());
+        for (tree, position) in trees.iter_mut().zip(positions) {
+            tree.restart(*position);
+        }
+        for position in &positions[trees.len()..] {
+            trees.push(Tree::new(game.clone(), plan.rule, limit, *position));
+        }
+        for (index, tree) in trees.iter_mut().enumerate() {
+            prepare(tree, game, plan, first + chunk * width + index);
+        }
+        batch.search(&mut trees, &mut evaluator, |_| remote.has_failed());
+        if remote.has_failed() {
+            return found;
+        }
+        trees.iter().for_each(|tree| read(tree, game, &mut found));
+    }
+    found
+}
+
+/// Plans the search of the position with this number, whose random numbers follow from the seed and the number.
+fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usize) {
+    use jarmo::game::Mask;
+    let mut random = stream(plan.seed, number as u64);
+    let actions = game.legal(tree.position()).count() as usize;
+    let mut noise = Vec::new();
+    if plan.noise {
+        match plan.rule {
+            SearchRule::Gumbel(_) => {
+                noise.extend((0..actions).map(|_| gumbel_noise(random.next_u64())));
+            }
+            SearchRule::Puct(_) => {
+                noise.resize(actions, 0.0);
+                let alpha = CONCENTRATION / actions as f64;
+                dirichlet(alpha, &mut noise, || random.next_u64());
+            }
+        }
+    }
+    tree.plan(
+        plan.simulations,
+        plan.simulations,
+        &noise,
+        random.next_u64(),
+    );
+}
+
+/// Appends the result of a tree.
+fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
+    let first = found.policies.len();
+    let after = first + game.actions();
+    found.policies.resize(after, 0.0);
+    found.visits.resize(after, 0);
+    found.action_values.resize(after, f32::NAN);
+    tree.write_policy(&mut found.policies[first..]);
+    for root in tree.root_actions() {
+        let place = first + root.action.index();
+        found.visits[place] = root.visits as i32; // at most the simulations, see `check_simulations`
+        let proven = root.proven.map(|proven| proven.verdict.sign().into());
+        let value = proven.or(root.value.map(|value| value.expectation()));
+        found.action_values[place] = value.unwrap_or(f32::NAN);
+    }
+    let best = tree.best().expect("the root is evaluated");
+    let value = tree.value().expect("the root is evaluated");
+    found.actions.push(best.0.into());
+    found.values.push(value.expectation());
+    found.proven.push(tree.proven().is_some());
+    found.simulations.push(tree.simulations_done() as i32);
+}
+
+/// The search rule by its name, with the settings that are given.
+pub fn search_rule(
+    root: &str,
+    considered: Option<u32>,
+    cpuct: Option<f32>,
+    fpu: Option<f32>,
+    temperature: Option<f32>,
+) -> PyResult<SearchRule> {
+    let refuse = |name: &str, given: bool, root: &str| match given {
+        true => Err(PyValueError::new_err(format!(
+            "{name} is a setting of root=\"{root}\""
+        ))),
+        false => Ok(()),
+    };
+    let positive = |name: &str, given: Option<f32>, least: f32| match given {
+        Some(number) if !(least..=100.0).contains(&number) => Err(PyValueError::new_err(format!(
+            "{name} must be {least} to 100, not {number}"
+        ))),
+        _ => Ok(()),
+    };
+    match root {
+        "gumbel" => {
+            refuse("cpuct", cpuct.is_some(), "puct")?;
+            refuse("fpu", fpu.is_some(), "puct")?;
+            refuse("temperature", temperature.is_some(), "puct")?;
+            let settings = GumbelSettings::default();
+            Ok(SearchRule::Gumbel(GumbelSettings {
+                considered: considered.unwrap_or(settings.considered).max(1),
+                ..settings
+            }))
+        }
+        "puct" => {
+            refuse("considered", considered.is_some(), "gumbel")?;
+            positive("cpuct", cpuct, 0.0)?;
+            positive("fpu", fpu, 0.0)?;
+            positive("temperature", temperature, 0.01)?;
+            let settings = PuctSettings::default();
+            Ok(SearchRule::Puct(PuctSettings {
+                exploration: cpuct.unwrap_or(settings.exploration),
+                unvisited_reduction: fpu.unwrap_or(settings.unvisited_reduction),
+                temperature: temperature.unwrap_or(settings.temperature),
+                ..settings
+            }))
+        }
+        _ => Err(PyValueError::new_err(format!(
+            "root must be \"gumbel\" or \"puct\", not {root:?}"
+        ))),
+    }
+}
+
+/// Refuses 0 and numbers that no tree can hold.
+pub fn check_simulations(simulations: u32) -> PyResult<()> {
+    const MOST: u32 = 10_000_000;
+    if (1..=MOST).contains(&simulations) {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "simulations must be 1 to {MOST}, not {simulations}"
+    )))
+}
+
+/// Searches from ``N`` positions of one game with your own network, many trees at a time.
+///
+/// Args:
+///     positions: Positions that are not over.
+///     evaluate: Called as ``evaluate(features, masks)`` with new arrays, ``[B, planes, rows, columns]`` of
+///         ``float32`` and ``[B, actions]`` of ``bool``, in the thread of the caller. Returns ``(logits, values)``:
+///         ``[B, actions]``, of which those of illegal actions are ignored, and the expected results for the player to
+///         move, ``[B]`` from -1 to 1, or probabilities of win, draw and loss, ``[B, 3]``. Anything that
+///         ``numpy.asarray`` reads will do. It must judge a position the same whatever the rest of the batch is.
+///     simulations: Simulations per position.
+///     root: Gumbel AlphaZero with sequential halving, or AlphaZero's PUCT.
+///     noise: Noise at the roots, for self-play: Gumbel variables, or a Dirichlet distribution.
+///     seed: The seed of the noise.
+///     threats: Adds the planes of threats to the features.
+///     batch: The most trees that a thread grows at a time, and so the largest ``B``.
+///     pad: Every batch has exactly ``batch`` rows, for networks that are compiled for a shape. Rows in excess are
+///         zeros, and their results are ignored.
+///     threads: Threads that grow trees, by default one per core. With two, one grows its trees while the leaves of
+///         the other are evaluated.
+///     considered: Gumbel: actions that get simulations before the first halving [16].
+///     cpuct: PUCT: weight of exploration [1.25].
+///     fpu: PUCT: how far below its parent's value an unvisited action starts, at most [0.2].
+///     temperature: PUCT: softmax temperature of the priors [1].
+#[pyfunction]
+#[pyo3(signature = (positions, evaluate, *, simulations=64, root="gumbel", noise=false, seed=0, threats=false,
+                    batch=1024, pad=false, threads=None, considered=None, cpuct=None, fpu=None, temperature=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+pub fn search<'py>(
+    positions: &Bound<'py, PyAny>,
+    evaluate: &Bound<'py, PyAny>,
+    simulations: u32,
+    root: &str,
+    noise: bool,
+    seed: u64,
+    threats: bool,
+    batch: usize,
+    pad: bool,
+    threads: Option<usize>,
+    considered: Option<u32>,
+    cpuct: Option<f32>,
+    fpu: Option<f32>,
+    temperature: Option<f32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = evaluate.py();
+    let listed = py.get_type::<pyo3::types::PyList>();
+    let positions = match positions.cast::<Position>() {
+        Ok(one) => listed.call1(((one,),))?,
+        Err(_) => listed.call1((positions,))?,
+    };
+    let first = positions
+        .get_item(0)
+        .map_err(|_| PyValueError::new_err("search needs at least one position"))?;
+    let first = first
+        .cast_into::<Position>()
+        .map_err(|_| pyo3::exceptions::PyTypeError::new_err("positions[0] is no jarmo.Position"))?;
+    let game = first.get().game.clone();
+    let positions = open_positions_of(&game, &positions)?;
+    check_simulations(simulations)?;
+    if batch == 0 {
+        return Err(PyValueError::new_err("batch must be at least 1"));
+    }
+    let plan = SearchPlan {
+        simulations,
+        rule: search_rule(root, considered, cpuct, fpu, temperature)?,
+        noise,
+        seed,
+        threads: crate::threads::count(threads)?,
+    };
+    let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+    let (remote, mut questions) = Remote::new(threats, batch);
+    let asking = Asking {
+        evaluate,
+        facts: game.facts(),
+        remote: &remote,
+        pad: if pad { batch } else { 0 },
+    };
+    let found = asking.serve(&mut questions, || game.search(&open, &plan, remote.clone()))?;
+    let (count, actions) = (open.len(), game.facts().actions);
+    let class = py.import("jarmo._types")?.getattr("SearchResult")?;
+    class.call1((
+        shaped(py, found.actions, &[count])?,
+        shaped(py, found.policies, &[count, actions])?,
+        shaped(py, found.values, &[count])?,
+        shaped(py, found.visits, &[count, actions])?,
+        shaped(py, found.action_values, &[count, actions])?,
+        shaped(py, found.proven, &[count])?,
+        shaped(py, found.simulations, &[count])?,
+    ))
+}

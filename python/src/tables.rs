@@ -1,0 +1,142 @@
+//! `jarmo.Tables`: exact results of endgames.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jarmo::catalog::CatalogGame;
+use jarmo::game::{Mask, Proven};
+use jarmo::tables::Endgames;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::array::shaped;
+use crate::game::{AnyGame, GameArgument, PyGame, Rules, own};
+use crate::position::{AnyPosition, positions_of};
+
+/// The plies of a result that has none.
+const NO_PLIES: i32 = -1;
+
+/// Tables of a game whose type is not known.
+pub trait AnyTables: Send + Sync {
+    /// The results of positions for the player to move.
+    fn known(&self, positions: &[&dyn AnyPosition]) -> Vec<Option<Proven>>;
+    /// The results of the legal actions of a position for the player who acts; `None` if it is not known.
+    fn actions(&self, position: &dyn AnyPosition) -> Option<Vec<(u16, Proven)>>;
+}
+
+struct Opened<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
+    tables: Arc<dyn Endgames<G>>,
+}
+
+pub fn open<G: CatalogGame>(
+    rules: Arc<Rules<G>>,
+    folder: &Path,
+) -> Result<Box<dyn AnyTables>, String> {
+    let tables = rules.game.open_endgames(folder);
+    let tables = tables.map_err(|error| error.to_string())?;
+    Ok(Box::new(Opened { rules, tables }))
+}
+
+impl<G: CatalogGame> AnyTables for Opened<G> {
+    fn known(&self, positions: &[&dyn AnyPosition]) -> Vec<Option<Proven>> {
+        let game = &self.rules.game;
+        let positions = own::<G>(positions);
+        let open = positions.iter().filter(|one| game.outcome(one).is_none());
+        let open: Vec<_> = open.copied().collect();
+        let mut found = Vec::new();
+        self.tables.known_all(game, &open, &mut found);
+        let mut found = found.into_iter();
+        let result = |position: &G::Position| match game.outcome(position) {
+            Some(outcome) => Some(Proven::over(outcome.verdict(game.to_move(position)))),
+            None => found.next().expect("one result per open position"),
+        };
+        positions.iter().map(result).collect()
+    }
+
+    fn actions(&self, position: &dyn AnyPosition) -> Option<Vec<(u16, Proven)>> {
+        let game = &self.rules.game;
+        let position = own::<G>(&[position])[0];
+        if game.outcome(&position).is_some() {
+            return Some(Vec::new());
+        }
+        self.tables.known(game, &position)?;
+        let legal = game.legal(&position);
+        let after = |action| self.tables.after(game, &position, action);
+        Some(
+            legal
+                .iter()
+                .map(|action| (action.0, after(action)))
+                .collect(),
+        )
+    }
+}
+
+/// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only).
+#[pyclass(frozen, module = "jarmo")]
+pub struct Tables {
+    game: Arc<dyn AnyGame>,
+    folder: PathBuf,
+    tables: Box<dyn AnyTables>,
+}
+
+fn plies(proven: &Proven) -> i32 {
+    proven
+        .plies
+        .map_or(NO_PLIES, |plies| i32::try_from(plies).unwrap_or(i32::MAX))
+}
+
+#[pymethods]
+impl Tables {
+    #[new]
+    #[pyo3(signature = (folder, *, game=GameArgument::standard()), text_signature = "(folder, *, game='jarmo')")]
+    fn new(py: Python<'_>, folder: PathBuf, game: GameArgument) -> PyResult<Tables> {
+        let tables = py.detach(|| game.0.clone().tables(&folder));
+        Ok(Tables {
+            tables: tables.map_err(PyValueError::new_err)?,
+            game: game.0,
+            folder,
+        })
+    }
+
+    #[getter]
+    fn game(&self) -> PyGame {
+        PyGame(self.game.clone())
+    }
+
+    /// The results of ``N`` positions.
+    fn lookup<'py>(&self, positions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = positions.py();
+        let positions = positions_of(&self.game, positions)?;
+        let given: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
+        let found = py.detach(|| self.tables.known(&given));
+        let count = found.len();
+        let known = found.iter().map(Option::is_some).collect();
+        let value = |one: &Option<Proven>| one.map_or(0, |proven| proven.verdict.sign());
+        let values = found.iter().map(value).collect();
+        let plies = found.iter().map(|one| one.as_ref().map_or(NO_PLIES, plies));
+        let plies = plies.collect();
+        let class = py.import("jarmo._types")?.getattr("Lookup")?;
+        class.call1((
+            shaped(py, known, &[count])?,
+            shaped(py, values, &[count])?,
+            shaped(py, plies, &[count])?,
+        ))
+    }
+
+    /// Every legal action with its result for the player who acts (1, 0, -1) and its plies (-1 without); None if
+    /// the tables do not know the position.
+    fn actions(
+        &self,
+        position: &Bound<'_, crate::position::Position>,
+    ) -> PyResult<Option<Vec<(u16, i8, i32)>>> {
+        let position = &positions_of(&self.game, position.as_any())?[0];
+        let actions = self.tables.actions(&*position.get().at);
+        let row = |(action, proven): (u16, Proven)| (action, proven.verdict.sign(), plies(&proven));
+        Ok(actions.map(|actions| actions.into_iter().map(row).collect()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("jarmo.Tables({:?})", self.folder.display().to_string())
+    }
+}

@@ -1,0 +1,75 @@
+//! Work on other threads, with Python's lock released and Ctrl-C honoured.
+
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use jarmo::program::cores;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// How often a waiting thread looks for Ctrl-C.
+pub const TICK: Duration = Duration::from_millis(20);
+
+/// The number of threads to use: the given one, or one per core.
+pub fn count(threads: Option<usize>) -> PyResult<usize> {
+    const MOST: usize = 1024;
+    match threads {
+        None => Ok(cores()),
+        Some(threads) if (1..=MOST).contains(&threads) => Ok(threads),
+        Some(threads) => Err(PyValueError::new_err(format!(
+            "threads must be 1 to {MOST}, not {threads}"
+        ))),
+    }
+}
+
+/// The threads of this process, one per core. A child made by `fork` has none of its parent's threads, so it gets
+/// new ones.
+pub fn pool() -> Arc<ThreadPool> {
+    static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+    let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = process::id();
+    if let Some((owner, pool)) = known.as_ref()
+        && *owner == process
+    {
+        return pool.clone();
+    }
+    let builder = ThreadPoolBuilder::new().num_threads(cores());
+    let pool = Arc::new(builder.build().expect("the system starts threads"));
+    // The threads of a parent's pool do not exist here, so the pool cannot be shut down.
+    std::mem::forget(known.replace((process, pool.clone())));
+    pool
+}
+
+/// Runs some work on another thread with Python's lock released. On Ctrl-C `stop` is set, and the exception is
+/// raised when the work has ended.
+pub fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    let (sender, mut done) = mpsc::channel();
+    thread::scope(|scope| {
+        let stop = &stop;
+        scope.spawn(move || {
+            let _ = sender.send(work(stop)); // the receiver waits for it
+        });
+        let mut interrupted = Ok(());
+        loop {
+            let done = &mut done; // exclusive, so that it may cross to a thread without Python's lock
+            match py.detach(move || done.recv_timeout(TICK)) {
+                Ok(result) => return interrupted.map(|()| result),
+                Err(RecvTimeoutError::Timeout) if interrupted.is_ok() => {
+                    interrupted = py.check_signals();
+                    stop.store(interrupted.is_err(), Ordering::Relaxed);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => panic!("the work panicked"),
+            }
+        }
+    })
+}

@@ -1,0 +1,153 @@
+"""The environments for Gymnasium."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jarmo
+
+gymnasium = pytest.importorskip("gymnasium")
+
+from gymnasium.utils.env_checker import check_env, data_equivalence  # noqa: E402
+from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
+
+from jarmo.gym import IDS, JarmoEnv, JarmoVectorEnv  # noqa: E402
+
+
+@pytest.mark.parametrize("name", IDS.values())
+@pytest.mark.parametrize("opponent", ["random", "greedy", None])
+def test_gymnasiums_own_check(name: str, opponent: str | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gymnasium.make(name, opponent=opponent).unwrapped
+        check_env(env)
+
+
+@pytest.mark.parametrize("game", jarmo.GAMES)
+@pytest.mark.parametrize("opponent", ["random", None])
+def test_games_are_played_to_their_ends(game: str, opponent: str | None) -> None:
+    env = JarmoEnv(game, opponent=opponent)
+    generator = np.random.default_rng(1)
+    rewards = []
+    sides = set()
+    for seed in range(30):
+        observation, info = env.reset(seed=seed)
+        sides.add(info["learner"])
+        ended = False
+        while not ended:
+            assert env.observation_space.contains(observation)
+            assert np.array_equal(observation["action_mask"], info["action_mask"])
+            assert np.array_equal(observation["action_mask"].astype(bool), env.action_masks())
+            action = generator.choice(np.flatnonzero(info["action_mask"]))
+            observation, reward, terminated, truncated, info = env.step(action)
+            ended = terminated or truncated
+        assert not info["action_mask"].any()
+        rewards.append(reward)
+        with pytest.raises(RuntimeError, match="reset the environment first"):
+            env.step(0)
+    assert set(rewards) <= {-1.0, 0.0, 1.0} and len(sides) == (1 if opponent is None else 2)
+
+
+def test_an_illegal_action_loses_and_says_why() -> None:
+    env = JarmoEnv("connect_four", opponent=None)
+    env.reset(seed=1)
+    for _ in range(6):
+        env.step(3)
+    _, reward, terminated, truncated, info = env.step(3)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert "column D is full" in info["illegal_action"]
+    env.reset()
+    assert env.step(99)[4]["illegal_action"].endswith("only actions 0 to 6")
+
+
+def test_both_sides_in_turns_earn_their_own_rewards() -> None:
+    env = JarmoEnv("connect_four", opponent=None)
+    env.reset(seed=1)
+    for action in [0, 1, 0, 1, 0, 1]:
+        assert env.step(action)[1] == 0.0
+    assert env.step(0)[1:4] == (1.0, True, False)
+
+
+def test_renders() -> None:
+    env = gymnasium.make("jarmo/ConnectFour-v1", render_mode="ansi")
+    env.reset(seed=1)
+    assert "A B C D E F G" in env.render()
+    picture = JarmoEnv(render_mode="svg")
+    picture.reset()
+    assert picture.render().startswith("<svg")
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("game", ["connect_four", "guard"])
+def test_many_games_are_what_many_environments_are(mode: Any, game: str) -> None:
+    """In turns nothing is random, so both must agree in everything that Gymnasium defines."""
+    count = 6
+    ours = JarmoVectorEnv(game, count, opponent=None, autoreset_mode=mode)
+    theirs = SyncVectorEnv([lambda: JarmoEnv(game, opponent=None)] * count, autoreset_mode=mode)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.single_action_space == theirs.single_action_space
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    left, left_info = ours.reset(seed=1)
+    right, right_info = theirs.reset(seed=1)
+    ends = 0
+    for _ in range(400):
+        assert data_equivalence(left, right)
+        for key in ("action_mask", "_action_mask", "to_move", "learner", "_final_obs"):
+            assert (key in left_info) == (key in right_info)
+            assert key not in left_info or np.array_equal(left_info[key], right_info[key])
+        if "final_obs" in left_info:
+            for one, two in zip(left_info["final_obs"], right_info["final_obs"], strict=True):
+                assert (one is None) == (two is None)
+                assert one is None or data_equivalence(one, two)
+        actions = ours.sample_actions()
+        left, rewards, terminated, truncated, left_info = ours.step(actions)
+        right, rewards_too, terminated_too, truncated_too, right_info = theirs.step(actions)
+        assert rewards.dtype == rewards_too.dtype and np.array_equal(rewards, rewards_too)
+        assert np.array_equal(terminated, terminated_too) and np.array_equal(truncated, truncated_too)
+        ended = terminated | truncated
+        ends += int(ended.sum())
+        if mode == AutoresetMode.DISABLED and ended.any():
+            left, left_info = ours.reset(options={"reset_mask": ended})
+            right, _ = theirs.reset(options={"reset_mask": ended.copy()})
+            right_info = left_info  # Gymnasium fills in only the slots that were reset
+    assert ends > 20
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_opponents_in_many_games(mode: Any) -> None:
+    env = gymnasium.make_vec("jarmo/Jarmo-v1", num_envs=50, opponent="greedy", autoreset_mode=mode)
+    observation, info = env.reset(seed=3)
+    again = JarmoVectorEnv("jarmo", 50, opponent="greedy", autoreset_mode=mode)
+    same, _ = again.reset(seed=3)
+    total = 0.0
+    for _ in range(100):
+        assert data_equivalence(observation, same)
+        assert env.observation_space.contains(observation)
+        playing = info["action_mask"].any(axis=1)
+        assert np.array_equal(info["to_move"][playing], info["learner"][playing])
+        actions = env.unwrapped.sample_actions()
+        observation, rewards, terminated, truncated, info = env.step(actions)
+        same = again.step(actions)[0]
+        total += rewards.sum()
+        ended = terminated | truncated
+        if mode == AutoresetMode.DISABLED and ended.any():
+            observation, info = env.reset(options={"reset_mask": ended})
+            same, _ = again.reset(options={"reset_mask": ended})
+    assert total < -50, "random play loses against the greedy agent"
+
+
+def test_wrong_calls() -> None:
+    env = JarmoVectorEnv("connect_four", 3)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"actions\[1\] is 7"):
+        env.step([0, 7, 0])
+    with pytest.raises(TypeError, match="seed must be one number"):
+        env.reset(seed=[1, 2, 3])  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        JarmoVectorEnv("connect_four", 3, autoreset_mode="never")

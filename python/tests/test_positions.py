@@ -1,0 +1,90 @@
+"""Games and positions as values."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import jarmo
+
+
+def test_a_game_of_connect_four() -> None:
+    game = jarmo.Game("connect_four")
+    position = game.start
+    assert position.legal == list(range(7)) and position.legal_texts == list("ABCDEFG")
+    won = position.play("D", "A", 3, 0, "D", "A", "D")
+    assert won.is_over and won.legal == [] and won.ply == 7
+    assert won.outcome == (0, None, False)
+    assert position == game.start, "a position never changes"
+    with pytest.raises(ValueError, match="the game is over"):
+        won.play("B")
+    with pytest.raises(ValueError, match="action 9: the game has only actions 0 to 6"):
+        position.play(9)
+    with pytest.raises(ValueError, match="action `Z`"):
+        position.play("Z")
+    with pytest.raises(TypeError, match="an action is its index"):
+        position.play(1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", jarmo.GAMES)
+def test_text_goes_both_ways(name: str) -> None:
+    game = jarmo.Game(name)
+    generator = np.random.default_rng(1)
+    position = game.start
+    while not position.is_over:
+        again = game.position(position.text)
+        assert again.text == position.text and again.to_move == position.to_move
+        for action, text in zip(position.legal, position.legal_texts, strict=True):
+            assert position.parse_action(text) == action and position.action_text(action) == text
+        position = position.play(int(generator.choice(position.legal)))
+    assert position.outcome is not None
+    with pytest.raises(ValueError):
+        game.position("nonsense")
+
+
+def test_positions_are_values() -> None:
+    game = jarmo.Game("connect_four")
+    one, two = game.start.play("A", "B", "C"), game.start.play("C", "B", "A")
+    assert one == two and hash(one) == hash(two) and {one: 1}[two] == 1
+    assert one != game.start and one != "text"
+    assert copy.deepcopy(one) == one
+    assert one == jarmo.Game("connect_four").start.play(0, 1, 2)
+    assert one != jarmo.Game("connect_four", max_plies=30).start.play(0, 1, 2), "other rules"
+    assert eval(repr(one)) == one
+
+
+def test_games_are_values() -> None:
+    assert jarmo.Game("jarmo") == jarmo.Game() != jarmo.Game("guard")
+    assert jarmo.Game("jarmo", max_plies=7) != jarmo.Game()
+    with pytest.raises(ValueError, match="tammi has no board"):
+        jarmo.Game("tammi", board="x.txt")
+    with pytest.raises(ValueError, match="quiet limit"):
+        jarmo.Game("tammi", quiet_limit=0)
+
+
+def test_positions_of_another_game_are_refused_by_number() -> None:
+    game = jarmo.Game("jarmo")
+    with pytest.raises(ValueError, match=r"positions\[1\] is of guard with other rules than jarmo"):
+        game.features([game.start, jarmo.Game("guard").start])
+    with pytest.raises(TypeError, match=r"positions\[0\] is no jarmo.Position"):
+        game.masks(["start"])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("name", jarmo.GAMES)
+def test_pictures(name: str) -> None:
+    start = jarmo.Game(name).start
+    plain, arrows = start._repr_svg_(), start.svg(start.legal_texts[:2], title="two moves")
+    assert plain.startswith("<svg") and plain.rstrip().endswith("</svg>")
+    assert "two moves" in arrows and len(arrows) > len(plain)
+    assert "to move" in str(start)
+
+
+def test_positions_can_be_pickled_where_nothing_is_lost() -> None:
+    for name in jarmo.GAMES:
+        game = jarmo.Game(name, max_plies=50)
+        position = game.start.play(game.start.legal[0])
+        assert pickle.loads(pickle.dumps(position)) == position
+        assert pickle.loads(pickle.dumps(game)) == game
