@@ -14,6 +14,7 @@ import fcntl
 import html
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -23,7 +24,7 @@ import time
 import pyte
 
 CELL = (8.4, 18)  # pixels of a character: width, height
-FRAMES = 8  # of the picture in a second
+FRAMES = 3  # of the picture in a second
 PAUSE = 3.0  # seconds for which the last frame stays
 COLORS = {
     "default": "#d8dee9", "black": "#5c6370", "red": "#e06c75", "green": "#98c379", "brown": "#e5c07b",
@@ -107,20 +108,20 @@ def row_text(number, row):
         left, width = column * CELL[0], len(text) * CELL[0]
         if back:
             parts.append(f'<rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="{CELL[1]}" fill="{back}"/>')
-        if text.strip():
-            weight = ' font-weight="bold"' if bold else ""
-            line = ' text-decoration="underline"' if underscore else ""
-            indent = len(text) - len(text.lstrip())
-            text = text.strip()
-            left, width = left + indent * CELL[0], len(text) * CELL[0]
+        weight = ' font-weight="bold"' if bold else ""
+        line = ' text-decoration="underline"' if underscore else ""
+        # Letters and signs may come from fonts of different widths, so they are placed on their own.
+        for part in re.finditer(r"[!-~]+(?: [!-~]+)*|[^\x00-\x7f]+", text):
+            left, width = (column + part.start()) * CELL[0], len(part[0]) * CELL[0]
             parts.append(f'<text x="{left:.1f}" y="{top + 13}" textLength="{width:.1f}" fill="{front}"{weight}{line}>'
-                         f"{html.escape(text)}</text>")
+                         f"{html.escape(part[0])}</text>")
     return "".join(parts)
 
 
 def picture(options, changes, seconds):
-    columns, rows = options.size
-    width, height = columns * CELL[0] + 24, rows * CELL[1] + 24
+    columns, _ = options.size
+    rows = 1 + max((number for number, versions in enumerate(changes) if any(row for _, row in versions)), default=0)
+    width, height = columns * CELL[0] + 24, rows * CELL[1] + 32
     total = seconds / options.speed + PAUSE
     speed = "" if options.speed == 1 else f"{options.speed:g} times as fast"
     body = []
