@@ -65,6 +65,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A game from another crate implements [`game::Game`] and [`encode::Encode`] and is registered in a [`catalog`]; then it
+//! has all of the above, and with feature `cli` the `jarmo` program.
+//!
 //! The folder `examples` has longer examples. Feature `net` adds training, feature `cli` the `jarmo` program; both
 //! are on by default. Feature `agents`, which `cli` turns on, makes the trained agents part of the program.
 //!

@@ -4,14 +4,17 @@
 
 pub mod agents;
 pub mod analysis;
+pub(crate) mod exercise;
 pub(crate) mod files;
 pub mod games;
 pub(crate) mod job;
 pub mod lang;
+pub mod lessons;
 pub mod levels;
 pub mod matches;
 pub mod options;
 pub(crate) mod plain;
+pub mod puzzles;
 pub mod server;
 pub mod session;
 pub mod specs;

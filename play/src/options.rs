@@ -9,6 +9,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use crate::exercise::Exercise;
 use crate::files;
 use crate::games::Games;
 use crate::lang::Language;
@@ -69,6 +70,12 @@ pub struct Options {
     /// Analyse the last game of a record file, or a new game: the agent evaluates every position
     #[arg(long, value_name = "RECORD", num_args = 0..=1, visible_alias = "analyze")]
     analyse: Option<Option<PathBuf>>,
+    /// Learn the game step by step
+    #[arg(long, conflicts_with_all = ["web", "load", "analyse", "puzzles"])]
+    learn: bool,
+    /// Solve puzzles of jarmo; your rating is kept in $XDG_DATA_HOME/jarmo or ~/.local/share/jarmo
+    #[arg(long, conflicts_with_all = ["web", "load", "analyse", "game"])]
+    puzzles: bool,
     /// With --analyse: append the annotated record to this file and exit
     #[arg(
         long,
@@ -236,6 +243,12 @@ impl Options {
             return self.run_plain(&mut session, language);
         }
         let mut app = App::new(session, language, self.seed);
+        if self.learn {
+            app.learn();
+        }
+        if self.puzzles {
+            app.solve_puzzles();
+        }
         tui::run(&mut app).map_err(Failure::from)
     }
 
@@ -264,7 +277,14 @@ impl Options {
     }
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
+        let game = session.table().game();
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
+        if self.learn {
+            plain.train(Exercise::lesson(game));
+        }
+        if self.puzzles {
+            plain.train(Exercise::puzzles());
+        }
         let result = match self.analyse {
             None => plain.run(BufReader::new(stdin())),
             Some(_) => plain.analyse(),

@@ -3,6 +3,8 @@
 //! Lines are read ahead: `stop`, `quit` and the end of the input end a search before them. Only a game without
 //! people is played on after the end of the input.
 
+mod exercise;
+
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,10 +14,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::agents::{Seat, Shelf};
+use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
 use crate::{analysis, files, tui, words};
+use exercise::Training;
 use jarmo::ascii::{locale_has_unicode, to_ascii};
 use jarmo::game::{Player, shorten};
 use jarmo::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
@@ -27,6 +31,7 @@ pub struct Plain<'a, W> {
     texts: &'static Texts,
     out: W,
     shelf: Shelf,
+    training: Option<Training>, // while it is there, the session is that of its task
     ascii: bool,
     stop: Arc<AtomicBool>,        // a line wants searches to end
     stop_or_end: Arc<AtomicBool>, // the same, or the input has ended
@@ -51,6 +56,7 @@ impl<'a, W: Write> Plain<'a, W> {
             texts,
             out,
             shelf: Shelf::new(),
+            training: None,
             ascii: !locale_has_unicode(),
             stop: Arc::default(),
             stop_or_end: Arc::default(),
@@ -62,7 +68,9 @@ impl<'a, W: Write> Plain<'a, W> {
         let mut lines = Ahead::read(input, urgency)?;
         self.stop = Arc::clone(lines.stop());
         self.stop_or_end = Arc::clone(lines.stop_or_end());
-        if let Some(line) = words::crew(self.texts, self.session) {
+        if self.training.is_none()
+            && let Some(line) = words::crew(self.texts, self.session)
+        {
             self.say(&line)?;
         }
         self.let_agents_move()?;
@@ -131,10 +139,15 @@ impl<'a, W: Write> Plain<'a, W> {
     fn obey(&mut self, line: &str) -> io::Result<Next> {
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let rest = rest.trim();
+        if self.training.is_some() {
+            return self.obey_training(line.trim());
+        }
         match word {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
+            "learn" => self.train(Exercise::lesson(self.session.table().game())),
+            "puzzles" => self.train(Exercise::puzzles()),
             "undo" => self.session.undo(),
             "redo" => self.session.redo(),
             "swap" => self.session.swap(),
@@ -159,15 +172,7 @@ impl<'a, W: Write> Plain<'a, W> {
             "rules" => {
                 return self.tell_lines(self.texts.rules(self.session.table().game()));
             }
-            "moves" => {
-                let scene = self.session.table().scene();
-                let legal: Vec<&str> = scene
-                    .legal
-                    .iter()
-                    .map(|legal| legal.text.as_str())
-                    .collect();
-                return self.tell(&legal.join(" "));
-            }
+            "moves" => return self.tell(&self.legal_moves()),
             "list" => {
                 let moves = self.session.table().moves();
                 let texts: Vec<&str> = moves.iter().map(|played| played.text.as_str()).collect();
@@ -193,6 +198,16 @@ impl<'a, W: Write> Plain<'a, W> {
             }
         }
         Ok(Next::Draw)
+    }
+
+    fn legal_moves(&self) -> String {
+        let scene = self.session.table().scene();
+        let legal: Vec<&str> = scene
+            .legal
+            .iter()
+            .map(|legal| legal.text.as_str())
+            .collect();
+        legal.join(" ")
     }
 
     fn play(&mut self, line: &str) -> io::Result<Next> {
@@ -340,6 +355,7 @@ impl<'a, W: Write> Plain<'a, W> {
         if let Some(score) = words::match_score(self.texts, self.session) {
             self.say(&score)?;
         }
+        self.say_task()?;
         self.out.flush()
     }
 

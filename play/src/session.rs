@@ -142,6 +142,12 @@ impl Session {
         self.games.as_ref()
     }
 
+    /// The rating of a level in a game, if it was measured with the trained agent that plays here.
+    pub fn rating(&self, level: Level, game: &str) -> Option<u16> {
+        let measured = self.store.is_usual(game);
+        measured.then(|| level.rating(game)).flatten()
+    }
+
     /// The number of the game in this session. A game that begins or is loaded has a new one.
     pub fn number(&self) -> u64 {
         self.number

@@ -193,6 +193,13 @@ pub fn seat(texts: &Texts, who: &str) -> String {
     }
 }
 
+/// The display name of a player with the rating in a game, if it was measured.
+pub fn rated_seat(texts: &Texts, session: &Session, game: &str, who: &str) -> String {
+    let rating = Level::parse(who).and_then(|level| session.rating(level, game));
+    let name = seat(texts, who);
+    rating.map_or(name.clone(), |rating| format!("{name} ({rating})"))
+}
+
 /// What stands on a cell, where its lines lead and which moves are legal there, in lines. `None` if `name` is not the
 /// name of a cell.
 pub fn cell(texts: &Texts, table: &dyn crate::table::Table, name: &str) -> Option<Vec<String>> {

@@ -82,6 +82,22 @@ impl Language {
     }
 }
 
+/// The texts of a step of a lesson.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepTexts {
+    /// What the step is about.
+    pub title: String,
+    /// What there is to learn.
+    pub text: String,
+    /// What to do on the board.
+    pub task: String,
+    /// The reply to a right move.
+    pub right: String,
+    /// The reply to a legal move that does not solve the task.
+    pub wrong: String,
+}
+
 /// The table of one language.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Texts {
@@ -90,6 +106,9 @@ pub struct Texts {
     /// Why a move is illegal, by the key of the reason. Empty in English, which a [`Reason`] words itself.
     #[serde(default, skip_serializing)]
     reasons: BTreeMap<String, String>,
+    /// The texts of the lessons, by game and step.
+    #[serde(skip_serializing)]
+    lessons: BTreeMap<String, BTreeMap<String, StepTexts>>,
     /// Everything else, by key.
     #[serde(flatten)]
     texts: BTreeMap<String, String>,
@@ -132,6 +151,19 @@ impl Texts {
             Some(rules) => rules,
             None => self.get("no_rules"),
         }
+    }
+
+    /// The texts of a step of a game's lesson.
+    pub fn lesson(&self, game: &str, step: &str) -> &StepTexts {
+        &self.lessons[game][step]
+    }
+
+    /// The games and steps that have texts of a lesson.
+    pub fn lesson_keys(&self) -> Vec<(&str, &str)> {
+        let steps = self.lessons.iter();
+        steps
+            .flat_map(|(game, steps)| steps.keys().map(|key| (game.as_str(), key.as_str())))
+            .collect()
     }
 
     /// Why a move is illegal. Falls back to English if the table lacks the reason.

@@ -7,6 +7,7 @@ mod api;
 mod begin;
 mod door;
 mod duel;
+mod exercises;
 mod guests;
 mod looks;
 mod pool;
@@ -129,7 +130,7 @@ impl Service<Request<Incoming>> for Desk {
 
 /// The files of the page: path, type and text. They are asked for again each time, since they change with the
 /// program.
-const FILES: [(&str, &str, &str); 13] = [
+const FILES: [(&str, &str, &str); 17] = [
     (
         "/",
         "text/html; charset=utf-8",
@@ -190,6 +191,26 @@ const FILES: [(&str, &str, &str); 13] = [
         "text/javascript; charset=utf-8",
         include_str!("page/texts.js"),
     ),
+    (
+        "/exercise.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/exercise.js"),
+    ),
+    (
+        "/lesson.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/lesson.js"),
+    ),
+    (
+        "/puzzle.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/puzzle.js"),
+    ),
+    (
+        "/welcome.js",
+        "text/javascript; charset=utf-8",
+        include_str!("page/welcome.js"),
+    ),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
 ];
 
@@ -209,9 +230,14 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request),
         "/api/record" if reads => api::record(rooms, request),
-        "/api/sessions" | "/api/join" | "/api/setup" => Ok(not_allowed("POST")),
+        "/api/lesson" if posts => exercises::lesson(rooms, request),
+        "/api/puzzle" if posts => exercises::puzzle(rooms, request),
+        "/api/puzzles" if reads => Ok(exercises::puzzles()),
+        "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => {
+            Ok(not_allowed("POST"))
+        }
         "/api/session" => Ok(not_allowed("GET, HEAD, POST")),
-        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" => {
+        "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" | "/api/puzzles" => {
             Ok(not_allowed("GET, HEAD"))
         }
         _ => Ok(match file {

@@ -7,6 +7,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::board::Grid;
 use super::menu::Menu;
+use super::training::Training;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
 use crate::table::Scene;
@@ -31,6 +32,7 @@ pub struct App {
     pub(super) board_area: Rect,
     pub(super) seed: u64,
     pub(super) trouble: bool, // an agent failed and is not asked again
+    pub(super) training: Option<Training>, // while it is there, the session is that of its task
     over: bool,
 }
 
@@ -67,6 +69,7 @@ impl App {
             board_area: Rect::default(),
             seed,
             trouble: false,
+            training: None,
             over: false,
         };
         app.introduce();
@@ -99,6 +102,9 @@ impl App {
 
     /// Takes the answer to a job.
     pub fn finish(&mut self, job: &Job, thought: Result<Thought, String>) {
+        if self.training.is_some() {
+            return; // the job was about the game
+        }
         match thought {
             Ok(thought) => {
                 if self.session.finish(job, thought) && job.is_move() {
@@ -153,8 +159,11 @@ impl App {
         }
     }
 
-    /// Whether Black is at the bottom: only Black is a person.
+    /// Whether Black is at the bottom: only Black is a person, or is to solve the task.
     pub(super) fn flipped(&self) -> bool {
+        if let Some(training) = &self.training {
+            return training.exercise.flipped();
+        }
         let [white, black] = self.session.seats();
         use crate::agents::Seat::Human;
         *black == Human && *white != Human
@@ -205,6 +214,11 @@ impl App {
             KeyCode::Backspace => {
                 self.typed.pop();
             }
+            KeyCode::Esc
+                if self.training.is_some() && self.typed.is_empty() && self.picked.is_none() =>
+            {
+                self.training_key(code);
+            }
             KeyCode::Esc => {
                 self.message.clear();
                 self.typed.clear();
@@ -217,6 +231,7 @@ impl App {
                     self.typed.push(letter);
                 }
             }
+            _ if self.training_key(code) => {}
             KeyCode::Char(letter) => self.command(letter, here, end),
             _ => {}
         }
@@ -258,12 +273,9 @@ impl App {
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),
-            '?' => {
-                self.page = Page::Text {
-                    lines: self.help(),
-                    scroll: 0,
-                }
-            }
+            't' => self.learn(),
+            'o' => self.solve_puzzles(),
+            '?' => self.open_help(),
             'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
             'q' => self.page = Page::Quit,
             _ => {}
@@ -290,6 +302,13 @@ impl App {
     fn file_page(&self, action: FileAction) -> Page {
         let name = format!("{}.jsonl", self.session.table().game());
         Page::File { action, name }
+    }
+
+    pub(super) fn open_help(&mut self) {
+        self.page = Page::Text {
+            lines: self.help(),
+            scroll: 0,
+        };
     }
 
     fn help(&self) -> String {
@@ -362,6 +381,9 @@ impl App {
     }
 
     fn play(&mut self, text: &str) {
+        if self.play_task(text) {
+            return;
+        }
         self.trouble = false;
         self.message = match self.session.play(text) {
             Ok(()) => {
@@ -400,9 +422,7 @@ impl App {
             KeyCode::Enter => match menu.start(&self.session, self.seed) {
                 Ok(session) => {
                     self.session = session;
-                    self.layout = self.session.table().layout();
-                    self.cursor = 0;
-                    self.picked = None;
+                    self.new_board();
                     self.introduce();
                     self.trouble = false;
                     self.show_ideas = false;
@@ -413,6 +433,14 @@ impl App {
             _ => menu.key(code),
         }
         self.page = Page::Menu(menu);
+    }
+
+    /// Gets ready for the board of another session.
+    pub(super) fn new_board(&mut self) {
+        self.layout = self.session.table().layout();
+        self.cursor = 0;
+        self.picked = None;
+        self.refresh();
     }
 
     fn file_key(&mut self, action: FileAction, mut name: String, code: KeyCode) {

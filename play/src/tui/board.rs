@@ -25,6 +25,20 @@ pub struct Picture<'a> {
     pub targets: &'a [usize],
 }
 
+/// From this distance of the rows on, discs are three lines high.
+const TALL: u16 = 6;
+
+/// The distance of the rows of a board with lines: tall discs need a line above and below the board.
+fn board_step(room: u16, rows: u16) -> u16 {
+    let tall = room.saturating_sub(3) / (rows - 1);
+    let low = room.saturating_sub(1) / (rows - 1);
+    if tall >= TALL {
+        tall
+    } else {
+        low.min(TALL - 1)
+    }
+}
+
 /// The positions of the cells on the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Grid {
@@ -51,7 +65,7 @@ impl Grid {
         let step = match layout.style {
             BoardStyle::Board => (
                 (room.0.saturating_sub(5) / (columns - 1)).clamp(5, 24),
-                (room.1.saturating_sub(1) / (rows - 1)).clamp(2, 10),
+                board_step(room.1, rows).clamp(2, 10),
             ),
             _ => ((room.0 / columns).clamp(3, 10), (room.1 / rows).clamp(1, 4)),
         };
@@ -60,13 +74,17 @@ impl Grid {
             step.0.min(step.1 * 3).max(5),
             step.1.min(step.0.div_ceil(2)),
         );
-        let used = (step.0 * (columns - 1) + 5, step.1 * (rows - 1) + 1);
+        let above = u16::from(layout.style == BoardStyle::Board && step.1 >= TALL);
+        let used = (
+            step.0 * (columns - 1) + 5,
+            step.1 * (rows - 1) + 1 + 2 * above,
+        );
         Grid {
             area,
             step,
             origin: (
                 area.x + 3 + 2 + room.0.saturating_sub(used.0) / 2,
-                area.y + room.1.saturating_sub(used.1) / 2,
+                area.y + above + room.1.saturating_sub(used.1) / 2,
             ),
             columns: layout.columns,
             rows: layout.rows,
@@ -106,7 +124,7 @@ impl Grid {
 
     /// Whether discs are three lines high.
     fn tall(&self) -> bool {
-        self.step.1 >= 6
+        self.step.1 >= TALL
     }
 }
 

@@ -38,7 +38,11 @@ impl App {
         let keys = match &self.page {
             Page::Menu(_) => "keys_menu",
             Page::Text { .. } => "keys_pages",
-            _ => "keys_board",
+            _ => match &self.training {
+                Some(training) if training.exercise.is_lesson() => "keys_lesson",
+                Some(_) => "keys_puzzles",
+                None => "keys_board",
+            },
         };
         frame.render_widget(Line::from(self.texts.get(keys)).dark_gray(), bottom);
         match &self.page {
@@ -52,7 +56,10 @@ impl App {
                 ])
                 .areas(middle);
                 self.draw_board(frame, left);
-                self.draw_side(frame, right);
+                match &self.training {
+                    Some(training) => self.draw_task(frame, right, training),
+                    None => self.draw_side(frame, right),
+                }
             }
         }
         self.draw_message(frame, message);
@@ -248,7 +255,7 @@ impl App {
         for player in Player::BOTH {
             let choice = &menu.seats[player.index()];
             let value = match seat_names().get(choice.place) {
-                Some(name) => words::seat(self.texts, name),
+                Some(name) => words::rated_seat(self.texts, &self.session, GAMES[menu.game], name),
                 None => format!("{}: {}_", self.texts.get("agent_spec"), choice.spec),
             };
             lines.push(row(player.index() + 1, self.texts.player(player), value));
@@ -294,7 +301,7 @@ fn draw_text(frame: &mut Frame, area: Rect, text: &str, scroll: u16) {
 }
 
 /// Breaks a text at spaces into lines of at most this width.
-fn wrap(text: &str, width: u16) -> Vec<String> {
+pub(super) fn wrap(text: &str, width: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.last_mut().expect("never empty");

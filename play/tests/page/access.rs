@@ -94,6 +94,40 @@ fn axe_finds_nothing_in_light_and_dark() {
 }
 
 #[test]
+fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
+    let (Some(axe), Some(browser)) = (axe(), Browser::start()) else {
+        return;
+    };
+    browser.visit(serve(["human", "random"], Bounds::default()));
+    let clean = |what: &str| {
+        for theme in ["light", "dark"] {
+            browser.system_theme(theme);
+            browser.wait(&format!(
+                "return document.documentElement.dataset.theme === '{theme}'"
+            ));
+            assert_eq!(problems(&browser, &axe), json!([]), "{what}, {theme}");
+        }
+    };
+    clean("first visit");
+    browser.click("#welcome-learn");
+    browser.wait_for_text("exercise-heading", "Step 1 of 6");
+    clean("lesson");
+    browser.cell(1);
+    browser.cell(8);
+    browser.wait_for_text("exercise-said", "the task is another move");
+    clean("lesson, not the move");
+    browser.click("#exercise-leave");
+    browser.click("#puzzles");
+    browser.wait_for_text("exercise-heading", "Puzzle");
+    clean("puzzle");
+    browser.click("#exercise-solution");
+    browser.wait_for_text("exercise-said", "The solution");
+    clean("puzzle, solution");
+    browser.resize(390, 844);
+    clean("puzzle, small");
+}
+
+#[test]
 fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
     let Some(browser) = Browser::start() else {
         return;

@@ -70,7 +70,16 @@ impl Browser {
         answer.json()["value"].take()
     }
 
+    /// Opens the page as someone who has been there before.
     pub fn open(&self, address: SocketAddr) {
+        let icon = format!("http://{address}/icon.svg");
+        self.call("POST", "/url", json!({"url": icon}));
+        self.run("localStorage.setItem('welcomed', 'true')");
+        self.visit(address);
+    }
+
+    /// Opens the page as it is in this browser.
+    pub fn visit(&self, address: SocketAddr) {
         self.call("POST", "/url", json!({"url": format!("http://{address}/")}));
         self.wait("return document.documentElement.dataset.ready === 'true'");
     }

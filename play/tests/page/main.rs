@@ -8,6 +8,7 @@ mod access;
 mod browser;
 mod friends;
 mod kept;
+mod learn;
 mod messages;
 mod notices;
 mod program;

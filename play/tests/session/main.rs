@@ -8,6 +8,7 @@ mod nets;
 mod agents;
 mod ends;
 mod lang;
+mod lessons;
 mod registered;
 mod session;
 mod setup;

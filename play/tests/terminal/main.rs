@@ -5,3 +5,4 @@ mod nets;
 
 mod plain;
 mod screen;
+mod training;

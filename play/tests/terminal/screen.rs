@@ -361,3 +361,31 @@ fn a_menu_starts_another_game_with_other_players() {
     assert_eq!(session.seats()[0].to_string(), "newcomer");
     assert_eq!(session.seats()[1].to_string(), "greedy");
 }
+
+#[test]
+fn the_lesson_and_puzzles_are_done_on_the_screen() {
+    let mut person = Person::new("jarmo", ["human", "human"], Language::En);
+    person.enter("A1-C2");
+    person.keys("t");
+    let screen = person.screen();
+    assert!(screen.contains("Step 1 of 6: Lines"), "{screen}");
+    assert!(screen.contains("Esc: back to the game"), "{screen}");
+    person.enter("B1-D2");
+    assert!(person.screen().contains("You may move so"));
+    person.enter("A1-C2");
+    assert!(person.screen().contains("Right. That is a whole turn"));
+    person.keys("nn<");
+    assert!(person.screen().contains("Step 2 of 6"));
+    person.keys("s");
+    assert!(person.screen().contains("Right. The captured archer"));
+    person.press(KeyCode::Esc);
+    assert!(person.screen().contains("1 A1-C2"), "the game is back");
+    person.keys("o");
+    assert!(person.screen().contains("Puzzle, rating"));
+    person.keys("?");
+    person.press(KeyCode::Esc);
+    assert!(person.screen().contains("s solution"));
+    person.keys("q");
+    assert!(!person.app.is_over());
+    assert!(person.screen().contains("1 A1-C2"), "the game is back");
+}

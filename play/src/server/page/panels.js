@@ -1,7 +1,7 @@
 // What stands around the board: players, evaluation, moves, and what the agent sees. Each function draws one panel.
 
 import { make, pieceShape } from "./board.js";
-import { certain, chance, count, playerName, result, seatName, text, words } from "./texts.js";
+import { certain, chance, count, levelName, playerName, result, seatName, text, words } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -26,7 +26,8 @@ export function strips(view, flipped) {
     const strip = $(below ? "strip-bottom" : "strip-top");
     const index = player === "white" ? 0 : 1;
     const chip = element("span", { className: `chip ${player}` });
-    const who = element("span", { className: "who" }, chip, `${playerName(player)} · ${seatName(view.seats[index])}`);
+    const name = view.seats ? `${playerName(player)} · ${seatName(view.seats[index])}` : playerName(player);
+    const who = element("span", { className: "who" }, chip, name);
     const tallies = view.scene.tallies.map(({ key, values }) => element("span", { className: "tally" }, `${text(key)} `, element("b", { textContent: values[index] })));
     strip.replaceChildren(who, ...tallies, ...tray(view, player, index));
     strip.classList.toggle("turn", !view.scene.outcome && view.scene.to_move === player);
@@ -53,7 +54,7 @@ export function seatsForm(view, send) {
     const label = element("label", { textContent: playerName(player), htmlFor: `seat-${player}` });
     const select = element("select", { id: `seat-${player}` });
     const known = ["human", ...words.levels.map(({ name }) => name)];
-    for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(seatName(one), one));
+    for (const one of known.includes(who) ? known : [...known, who]) select.append(new Option(levelName(one, view.game), one));
     select.append(new Option(text("other_agent"), "…"));
     select.value = who;
     select.onchange = () => {

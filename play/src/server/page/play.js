@@ -3,12 +3,16 @@
 import { invitation, invitationTo, readLink } from "./address.js";
 import { Board } from "./board.js";
 import { Editor } from "./editor.js";
+import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat } from "./friend.js";
 import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
+import { Lesson } from "./lesson.js";
 import { bar, element, gameList, graph, ideaTable, ideas, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { Puzzles } from "./puzzle.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { cellLabel, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
+import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
@@ -21,6 +25,7 @@ let redeployed = null; // a sentence about the last move, if it brought back a p
 let wantHint = false;
 let board = null;
 let turned = false;
+let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
 let arrived = null; // the key of the game that the address of the page names
 let study, friend; // what is seen beside the game, and the game of two
 
@@ -53,6 +58,10 @@ function take(answer) {
   note();
   waiting.abort();
 }
+
+const tryOpen = (opening) => open(opening).catch((error) => say(error.message));
+
+const learn = (game) => exercise.open(new Lesson(game, language));
 
 // Goes over to a session that is open; false if the server no longer has it.
 async function enter(key) {
@@ -183,6 +192,11 @@ function say(message) {
   $("message").textContent = message;
 }
 
+// Tells a screen reader about the game, while it is on the board.
+function announce(sentence) {
+  if (!exercise.on) $("said").textContent = sentence;
+}
+
 function show(next) {
   next.session = session;
   const before = view;
@@ -195,11 +209,11 @@ function show(next) {
     const forward = again && next.cursor === before.cursor + 1;
     const sentence = forward ? said(before, next) : "";
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
-    $("said").textContent = sentence;
+    announce(sentence);
   }
   if (before && !again && isKept(before)) {
     left = gameKey(before);
-    $("said").textContent = text("game_kept");
+    announce(text("game_kept"));
   }
   if (location.hash && arrived && arrived !== gameKey(next) && !next.duel) {
     history.pushState({}, "", location.pathname); // the address named the game before
@@ -224,6 +238,7 @@ function shownThought() {
 }
 
 function redraw() {
+  if (exercise.on) return;
   const seen = study.seen(view);
   const sentence = study.status() ?? status(seen);
   board.flipped = isFlipped();
@@ -333,7 +348,8 @@ function players() {
 
 // Plays a move in the game, or beside it.
 function play(move) {
-  if (study.shown) study.play(move);
+  if (exercise.on) exercise.play(move);
+  else if (study.shown) study.play(move);
   else send({ do: "play", text: move });
 }
 
@@ -357,7 +373,7 @@ function listGames() {
 
 // The buttons that the keys press.
 const KEYS = {
-  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", "?": "help",
+  u: "undo", r: "redo", h: "hint", n: "new", v: "evaluate", a: "analyse", f: "flip", g: "games", z: "return", l: "learn", o: "puzzles", "?": "help",
   t: "retry", s: "record-open", "<": "back", ">": "forward", ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last",
 };
 
@@ -380,7 +396,7 @@ function controls() {
   $("flip").onclick = () => { turned = !turned; show(view); };
   $("return").onclick = () => resume(keptGames().find(({ key }) => key === left));
   $("games").onclick = listGames;
-  $("game").onchange = (event) => open({ game: event.target.value, ...players() }).catch((error) => say(error.message));
+  $("game").onchange = (event) => tryOpen({ game: event.target.value, ...players() });
   $("theme").onclick = turnTheme;
   dark.addEventListener("change", paint);
   $("language").onchange = async (event) => {
@@ -388,8 +404,13 @@ function controls() {
     await loadTexts();
     say("");
     redraw();
+    if (exercise.on) await exercise.load();
   };
-  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[view.game]));
+  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game]));
+  for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
+  $("puzzles").onclick = () => exercise.open(new Puzzles(language));
+  $("welcome-open").onclick = () => welcome(view);
+  prepareWelcome(tryOpen, learn);
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");
@@ -406,8 +427,13 @@ async function begin() {
   friend = new Friend(pageParts);
   new Share(pageParts);
   new Editor(pageParts);
-  const label = (cell, state) => cellLabel(study.seen(view), cell, state);
-  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(study.seen(view), cell, targets); });
+  const shown = () => exercise.view ?? study.seen(view);
+  const label = (cell, state) => cellLabel(shown(), cell, state);
+  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(shown(), cell, targets); });
+  exercise = new Exercise(board, (path, body) => ask(path, body), () => {
+    redraw();
+    $("learn").focus();
+  });
   controls();
   let told = ""; // why the game of the address cannot be shown
   const there = await arrive().catch((error) => {
@@ -423,9 +449,13 @@ async function begin() {
   }
   if (!there) note();
   if (told) say(told);
-  addEventListener("popstate", () => arrive().catch((error) => say(error.told ?? error.message)));
+  addEventListener("popstate", () => {
+    if (exercise.on) exercise.leave();
+    arrive().catch((error) => say(error.told ?? error.message));
+  });
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
+  if (!there && isFirstVisit() && view.moves.length === 0) welcome(view);
   follow();
 }
 

@@ -19,6 +19,12 @@ export function seatName(who) {
   return words.levels.some(({ name }) => name === who) ? text(`level_${who}`) : who;
 }
 
+// A player with the rating in a game, if it was measured.
+export function levelName(who, game) {
+  const rating = words.levels.find(({ name }) => name === who)?.ratings[game];
+  return rating === undefined ? seatName(who) : `${seatName(who)} (${rating})`;
+}
+
 export const count = (number) => number.toLocaleString(words.language, { notation: "compact", maximumSignificantDigits: 3 });
 export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 export const chance = (value) => percent((value + 1) / 2); // White's value as a share

@@ -1,0 +1,244 @@
+//! Solving puzzles: an attempt at one, the player's rating, and which puzzle is next. Nothing is searched: the
+//! solution of a puzzle is the line that comes with it.
+
+use std::env;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lang::Texts;
+use crate::lessons::{Answer, attempt, board};
+use crate::session::Session;
+use crate::words;
+use jarmo::files::{SETTINGS_BYTES, read_text, write_whole};
+use jarmo::game::{Player, shorten_quotes};
+use jarmo::puzzles::{Goal, Puzzle, shipped};
+
+/// The game with puzzles.
+pub const GAME: &str = "jarmo";
+
+/// The puzzles, easiest first.
+pub fn all() -> &'static [Puzzle] {
+    shipped(GAME).expect("jarmo has puzzles")
+}
+
+/// A puzzle under way.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The puzzle.
+    pub puzzle: &'static Puzzle,
+    /// Plies of the solution on the board. Even until the puzzle is over.
+    pub done: usize,
+}
+
+impl Attempt {
+    /// An attempt from the first position of a puzzle.
+    pub fn new(puzzle: &'static Puzzle) -> Attempt {
+        Attempt { puzzle, done: 0 }
+    }
+
+    /// Whether the last move of the solution is on the board.
+    pub fn is_over(&self) -> bool {
+        self.done >= self.puzzle.line.len()
+    }
+
+    /// The board now.
+    pub fn session(&self) -> Session {
+        let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
+        board(GAME, Some(&self.puzzle.position), line)
+    }
+
+    /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.
+    pub fn answer(&mut self, session: &mut Session, text: &str) -> Answer {
+        let line = &self.puzzle.line;
+        let answer = attempt(session, text, |played| played == line[self.done]);
+        if answer == Answer::Right {
+            self.done += 1;
+            if let Some(reply) = line.get(self.done) {
+                session.play(reply).expect("a test plays every solution");
+                self.done += 1;
+            }
+        }
+        answer
+    }
+
+    /// What is asked of the player to move.
+    pub fn task(&self, texts: &Texts, player: Player) -> String {
+        let key = match self.puzzle.goal {
+            Goal::Win => "puzzle_win",
+            Goal::Draw => "puzzle_draw",
+        };
+        texts.fill(key, &[("player", texts.player(player))])
+    }
+
+    /// What is said about an answer to `text`.
+    pub fn reply(&self, texts: &Texts, text: &str, answer: &Answer) -> String {
+        match answer {
+            Answer::Refused(refusal) => words::refusal(texts, text, refusal),
+            Answer::Wrong => {
+                let key = match self.puzzle.goal {
+                    Goal::Win => "puzzle_wrong_win",
+                    Goal::Draw => "puzzle_wrong_draw",
+                };
+                texts.fill(key, &[("move", text)])
+            }
+            Answer::Right if self.is_over() => texts.get("puzzle_over").to_owned(),
+            Answer::Right => {
+                let reply = &self.puzzle.line[self.done - 1];
+                texts.fill("puzzle_right", &[("move", reply)])
+            }
+        }
+    }
+}
+
+/// How ratings change. The page reads these numbers, too.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Scale {
+    /// The rating of a new player.
+    pub start: i32,
+    /// The most that the first puzzle changes.
+    pub first: i32,
+    /// How much less each further puzzle changes, down to `last`.
+    pub fall: i32,
+    /// The most that a puzzle changes in the long run.
+    pub last: i32,
+}
+
+/// The scale of all players.
+pub const SCALE: Scale = Scale {
+    start: 1000,
+    first: 80,
+    fall: 4,
+    last: 20,
+};
+
+/// A puzzle that a player has finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finished {
+    /// Its position.
+    pub position: String,
+    /// Whether every move was right at once.
+    pub solved: bool,
+}
+
+/// A player's rating and latest puzzles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// The rating.
+    pub rating: i32,
+    /// Puzzles finished.
+    pub count: i32,
+    /// The latest of them, oldest first; half as many as there are puzzles.
+    pub latest: Vec<Finished>,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress {
+            rating: SCALE.start,
+            count: 0,
+            latest: Vec::new(),
+        }
+    }
+}
+
+impl Progress {
+    /// The puzzle next to the rating that is not one of the latest; the easier of two.
+    pub fn choose(&self, puzzles: &'static [Puzzle]) -> &'static Puzzle {
+        let is_new = |one: &&Puzzle| {
+            let mut latest = self.latest.iter();
+            !latest.any(|other| other.position == one.position)
+        };
+        let new = puzzles.iter().filter(is_new);
+        new.min_by_key(|one| (i32::from(one.rating) - self.rating).abs())
+            .expect("only half of the puzzles are latest ones")
+    }
+
+    /// Counts a finished puzzle and returns the change of the rating (Elo, against the puzzle's rating).
+    pub fn count(&mut self, puzzle: &Puzzle, solved: bool, puzzles: usize) -> i32 {
+        let ahead = f64::from(i32::from(puzzle.rating) - self.rating);
+        let expected = 1.0 / (1.0 + 10_f64.powf(ahead / 400.0));
+        let most = (SCALE.first - SCALE.fall * self.count).max(SCALE.last);
+        let score = if solved { 1.0 } else { 0.0 };
+        let change = (f64::from(most) * (score - expected)).round() as i32;
+        self.rating += change;
+        self.count = self.count.saturating_add(1);
+        self.latest.push(Finished {
+            position: puzzle.position.clone(),
+            solved,
+        });
+        let extra = self.latest.len().saturating_sub(puzzles / 2);
+        self.latest.drain(..extra);
+        change
+    }
+}
+
+/// The progress of the user of this terminal, kept in a file.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) progress: Progress,
+    file: Option<PathBuf>,
+}
+
+impl Book {
+    /// Reads the user's file. If it cannot be read or there is no place for it, there is a new progress, and why.
+    /// Such a file is not written over.
+    pub(crate) fn open() -> (Book, Option<String>) {
+        let Some(file) = data_folder().map(|folder| folder.join("puzzles.json")) else {
+            let problem = "neither $XDG_DATA_HOME nor $HOME is set".to_owned();
+            return (Book::default(), Some(problem));
+        };
+        if !file.exists() {
+            let book = Book {
+                progress: Progress::default(),
+                file: Some(file),
+            };
+            return (book, None);
+        }
+        let text = read_text(&file, SETTINGS_BYTES).map_err(|error| error.to_string());
+        let read = text.and_then(|text| {
+            serde_json::from_str(&text).map_err(|error| shorten_quotes(&error.to_string()))
+        });
+        match read {
+            Ok(progress) => {
+                let book = Book {
+                    progress,
+                    file: Some(file),
+                };
+                (book, None)
+            }
+            Err(problem) => {
+                let problem = format!("{}: {problem}", file.display());
+                (Book::default(), Some(problem))
+            }
+        }
+    }
+
+    /// Writes the file; the error says which file and why not.
+    pub(crate) fn save(&self) -> Result<(), String> {
+        let Some(file) = &self.file else {
+            return Ok(()); // the user was told when the book was opened
+        };
+        let text = serde_json::to_string(&self.progress).expect("progress is plain data");
+        let folder = file.parent().expect("the file is in a folder");
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| write_whole(file, format!("{text}\n").as_bytes()));
+        written.map_err(|error| format!("{}: {error}", file.display()))
+    }
+}
+
+/// The folder of this program's data of the user.
+fn data_folder() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).map(PathBuf::from);
+    let base = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let base = base.or_else(|| {
+        Some(
+            set("HOME")
+                .or_else(|| set("USERPROFILE"))?
+                .join(".local/share"),
+        )
+    });
+    base.map(|base| base.join("jarmo"))
+}

@@ -1,0 +1,132 @@
+// A lesson or puzzles on the board, in place of the game. The game stays with the server meanwhile.
+//
+// A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text)`, which gives {said, right, over, boards}.
+// `boards` are shown one after another.
+
+import { element, strips } from "./panels.js";
+import { text } from "./texts.js";
+
+const $ = (id) => document.getElementById(id);
+const PAUSE = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 650; // milliseconds between boards
+
+export class Exercise {
+  // `ask(path, body)` asks the server; `left()` is called when the game comes back.
+  constructor(board, ask, left) {
+    this.board = board;
+    this.ask = ask;
+    this.left = left;
+    this.task = null;
+    this.view = null; // what is on the board; null if it is the game
+    this.turn = 0; // counts what the person has asked for; an answer to something earlier is dropped
+    this.waiting = false; // for an answer of the server; a second click on the same move does nothing
+    $("exercise-next").onclick = () => this.go("next");
+    $("exercise-back").onclick = () => this.go("back");
+    $("exercise-solution").onclick = () => this.solution();
+    $("exercise-leave").onclick = () => this.leave();
+  }
+
+  get on() {
+    return this.task !== null;
+  }
+
+  async open(task) {
+    this.task = task;
+    document.documentElement.dataset.mode = "exercise";
+    this.view = null;
+    $("exercise-heading").textContent = "";
+    await this.load();
+    $("exercise-heading").focus();
+  }
+
+  // Asks the server; null if the person has asked for something else meanwhile.
+  async request(work) {
+    const turn = ++this.turn;
+    this.waiting = true;
+    try {
+      const answer = await work();
+      return turn === this.turn && this.on ? answer : null;
+    } catch (error) {
+      if (turn === this.turn) this.say(error.status ? error.message : text("connection_lost"), false);
+      return null;
+    } finally {
+      this.waiting = false;
+    }
+  }
+
+  async load() {
+    const found = await this.request(() => this.task.load(this.ask));
+    if (!found) return;
+    const { heading, lines, boards, player } = found;
+    this.flipped = player === "black";
+    $("exercise-heading").textContent = heading;
+    document.title = `${text(`game_${boards[0].game}`)} – ${heading}`;
+    $("title").textContent = text(`game_${boards[0].game}`);
+    document.documentElement.dataset.game = boards[0].game;
+    $("exercise-text").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
+    $("exercise-back").hidden = !this.task.back;
+    $("exercise-back").disabled = this.task.back && !this.task.hasBack();
+    this.buttons(false);
+    this.say("", true);
+    await this.draw(boards, true);
+  }
+
+  // The main button is the next step once the task is done.
+  buttons(over) {
+    const last = over && !this.task.hasNext();
+    $("exercise-next").classList.toggle("main", over && !last);
+    $("exercise-leave").classList.toggle("main", last);
+    $("exercise-next").disabled = !this.task.hasNext();
+    $("exercise-solution").disabled = over;
+    $("exercise-note").textContent = this.task.note();
+  }
+
+  say(said, right) {
+    $("exercise-said").textContent = said;
+    $("exercise-said").classList.toggle("bad", !right);
+  }
+
+  async draw(boards, playable) {
+    const turn = this.turn;
+    for (const [place, board] of boards.entries()) {
+      if (place > 0) await new Promise((done) => setTimeout(done, PAUSE));
+      if (turn !== this.turn || !this.on) return;
+      const human = playable && place === boards.length - 1 && board.scene.outcome === null;
+      this.view = { ...board, human, seats: null };
+      this.board.flipped = this.flipped;
+      this.board.show(this.view, []);
+      strips(this.view, this.flipped);
+    }
+  }
+
+  async play(move) {
+    if (this.waiting) return;
+    const answer = await this.request(() => this.task.play(this.ask, move));
+    if (answer) await this.answered(answer);
+  }
+
+  async answered({ said, right, over, boards }) {
+    this.say(said, right);
+    this.buttons(over);
+    await this.draw(boards, !over);
+  }
+
+  async solution() {
+    if (this.waiting) return;
+    const answer = await this.request(() => this.task.solution(this.ask));
+    if (answer) await this.answered(answer);
+  }
+
+  async go(way) {
+    if (this.waiting) return;
+    this.task[way]();
+    await this.load();
+  }
+
+  leave() {
+    this.turn++;
+    this.task = null;
+    this.view = null;
+    delete document.documentElement.dataset.mode;
+    this.left();
+  }
+}

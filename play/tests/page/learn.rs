@@ -1,0 +1,232 @@
+//! The first visit, the guided lesson, and puzzles.
+
+use crate::chromium::Browser;
+use crate::http::serve;
+use play::lessons;
+use play::puzzles;
+use play::server::Bounds;
+use play::session::Session;
+use serde_json::json;
+
+use jarmo::catalog::GameSettings;
+
+/// Clicks a move of jarmo or of a game with columns, as a person would.
+fn click(browser: &Browser, session: &mut Session, text: &str) {
+    let legal = session.table().scene().legal;
+    let gesture = &legal.iter().find(|one| one.text == text).unwrap().gesture;
+    for cell in [gesture.from, gesture.to].into_iter().flatten() {
+        browser.wait(&format!(
+            "return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"
+        ));
+        browser.cell(cell as u64);
+    }
+    session.play(text).unwrap();
+}
+
+fn said(browser: &Browser) -> String {
+    browser.text("exercise-said")
+}
+
+#[test]
+fn the_lesson_of_every_game_is_done_by_clicks() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    for game in ["jarmo", "guard", "tammi", "connect_four"] {
+        browser.choose("game", game);
+        browser.wait_for_game(game);
+        browser.click("#learn");
+        let steps = lessons::of(game);
+        for (place, step) in steps.iter().enumerate() {
+            let heading = format!("Step {} of {}: ", place + 1, steps.len());
+            browser.wait_for_text("exercise-heading", &heading);
+            assert!(!browser.shows("#new") && !browser.shows("#bar"));
+            let mut session = step.session(game);
+            click(&browser, &mut session, &step.accept[0]);
+            browser.wait_for_text("exercise-said", "Right.");
+            assert!(browser.cells("source").is_empty(), "the step is over");
+            if place + 1 < steps.len() {
+                browser.click("#exercise-next");
+            }
+        }
+        assert!(said(&browser).contains("That was the lesson."));
+        assert_eq!(
+            browser.run("return document.getElementById('exercise-next').disabled"),
+            json!(true)
+        );
+        browser.click("#exercise-leave");
+        browser.wait_for_game(game);
+        assert!(browser.shows("#new") && !browser.shows("#exercise"));
+    }
+}
+
+#[test]
+fn other_moves_are_answered_and_the_game_comes_back() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    browser.press("body", "l");
+    browser.wait_for_text("exercise-heading", "Step 1 of 6: Lines");
+    browser.wait("return document.activeElement.id === 'exercise-heading'");
+    browser.press("body", "n");
+    assert!(!browser.shows("#new"), "keys of the game do nothing here");
+    // Another move, and then one that the rules forbid.
+    browser.cell(1);
+    browser.wait_for_text("said", "archer on B1 picked");
+    browser.cell(8);
+    browser.wait_for_text("exercise-said", "the task is another move");
+    browser.cell(0);
+    browser.cell(24);
+    browser.wait_for_text("exercise-said", "no line leads from A1 to E5");
+    for step in 2..=5 {
+        browser.click("#exercise-next");
+        browser.wait_for_text("exercise-heading", &format!("Step {step} of 6"));
+    }
+    // The shuttle is crossed out, and the rule says why.
+    browser.wait("return document.querySelectorAll('.line.banned').length === 1");
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_text("exercise-said", "no endless shuttling");
+    browser.click("#exercise-solution");
+    browser.wait_for_text("exercise-said", "Right.");
+    browser.click("#exercise-back");
+    browser.wait_for_text("exercise-heading", "Step 4 of 6");
+    assert_eq!(browser.cells("redeploy"), [1, 2, 3]);
+    browser.choose("language", "de");
+    browser.wait_for_text("exercise-heading", "Schritt 4 von 6: Wiedereinsetzen");
+    browser.click("#exercise-leave");
+    browser.wait_for_moves(1);
+    browser.wait_for_piece(7);
+    assert!(browser.label(7).starts_with("C2, Weiß"));
+}
+
+#[test]
+fn the_first_visit_asks_whom_to_play_once() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.visit(serve(["human", "easy"], Bounds::default()));
+    browser.wait("return document.getElementById('welcome-box').open");
+    let value = |id: &str| browser.run(&format!("return document.getElementById('{id}').value"));
+    assert_eq!(value("welcome-level"), json!("easy"));
+    let levels = browser.run("return document.getElementById('welcome-level').length");
+    assert!(levels.as_u64().unwrap() >= 7, "{levels}");
+    browser.choose("welcome-game", "connect_four");
+    browser.choose("welcome-side", "black");
+    browser.choose("welcome-level", "newcomer");
+    browser.click("#welcome-play");
+    browser.wait_for_game("connect_four");
+    browser.wait_for_text("strip-top", "White · newcomer");
+    browser.wait_for_moves(1);
+    browser.reload();
+    let open = "return document.getElementById('welcome-box').open";
+    assert_eq!(browser.run(open), json!(false), "it is shown once");
+    browser.click("#welcome-open");
+    assert_eq!(browser.run(open), json!(true), "it can be opened again");
+    assert_eq!(value("welcome-game"), json!("connect_four"));
+    assert_eq!(value("welcome-side"), json!("black"));
+    browser.choose("welcome-game", "tammi");
+    browser.click("#welcome-learn");
+    browser.wait_for_game("tammi");
+    browser.wait_for_text("exercise-heading", "Step 1 of 3");
+}
+
+#[test]
+fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.click("#puzzles");
+    browser.wait_for_text("exercise-note", "Your rating: 1000");
+    let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
+    let puzzle = puzzles::Progress::default().choose(puzzles::all());
+    browser.wait_for_text("exercise-heading", &puzzle.rating.to_string());
+    let mut session = Session::new(
+        "jarmo",
+        GameSettings::default(),
+        Some(&puzzle.position),
+        ["human", "human"],
+        0,
+    )
+    .unwrap();
+    for (ply, text) in puzzle.line.iter().enumerate() {
+        if ply % 2 == 0 {
+            click(&browser, &mut session, text);
+            let reply = puzzle.line.get(ply + 1);
+            let said = reply.map_or("is solved.".to_owned(), |reply| {
+                format!("The reply is {reply}.")
+            });
+            browser.wait_for_text("exercise-said", &said);
+        } else {
+            session.play(text).unwrap();
+        }
+    }
+    browser.wait_for_text("exercise-said", "The puzzle is solved.");
+    let first = kept()["rating"].as_i64().unwrap();
+    assert!(first > 1000, "{first}");
+    browser.wait_for_text("exercise-note", &format!("Your rating: {first} (+"));
+    // The rating survives a reload, and the puzzle does not come again.
+    browser.reload();
+    browser.click("#puzzles");
+    browser.wait_for_text("exercise-note", &format!("Your rating: {first}."));
+    let heading = browser.text("exercise-heading");
+    let mut progress = puzzles::Progress::default();
+    progress.count(puzzle, true, puzzles::all().len());
+    assert_eq!(i64::from(progress.rating), first, "one scale for all");
+    let puzzle = progress.choose(puzzles::all());
+    assert!(heading.contains(&puzzle.rating.to_string()), "{heading}");
+    // A wrong move counts at once, and only once.
+    let session = puzzles::Attempt::new(puzzle).session();
+    let legal = session.table().scene().legal;
+    let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
+    let cells = [wrong.gesture.from, wrong.gesture.to];
+    for _ in 0..2 {
+        for cell in cells.into_iter().flatten() {
+            browser.wait(&format!(
+                "return document.querySelector('[data-cell=\"{cell}\"]').matches('.source, .target')"
+            ));
+            browser.cell(cell as u64);
+        }
+        browser.wait_for_text("exercise-said", "Try again");
+        let second = kept();
+        assert!(second["rating"].as_i64().unwrap() < first);
+        assert_eq!(second["count"], json!(2));
+        assert_eq!(second["latest"][1]["solved"], json!(false));
+    }
+    browser.click("#exercise-solution");
+    let solution = format!("The solution: {}", puzzle.line.join(" "));
+    browser.wait_for_text("exercise-said", &solution);
+    assert_eq!(kept()["count"], json!(2));
+    browser.click("#exercise-next");
+    browser.wait("return document.getElementById('exercise-said').textContent === ''");
+    assert_ne!(browser.text("exercise-heading"), heading);
+}
+
+#[test]
+fn puzzles_are_shown_from_the_side_of_the_player() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    browser.open(serve(["human", "human"], Bounds::default()));
+    browser.click("#puzzles");
+    for _ in 0..8 {
+        browser.wait("return document.getElementById('exercise-text').textContent !== ''");
+        let task = browser.text("exercise-text");
+        let player = if task.starts_with("Black") {
+            "Black"
+        } else {
+            "White"
+        };
+        browser.wait_for_text("strip-bottom", player);
+        let asked = "performance.getEntriesByType('resource').length";
+        let before = browser.run(&format!("return {asked}"));
+        browser.click("#exercise-next");
+        browser.wait(&format!("return {asked} > {before}"));
+    }
+}

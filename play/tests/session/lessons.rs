@@ -1,0 +1,110 @@
+//! The guided lessons and the puzzles: every task can be solved, and every other move is answered.
+
+use jarmo::catalog::GAMES;
+use play::lang::Language;
+use play::lessons::{self, Answer};
+use play::puzzles::{self, Attempt, Progress, SCALE};
+
+#[test]
+fn every_lesson_is_played_through_in_every_language() {
+    for language in Language::ALL {
+        let texts = language.texts();
+        let mut steps = 0;
+        for game in GAMES {
+            for step in lessons::of(game) {
+                let (own, mut board) = (texts.lesson(game, &step.key), step.session(game));
+                for text in [&own.title, &own.text, &own.task, &own.right, &own.wrong] {
+                    assert!(!text.trim().is_empty(), "{language:?} {game} {}", step.key);
+                }
+                let legal = board.table().scene().legal;
+                let mut right = 0;
+                for text in legal.iter().map(|legal| &legal.text) {
+                    let answer = step.answer(&mut board, text);
+                    let said = step.reply(texts, game, text, &answer);
+                    if step.accept.contains(text) {
+                        assert_eq!((answer, &said), (Answer::Right, &own.right));
+                        board = step.session(game);
+                        right += 1;
+                    } else {
+                        assert_eq!((answer, &said), (Answer::Wrong, &own.wrong));
+                    }
+                    assert_eq!(board.table().moves().len(), step.moves.len());
+                }
+                assert_eq!(right, step.accept.len(), "{game} {}: legal", step.key);
+                let answer = step.answer(&mut board, "Z9");
+                assert!(matches!(answer, Answer::Refused(_)));
+                let said = step.reply(texts, game, "Z9", &answer);
+                assert!(said.starts_with("Z9: "), "{said}");
+                steps += 1;
+            }
+        }
+        assert_eq!(texts.lesson_keys().len(), steps, "{language:?}");
+    }
+    assert_eq!(lessons::of("jarmo").len(), 6);
+}
+
+#[test]
+fn the_forbidden_move_of_the_shuttle_is_refused_by_the_rule() {
+    let step = lessons::of("jarmo")
+        .iter()
+        .find(|step| step.key == "shuttle");
+    let step = step.unwrap();
+    let mut board = step.session("jarmo");
+    let answer = step.answer(&mut board, "A1-C2");
+    let said = step.reply(Language::En.texts(), "jarmo", "A1-C2", &answer);
+    assert!(said.contains("no endless shuttling"), "{said}");
+}
+
+#[test]
+fn moves_may_be_written_in_other_ways() {
+    let step = &lessons::of("jarmo")[1];
+    let mut board = step.session("jarmo");
+    assert_eq!(step.answer(&mut board, "b3-c3"), Answer::Right);
+}
+
+#[test]
+fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
+    let texts = Language::En.texts();
+    for puzzle in puzzles::all() {
+        let mut attempt = Attempt::new(puzzle);
+        let mut board = attempt.session();
+        let legal = board.table().scene().legal;
+        for text in legal.iter().map(|legal| &legal.text) {
+            if *text != puzzle.line[0] {
+                assert_eq!(attempt.answer(&mut board, text), Answer::Wrong);
+                assert_eq!((attempt.done, board.table().moves().len()), (0, 0));
+            }
+        }
+        for own in puzzle.line.iter().step_by(2) {
+            assert!(!attempt.is_over());
+            let answer = attempt.answer(&mut board, own);
+            assert_eq!(answer, Answer::Right);
+            let said = attempt.reply(texts, own, &answer);
+            assert!(said.starts_with("Right"), "{said}");
+        }
+        assert!(attempt.is_over());
+        assert_eq!(board.table().moves().len(), puzzle.line.len());
+    }
+}
+
+#[test]
+fn ratings_follow_the_results_and_puzzles_do_not_come_again_soon() {
+    let all = puzzles::all();
+    let mut progress = Progress::default();
+    let first = progress.choose(all);
+    let away = |rating: u16| (i32::from(rating) - SCALE.start).abs();
+    assert!(all.iter().all(|one| away(first.rating) <= away(one.rating)));
+    assert!(progress.count(first, true, all.len()) > 0);
+    let mut seen = vec![&first.position];
+    for number in 1..all.len() / 2 {
+        let puzzle = progress.choose(all);
+        assert!(!seen.contains(&&puzzle.position), "{number}");
+        seen.push(&puzzle.position);
+        let change = progress.count(puzzle, number % 2 == 0, all.len());
+        assert_eq!(change > 0, number % 2 == 0);
+        assert!(change.abs() <= SCALE.first);
+    }
+    let best = all.last().unwrap();
+    assert!(progress.count(best, true, all.len()) <= SCALE.last);
+    assert_eq!(progress.latest.len(), all.len() / 2);
+}
