@@ -16,7 +16,7 @@ use crate::lang::Language;
 use crate::levels::Level;
 use crate::plain::{Plain, export};
 use crate::server::{Bounds, Server, ServerOptions};
-use crate::session::Session;
+use crate::session::{Session, fresh_seed};
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo::ascii::locale_has_unicode;
@@ -100,9 +100,9 @@ pub struct Options {
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     quiet_limit: Option<u32>,
-    /// The seed of random numbers for the agents
-    #[arg(long, default_value_t = 0, value_name = "NUMBER", value_parser = SEED.parser::<u64>())]
-    seed: u64,
+    /// The seed of random numbers for the agents [default: another one each time]
+    #[arg(long, value_name = "NUMBER", value_parser = SEED.parser::<u64>())]
+    seed: Option<u64>,
     /// Print a script that completes options in a shell, and exit
     #[arg(long, value_name = "SHELL", exclusive = true)]
     completions: Option<Shell>,
@@ -242,7 +242,7 @@ impl Options {
         if by_lines {
             return self.run_plain(&mut session, language);
         }
-        let mut app = App::new(session, language, self.seed);
+        let mut app = App::new(session, language, self.seed());
         if self.learn {
             app.learn();
         }
@@ -337,6 +337,10 @@ impl Options {
         Ok(())
     }
 
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or_else(fresh_seed)
+    }
+
     fn seats(&self) -> [String; 2] {
         let person = "human".to_owned();
         let usual = match self.side {
@@ -380,7 +384,7 @@ impl Options {
             self.settings(),
             None,
             [&white, &black],
-            self.seed,
+            self.seed(),
         )
         .map_err(Failure::usage)?;
         if self.tables.is_some() && !session.table().has_tables() {

@@ -502,8 +502,13 @@ impl Session {
         strength: Strength,
         time: Option<Duration>,
     ) -> Job {
+        // Another game with the same moves gets other answers from agents that draw theirs.
+        let seed = match purpose {
+            Purpose::Move => self.seed.wrapping_add(self.number),
+            Purpose::Look(_) | Purpose::Try => self.seed,
+        };
         Job {
-            question: self.table.question(place, self.seed),
+            question: self.table.question(place, seed),
             strength,
             time,
             purpose,
@@ -540,4 +545,9 @@ impl Session {
         };
         games.finish(&outcome);
     }
+}
+
+/// A seed that is another one each time.
+pub(crate) fn fresh_seed() -> u64 {
+    getrandom::u64().expect("the operating system has random numbers")
 }

@@ -603,7 +603,7 @@ fn train_resume_and_export_on_the_command_line() {
         .assert()
         .code(1)
         .stderr(contains(
-            "config.toml: game.name = sonnect_four: it must be one of",
+            "config.toml: unknown game `sonnect_four`; choose one of jarmo,",
         ));
     program(&["train", "--set", "run.stps=1"])
         .assert()

@@ -15,7 +15,7 @@ use super::api::{
 use super::duel::{Duel, Role};
 use super::room::{NoRoom, Rooms, new_id};
 use crate::lang::Texts;
-use crate::session::Session;
+use crate::session::{Session, fresh_seed};
 use crate::words;
 use jarmo::catalog::GAMES;
 use jarmo::game::Player;
@@ -153,9 +153,4 @@ fn load(
         }
     }
     Ok(())
-}
-
-/// A seed for the agents of a session.
-fn fresh_seed() -> u64 {
-    getrandom::u64().expect("the operating system has random numbers")
 }

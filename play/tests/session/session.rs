@@ -1,5 +1,6 @@
 //! Sessions: moves, undo, agents, matches, records, assessments.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
 use jarmo::catalog::{GAMES, GameSettings, Shipped};
@@ -52,6 +53,20 @@ fn play_out(session: &mut Session) {
         };
         session.play(&legal.text).unwrap();
     }
+}
+
+#[test]
+fn an_agent_that_draws_its_moves_plays_each_game_differently() {
+    let mut game = session("jarmo", ["human", "random"]);
+    let replies: HashSet<String> = (0..8)
+        .map(|_| {
+            game.new_game();
+            game.play("A1-C2").unwrap();
+            think(&mut game);
+            texts(&game).remove(1)
+        })
+        .collect();
+    assert!(replies.len() > 2, "{replies:?}");
 }
 
 #[test]

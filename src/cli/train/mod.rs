@@ -143,7 +143,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     };
     // A new run was checked before. A resumed one has its game from its own settings.
     let ended = games.with_game(&config.game.name, &config.game.settings(), task);
-    ended.map_err(|error| Failure::usage(format!("{}/config.toml: {error}", folder.name())))?
+    ended.map_err(|error| Failure::new(format!("{}/config.toml: {error}", folder.name())))?
 }
 
 /// The first free folder name.
