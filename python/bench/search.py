@@ -1,30 +1,32 @@
 """Simulations a second of tree search with the same network: ours, called from Python, and mctx.
 
-    python search.py jarmo 1024
+    python search.py jarmo-torch 1024
+    python search.py jarmo-jax 1024
     python search.py mctx 1024
 
-The network is a 2x128 MLP with random weights, in JAX on the processor, jitted for the batch; 32 simulations with
-Gumbel roots, from connect four after random plies. Prints one JSON object per line.
+The network is a 2x128 MLP with random weights on the processor, in PyTorch or in JAX, jitted for the batch; 32
+simulations with Gumbel roots, from connect four after random plies. Prints one JSON object per line.
 """
 
 import json
 import sys
 import time
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 SIMULATIONS, SECONDS = 32, 5.0
 
 
 def parameters(inputs, width=128, actions=7):
-    keys = jax.random.split(jax.random.PRNGKey(0), 3)
+    generator = np.random.default_rng(0)
     sizes = [(inputs, width), (width, width), (width, actions + 1)]
-    return [jax.random.normal(key, size) / np.sqrt(size[0]) for key, size in zip(keys, sizes)]
+    return [(generator.normal(size=size) / np.sqrt(size[0])).astype(np.float32) for size in sizes]
 
 
 def network(weights, features):
+    import jax
+    import jax.numpy as jnp
+
     hidden = features.reshape(features.shape[0], -1).astype(jnp.float32)
     hidden = jax.nn.relu(hidden @ weights[0])
     hidden = jax.nn.relu(hidden @ weights[1])
@@ -41,15 +43,38 @@ def timed(search):
     return count, time.perf_counter() - start, time.process_time() - cpu
 
 
-def ours(trees):
+def with_jax(weights):
+    """The network for our search, in JAX."""
+    import jax
+
+    evaluate = jax.jit(lambda features: network(weights, features))
+    return lambda features, masks: evaluate(features)
+
+
+def with_torch(weights):
+    """The network for our search, in PyTorch."""
+    import torch
+
+    torch.set_num_threads(1)  # the other core grows trees
+    first, second, last = map(torch.from_numpy, weights)
+
+    @torch.inference_mode()
+    def evaluate(features, masks):
+        hidden = torch.relu(torch.from_numpy(features).flatten(1) @ first)
+        hidden = torch.relu(hidden @ second)
+        out = hidden @ last
+        return out[:, 1:].numpy(), torch.tanh(out[:, 0]).numpy()
+
+    return evaluate
+
+
+def ours(trees, made_with):
     import jarmo
 
-    weights = parameters(84)
-    evaluate = jax.jit(lambda features: network(weights, features))
+    call = made_with(parameters(84))
     env = jarmo.VecEnv("connect_four", trees, seed=1, opening_plies=8)
     positions = env.positions()
     batch = max(trees // 2, 1)
-    call = lambda features, masks: evaluate(features)  # noqa: E731
 
     def search():
         found = jarmo.search(positions, call, simulations=SIMULATIONS, batch=batch, pad=True, noise=True)
@@ -59,11 +84,13 @@ def ours(trees):
 
 
 def mctx(trees):
+    import jax
+    import jax.numpy as jnp
     import mctx as library
     import pgx
 
     env = pgx.make("connect_four")
-    weights = parameters(84)
+    weights = [jnp.asarray(one) for one in parameters(84)]
     init, play = jax.vmap(env.init), jax.vmap(env.step)
 
     def recurrent(weights, key, action, state):
@@ -102,6 +129,11 @@ def mctx(trees):
 
 if __name__ == "__main__":
     for trees in map(int, sys.argv[2:]):
-        count, wall, cpu = {"jarmo": ours, "mctx": mctx}[sys.argv[1]](trees)
+        systems = {
+            "jarmo-jax": lambda trees: ours(trees, with_jax),
+            "jarmo-torch": lambda trees: ours(trees, with_torch),
+            "mctx": mctx,
+        }
+        count, wall, cpu = systems[sys.argv[1]](trees)
         line = {"system": sys.argv[1], "trees": trees, "per_s": round(count / wall), "per_cpu_s": round(count / cpu)}
         print(json.dumps(line), flush=True)
