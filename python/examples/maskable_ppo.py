@@ -20,12 +20,13 @@ import jarmo
 
 
 class Games(VecEnv):
-    """Games against an opponent. Observations are the features in one row; the reward is that of the learner."""
+    """Games against an opponent. Observations are the features in one row, with the planes of threats; the reward is
+    that of the learner."""
 
     render_mode = None
 
     def __init__(self, game, num_envs, opponent="random", seed=1):
-        self.games = jarmo.VecEnv(game, num_envs, seed=seed, opponent=opponent, threads=1)
+        self.games = jarmo.VecEnv(game, num_envs, seed=seed, opponent=opponent, threads=1, threats=True)
         inputs = int(np.prod(self.games.observation_shape))
         super().__init__(num_envs, Box(0, 1, (inputs,), np.float32), Discrete(self.games.game.num_actions))
 
@@ -112,7 +113,7 @@ def main():
     torch.set_num_threads(1)
     model = MaskablePPO(
         "MlpPolicy", Games("jarmo", 256), n_steps=32, batch_size=1024, n_epochs=4, learning_rate=1e-3, gamma=0.99,
-        ent_coef=0.01, policy_kwargs={"net_arch": [256, 256]}, seed=1, device="cpu",
+        ent_coef=0.01, policy_kwargs={"net_arch": [128, 128]}, seed=1, device="cpu",
     )
     model.learn(10**9, callback=Progress(60 * given.minutes))
     if given.out:
