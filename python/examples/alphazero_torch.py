@@ -1,7 +1,7 @@
 """AlphaZero with PyTorch: learns connect four from nothing and writes an agent file.
 
     pip install torch
-    python alphazero_torch.py --minutes 8 --out connect_four.safetensors
+    python alphazero_torch.py --minutes 5 --out connect_four.safetensors
     jarmo arena connect_four.safetensors:64 rollout:1000 --game connect_four
 
 The library plays and searches, thousands of trees at a time; the network and its training are PyTorch, on the
@@ -61,7 +61,7 @@ class Network(nn.Module):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=8.0)
+    parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--out", default="connect_four.safetensors")
     given = parser.parse_args()
 

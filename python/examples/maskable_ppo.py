@@ -1,7 +1,7 @@
 """MaskablePPO of sb3_contrib learns jarmo against random play, on the processor.
 
     pip install sb3-contrib
-    python maskable_ppo.py --minutes 8
+    python maskable_ppo.py --minutes 1
 
 Stable-Baselines3 has a class of its own for many games at once; `Games` makes one of `jarmo.VecEnv`.
 """
@@ -106,7 +106,7 @@ def play(model, games, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=8.0, help="processor time")
+    parser.add_argument("--minutes", type=float, default=1.0, help="processor time")
     parser.add_argument("--out", help="where to save the model")
     given = parser.parse_args()
 
