@@ -49,6 +49,21 @@ impl SavedGame {
         }
     }
 
+    /// A game from plain data: the text of its start position unless that is the start of the game, and its actions.
+    pub fn new(start: Option<String>, actions: Vec<u16>) -> SavedGame {
+        SavedGame { start, actions }
+    }
+
+    /// The text of its start position; empty for the start of the game.
+    pub fn start_text(&self) -> String {
+        self.start.clone().unwrap_or_default()
+    }
+
+    /// Its actions from the start.
+    pub fn actions(&self) -> &[u16] {
+        &self.actions
+    }
+
     /// The game so far. Fails if it breaks the rules or is over.
     pub fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
         let start = self.start_position(game)?;
@@ -67,7 +82,7 @@ impl SavedGame {
     }
 
     /// Plays the game again in an environment. Fails if it breaks the rules or is not over.
-    pub fn play<G: Game>(&self, game: &G) -> Result<PlayedGame<G::Position>, EnvError> {
+    pub fn replay<G: Game>(&self, game: &G) -> Result<PlayedGame<G::Position>, EnvError> {
         let start = self.start_position(game)?;
         if game.outcome(&start).is_some() {
             return Err(EnvError("the game is over at its start".to_owned()));

@@ -78,7 +78,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true if self.rules.endgames.is_some() => 0,
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
-        let played = game.play(&self.rules.game);
+        let played = game.replay(&self.rules.game);
         let played = played.map_err(|error| SelfPlayError::new(error.to_string()))?;
         let PlayedGame {
             mut positions,

@@ -102,19 +102,23 @@ fn refused(change: impl Fn(&mut Value)) -> String {
     read.unwrap_err().to_string()
 }
 
+/// What an error says, and the change that causes it.
+type Case = (&'static str, &'static dyn Fn(&mut Value));
+
+fn actions(episode: &mut Value, change: impl Fn(&mut Vec<Value>)) {
+    change(episode["game"]["actions"].as_array_mut().unwrap());
+}
+
 #[test]
 fn an_episode_that_breaks_the_rules_is_refused() {
-    let actions = |episode: &mut Value, change: &dyn Fn(&mut Vec<Value>)| {
-        change(episode["game"]["actions"].as_array_mut().unwrap());
-    };
-    let cases: [(&str, &dyn Fn(&mut Value)); 9] = [
+    let cases: [Case; 9] = [
         ("only 7 actions", &|e| {
-            actions(e, &|list| list[3] = json!(99))
+            actions(e, |list| list[3] = json!(99))
         }),
         ("the game is over", &|e| {
-            actions(e, &|list| list.push(json!(0)))
+            actions(e, |list| list.push(json!(0)))
         }),
-        ("not over", &|e| actions(e, &|list| drop(list.pop()))),
+        ("not over", &|e| actions(e, |list| drop(list.pop()))),
         ("does not begin", &|e| {
             e["game"]["start"] = json!("7/7/7/7/7/3w3 b 1")
         }),
