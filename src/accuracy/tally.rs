@@ -33,7 +33,16 @@ impl Tally {
         self.critical_right += u64::from(critical && right);
     }
 
-    pub(super) fn add(&mut self, other: &Tally) {
+    /// The counts of several parts together.
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Tally>) -> Tally {
+        let mut all = Tally::default();
+        for part in parts {
+            all.add(part);
+        }
+        all
+    }
+
+    fn add(&mut self, other: &Tally) {
         self.decisions += other.decisions;
         self.right += other.right;
         self.critical += other.critical;

@@ -1,0 +1,80 @@
+//! Where results are lost, as a picture: a curve for each number of simulations, over force or ply.
+
+use super::report::Accuracy;
+use super::stage::Stage;
+use super::tally::Tally;
+use crate::plot::{
+    BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
+};
+
+/// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
+/// each accuracy. Stages without critical decisions are left out.
+pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String {
+    let mut picture = Svg::default();
+    let points: Vec<Vec<(Stage, f64)>> = curves
+        .iter()
+        .map(|(_, accuracy)| wrong_by_stage(accuracy))
+        .collect();
+    let all = || points.iter().flatten();
+    let stages = || all().map(|(stage, _)| f64::from(stage.number()));
+    let (first, last) = stages().fold((f64::INFINITY, 0.0_f64), |(low, high), stage| {
+        (low.min(stage), high.max(stage))
+    });
+    let highest = all().fold(1.0, |high: f64, (_, wrong)| high.max(*wrong));
+    let labels = curves.iter().map(|(label, _)| label.chars().count());
+    let right = WIDTH - 24.0 - CHARACTER * labels.max().unwrap_or(0) as f64;
+    let bottom = TOP + PLOT;
+    let along = Scale {
+        values: (first.min(last), last.max(first.min(last) + 1.0)),
+        places: (LEFT + 10.0, right - 10.0),
+    };
+    let up = Scale {
+        values: (0.0, 1.05 * highest),
+        places: (bottom, TOP),
+    };
+    for tick in up.ticks(48.0) {
+        let y = up.at(tick);
+        picture.line((LEFT, y), (right, y), PALE, 1.0);
+        let text = format!("{} %", number(tick));
+        picture.text((LEFT - 8.0, y + 4.0), &text, "end", GREY, 12);
+    }
+    for tick in along.ticks(40.0) {
+        let x = along.at(tick);
+        picture.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
+        picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
+    }
+    picture.line((LEFT, bottom), (right, bottom), GREY, 1.0);
+    let unit = all().next().map_or("", |(stage, _)| stage.unit());
+    let middle = 0.5 * (LEFT + right);
+    picture.text((middle, bottom + 42.0), unit, "middle", GREY, 12);
+    let axis = "critical decisions wrong";
+    picture.text((LEFT, TOP - 10.0), axis, "start", GREY, 12);
+    let mut ends = Vec::new(); // labels: height, text, colour
+    for (index, (points, (label, _))) in points.iter().zip(curves).enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        let place =
+            |(stage, wrong): (Stage, f64)| (along.at(f64::from(stage.number())), up.at(wrong));
+        for pair in points.windows(2) {
+            picture.line(place(pair[0]), place(pair[1]), colour, 2.0);
+        }
+        for &point in points {
+            picture.dot(place(point), colour);
+        }
+        if let Some(&last) = points.last() {
+            ends.push((place(last).1, label.as_str(), colour));
+        }
+    }
+    picture.labels(right, ends);
+    picture.text((LEFT, 30.0), title, "start", INK, 17);
+    picture.finish(bottom + BOTTOM)
+}
+
+/// The stages with critical decisions, and the percentage of those that were wrong.
+fn wrong_by_stage<P>(accuracy: &Accuracy<P>) -> Vec<(Stage, f64)> {
+    let stages = accuracy.stages();
+    let stages = stages.map(|(stage, sides)| (stage, Tally::sum(sides)));
+    stages
+        .filter(|(_, tally)| tally.critical > 0)
+        .map(|(stage, tally)| (stage, 100.0 * (1.0 - tally.critical_share())))
+        .collect()
+}
