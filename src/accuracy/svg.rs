@@ -7,8 +7,11 @@ use crate::plot::{
     BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
 };
 
+/// The fewest critical decisions of a stage that is drawn: a share of fewer says little.
+const LEAST: u64 = 20;
+
 /// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
-/// each accuracy. Stages without critical decisions are left out.
+/// each accuracy. Stages with fewer than 20 critical decisions are left out.
 pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String {
     let mut picture = Svg::default();
     let points: Vec<Vec<(Stage, f64)>> = curves
@@ -38,7 +41,11 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
         let text = format!("{} %", number(tick));
         picture.text((LEFT - 8.0, y + 4.0), &text, "end", GREY, 12);
     }
-    for tick in along.ticks(40.0) {
+    for tick in along
+        .ticks(40.0)
+        .into_iter()
+        .filter(|tick| tick.fract() == 0.0)
+    {
         let x = along.at(tick);
         picture.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
         picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
@@ -69,12 +76,12 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
     picture.finish(bottom + BOTTOM)
 }
 
-/// The stages with critical decisions, and the percentage of those that were wrong.
+/// The stages with enough critical decisions, and the percentage of those that were wrong.
 fn wrong_by_stage<P>(accuracy: &Accuracy<P>) -> Vec<(Stage, f64)> {
     let stages = accuracy.stages();
     let stages = stages.map(|(stage, sides)| (stage, Tally::sum(sides)));
     stages
-        .filter(|(_, tally)| tally.critical > 0)
+        .filter(|(_, tally)| tally.critical >= LEAST)
         .map(|(stage, tally)| (stage, 100.0 * (1.0 - tally.critical_share())))
         .collect()
 }

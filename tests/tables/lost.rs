@@ -207,6 +207,7 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     let svg = fs::read_to_string(&picture).unwrap();
     assert_eq!(svg.matches("<circle").count(), 2 * 9, "forces 2 to 10");
     assert!(svg.contains(">network</text>") && svg.contains(">4</text>"));
+    assert!(svg.contains(">3</text>") && !svg.contains(">2.5</text>"));
     assert!(svg.contains(">force</text>") && svg.contains("critical decisions wrong"));
 }
 
