@@ -26,4 +26,4 @@ pub use games::{HasExam, random_of_tables, solve_by_tables};
 pub use report::{Accuracy, Mistake};
 pub use stage::Stage;
 pub use svg::draw_stages;
-pub use tally::{ExamScore, Phase, Tally};
+pub use tally::{ExamScore, Phase, Tally, share_with_error};

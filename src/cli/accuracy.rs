@@ -185,6 +185,13 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     for measurement in measurements {
         measurement()?;
     }
+    if !args.json {
+        let mut out = stdout().lock();
+        writeln!(out, "± is half the 95 % interval.")?;
+        if args.exam.is_none() && tables.is_none() {
+            writeln!(out, "The exams are part of this program; no tables are needed.")?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

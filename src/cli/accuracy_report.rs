@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::accuracy::ExamBudget;
-use crate::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally};
+use crate::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_with_error};
 use crate::game::{Game, Player};
 
 /// An agent's answers with one of its budgets.
@@ -218,7 +218,7 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
 fn write_table<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result<()> {
     write!(out, "  {:17} {:>8} ", "wrong, in %", "asked")?;
     for one in measured {
-        write!(out, " {:>8}", one.budget.name())?;
+        write!(out, " {:>12}", one.budget.name())?;
     }
     writeln!(out)?;
     let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
@@ -227,8 +227,12 @@ fn write_table<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result
         for column in &columns {
             let Row { asked, wrong, .. } = column[number];
             match asked {
-                0 => write!(out, " {:>8}", "-")?,
-                _ => write!(out, " {:>8.2}", 100.0 * wrong as f64 / asked as f64)?,
+                0 => write!(out, " {:>12}", "-")?,
+                _ => {
+                    let (share, error) = share_with_error(wrong, asked);
+                    let cell = format!("{:.2} ±{:.2}", 100.0 * share, 100.0 * error);
+                    write!(out, " {cell:>12}")?;
+                }
             }
         }
         writeln!(out)?;

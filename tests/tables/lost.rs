@@ -194,15 +194,26 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     assert_eq!(row("wrong, in %"), ["asked", "network", "4"]);
     let shares = |label: &str| -> Vec<f64> {
         let numbers = row(label).into_iter();
+        let numbers = numbers.filter(|word| !word.starts_with('±'));
         numbers.map(|number| number.parse().unwrap()).collect()
     };
     let all = shares("all decisions");
     assert_eq!((all.len(), all[0]), (3, 20_000.0));
     assert!(all[1] > all[2] && all[2] > 0.0, "search helps: {all:?}");
     assert_eq!(shares("opening, white").len(), 3);
+    let errors = row("all decisions").into_iter();
+    let errors: Vec<f64> = errors
+        .filter_map(|word| word.strip_prefix('±')?.parse().ok())
+        .collect();
+    for (wrong, error) in all[1..].iter().zip(&errors) {
+        let expected = 1.96 * (wrong * (100.0 - wrong) / 20_000.0).sqrt();
+        assert!((error - expected).abs() < 0.02, "{wrong} ± {error}");
+    }
+    assert_eq!(errors.len(), 2);
+    assert!(text.contains("no tables are needed"), "{text}");
     assert_eq!(shares("force 10").len(), 3);
     assert_eq!(row("causes at 4"), ["policy", "search", "value"]);
-    assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 
     let svg = fs::read_to_string(&picture).unwrap();
     assert_eq!(svg.matches("<circle").count(), 2 * 9, "forces 2 to 10");
