@@ -189,7 +189,10 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
         let mut out = stdout().lock();
         writeln!(out, "± is half the 95 % interval.")?;
         if args.exam.is_none() && tables.is_none() {
-            writeln!(out, "The exams are part of this program; no tables are needed.")?;
+            writeln!(
+                out,
+                "The exams are part of this program; no tables are needed."
+            )?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -213,7 +213,10 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
     assert!(text.contains("no tables are needed"), "{text}");
     assert_eq!(shares("force 10").len(), 3);
     assert_eq!(row("causes at 4"), ["policy", "search", "value"]);
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 100),
+        "{text}"
+    );
 
     let svg = fs::read_to_string(&picture).unwrap();
     assert_eq!(svg.matches("<circle").count(), 2 * 9, "forces 2 to 10");
