@@ -108,7 +108,7 @@ def test_tables_know_small_endgames() -> None:
 
 
 def test_tables_that_cannot_be_opened() -> None:
-    with pytest.raises(ValueError, match="tables for jarmo only, not for guard"):
+    with pytest.raises(ValueError, match="tables for jarmo and tammi only, not for guard"):
         jarmo.Tables("tables", game="guard")
     with pytest.raises(ValueError):
         jarmo.Tables("no-such-folder")

@@ -1,7 +1,7 @@
 //! `jarmo accuracy`
 
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -9,18 +9,17 @@ use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::json;
 
-use super::solved::jarmo_on;
+use super::solved::{SolvedTask, with_solved};
 use super::{CommandResult, Failure, first, thread_pool};
 use crate::accuracy::{
-    Accuracy, Draw, Exam, ExamHeader, Mix, Phase, Tally, random_of_tables, solve_by_tables,
+    Accuracy, Draw, Exam, ExamHeader, HasExam, Mix, Phase, Tally, random_of_tables, solve_by_tables,
 };
 use crate::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
 use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use crate::game::{Game, Player};
-use crate::games::{Jarmo, JarmoPosition};
 use crate::net::AgentFile;
 use crate::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use crate::tables::Tables;
+use crate::tables::{Solvable, Tables};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -31,7 +30,7 @@ pub(super) struct Args {
     /// The exam, as `jarmo exam make` writes it [default: the one that is part of this program]
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]
     exam: Option<PathBuf>,
-    /// Draw new positions from this directory of exact tables instead (jarmo)
+    /// Draw new positions from this directory of exact tables instead (jarmo and tammi)
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
     /// The game: {games} [default: that of the agent file or the exam, otherwise {first}]
@@ -133,34 +132,30 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let pool = thread_pool(args.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
     let exam = exam.map_err(Failure::new)?;
-    let tables = match &args.tables {
-        None => None,
-        Some(folder) => {
-            let name = args.game.as_deref().unwrap_or("jarmo");
-            let game = jarmo_on(games, name, args.board.clone())?;
-            let tables = Tables::open(&game, folder).map_err(Failure::new)?;
-            Some((game, tables))
-        }
+    let settings = GameSettings {
+        board: args.board.clone(),
+        ..GameSettings::default()
     };
+    if let Some(folder) = &args.tables {
+        let name = game_of(games, &args, None, &args.agents[0]);
+        let task = TablesTask {
+            args: &args,
+            pool: &pool,
+            folder,
+        };
+        with_solved(games, &name, &settings, task)??;
+        return Ok(ExitCode::SUCCESS);
+    }
     // All agents are built before the first one is measured.
     let mut measurements = Vec::new();
     for spec in &args.agents {
-        measurements.push(match &tables {
-            Some((game, tables)) => by_tables(games, &args, &pool, game, tables, spec)?,
-            None => {
-                let game = game_of(games, &args, exam.as_ref(), spec);
-                let settings = GameSettings {
-                    board: args.board.clone(),
-                    ..GameSettings::default()
-                };
-                let task = ExamTask {
-                    args: &args,
-                    pool: &pool,
-                    spec,
-                };
-                games.with_game(&game, &settings, task)??
-            }
-        });
+        let game = game_of(games, &args, exam.as_ref(), spec);
+        let task = ExamTask {
+            args: &args,
+            pool: &pool,
+            spec,
+        };
+        measurements.push(games.with_game(&game, &settings, task)??);
     }
     for measurement in measurements {
         measurement()?;
@@ -220,37 +215,58 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     ))
 }
 
-/// Prepares the measurement of an agent by positions that are drawn from tables. Like all commands, it is generic over
-/// the catalog: what it needs of jarmo is then compiled once, in the program, and not in the library as well.
-fn by_tables<'a, C: Catalog>(
-    _: &C,
+/// Measures agents by positions that are drawn from tables.
+struct TablesTask<'a> {
     args: &'a Args,
     pool: &'a ThreadPool,
-    game: &'a Jarmo,
-    tables: &'a Tables,
-    spec: &AgentSpec,
-) -> Result<Measurement<'a>, Failure> {
-    let candidates = candidates_of(args, game, spec, pool.current_num_threads())?;
-    Ok(Box::new(move || {
-        measure(args, pool, game, candidates, |agents, nodes| {
-            const ALL: f64 = 1.0;
-            let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
-            let mut results = Vec::new();
-            if args.from != Source::Selfplay {
-                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-                let random = |stream: &mut _| random_of_tables(tables, stream);
-                let exam = Exam::new(game, "", draw.random(args.positions, random));
-                results.push(("random", exam.take(agents, nodes, args.seed)));
-            }
-            if args.from != Source::Random {
-                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-                let questions = draw.self_play(args.positions, ALL, agents, nodes);
-                let exam = Exam::new(game, "", questions);
-                results.push(("self-play", exam.take(agents, nodes, args.seed)));
-            }
-            results
-        })
-    }))
+    folder: &'a Path,
+}
+
+impl SolvedTask for TablesTask<'_> {
+    type Output = Result<(), Failure>;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> Result<(), Failure> {
+        let TablesTask { args, pool, folder } = self;
+        let tables = Tables::open(&game, folder).map_err(Failure::new)?;
+        // All agents are built before the first one is measured.
+        let agents = args.agents.iter();
+        let threads = pool.current_num_threads();
+        let agents: Result<Vec<_>, Failure> = agents
+            .map(|spec| candidates_of(args, &game, spec, threads))
+            .collect();
+        for candidates in agents? {
+            measure(args, pool, &game, candidates, |agents, nodes| {
+                by_tables(args, &game, &tables, agents, nodes)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The accuracy of agents in positions of each kind that is asked for.
+fn by_tables<G: CatalogGame + Solvable + HasExam>(
+    args: &Args,
+    game: &G,
+    tables: &Tables<G>,
+    agents: &mut [Box<dyn Agent<G>>],
+    nodes: Option<u64>,
+) -> Vec<(&'static str, Accuracy<G::Position>)> {
+    const ALL: f64 = 1.0;
+    let mut solve = |positions: &[G::Position]| solve_by_tables(game, tables, positions);
+    let mut results = Vec::new();
+    if args.from != Source::Selfplay {
+        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+        let random = |stream: &mut _| random_of_tables(tables, stream);
+        let exam = Exam::new(game, "", draw.random(args.positions, random));
+        results.push(("random", exam.take(agents, nodes, args.seed)));
+    }
+    if args.from != Source::Random {
+        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+        let questions = draw.self_play(args.positions, ALL, agents, nodes);
+        let exam = Exam::new(game, "", questions);
+        results.push(("self-play", exam.take(agents, nodes, args.seed)));
+    }
+    results
 }
 
 /// Measures an agent with each of its budgets. `examine` gives the results by kind of positions.

@@ -9,4 +9,5 @@ mod puzzles;
 #[cfg(feature = "cli")]
 mod program;
 mod selfplay;
+mod tammi;
 mod truth;

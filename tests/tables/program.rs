@@ -221,7 +221,7 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     build(folder.path(), "5");
     train("tammi", folder.path(), &[])
         .code(2)
-        .stderr(contains("for jarmo only, not for tammi"));
+        .stderr(contains("has no tables of tammi"));
     assert!(!run.exists(), "no run was started");
 
     let small = [
@@ -415,7 +415,7 @@ fn bad_input_is_refused_with_the_remedy() {
         (
             &["tables", "stats", tables, "--game", "guard"],
             2,
-            "jarmo only",
+            "for jarmo and tammi only, not for guard",
         ),
         (
             &["tables", "probe", tables, "--position", start],
