@@ -73,6 +73,68 @@ fn tables_are_built_verified_counted_and_probed() {
 }
 
 #[test]
+fn the_same_commands_build_and_use_tables_of_tammi() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = folder.path().to_str().unwrap();
+    let tammi = |arguments: &[&str]| jarmo(&[arguments, &["--game", "tammi"]].concat()).assert();
+    tammi(&["tables", "build", "--force", "3", "--out", tables])
+        .success()
+        .stderr(contains("force 3: 196032 positions in "));
+    tammi(&["tables", "build", "--force", "6", "--out", tables])
+        .code(2)
+        .stderr(contains("--force 6: tables of tammi have 2 to 5 pieces"));
+    tammi(&["tables", "pack", tables, "--out", tables])
+        .code(2)
+        .stderr(contains("for jarmo only, not for tammi"));
+    tammi(&["tables", "verify", tables, "--samples", "1000"])
+        .success()
+        .stdout(contains("force 3: right; 1000 random positions"));
+    tammi(&["tables", "stats", tables])
+        .success()
+        .stdout(contains(
+            "either         63007      102242       30625         158",
+        ));
+    let json = tammi(&["tables", "stats", tables, "--json"]).success();
+    let json: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+    assert_eq!(json["layers"][1]["longest_win"]["plies"], 21);
+    assert!(json["layers"][1]["sides"][0]["to_move"].is_null());
+    let won = "8/8/8/4b3/8/8/8/6w1 b - 0 0";
+    tammi(&["tables", "probe", tables, "--position", won, "--line", "50"])
+        .success()
+        .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
+    tammi(&["tables", "bench", tables, "--lookups", "1000"])
+        .success()
+        .stdout(contains("force 3: "));
+    let exam = folder.path().join("my.exam");
+    let exam = exam.to_str().unwrap();
+    let make = ["exam", "make", "--tables", tables, "--agent", "random"];
+    tammi(&[&make[..], &["--positions", "60", "--out", exam]].concat())
+        .success()
+        .stdout(contains("60 questions of tammi"));
+    jarmo(&["accuracy", "random", "--exam", exam])
+        .assert()
+        .success()
+        .stdout(contains("  all      both            60"));
+    let accuracy = [
+        "accuracy",
+        "random",
+        "--tables",
+        tables,
+        "--positions",
+        "50",
+    ];
+    tammi(&accuracy)
+        .success()
+        .stdout(contains("random positions").and(contains("self-play positions")));
+    let arena = [
+        "arena", "random", "greedy", "--games", "20", "--tables", tables,
+    ];
+    tammi(&arena)
+        .success()
+        .stdout(contains("results thrown away").and(contains("at force 3")));
+}
+
+#[test]
 fn accuracy_shows_shares_and_the_worst_mistakes() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");
