@@ -336,7 +336,7 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>, expected_phases: &[Phase]) 
         .map(|question| (question.position, question.best()))
         .collect();
     assert_eq!(known.len(), exam.len(), "no position twice");
-    let (mut ends, mut successors, mut phases) = (0, 0, [0; 3]);
+    let (mut ends, mut successors, mut late, mut phases) = (0, 0, 0, [0; 3]);
     for question in exam.questions() {
         let position = &question.position;
         phases[question.phase as usize] += 1;
@@ -360,7 +360,15 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>, expected_phases: &[Phase]) 
                 successors += 1;
                 let text = game.position_text(position);
                 let expected = after.flip().before();
-                assert_eq!(expected.verdict, result.verdict, "{text}");
+                if expected.verdict != result.verdict {
+                    // One ply more without a capture can be too many in tammi.
+                    assert_eq!(
+                        (game.id(), result.verdict),
+                        ("tammi", Verdict::Draw),
+                        "{text}"
+                    );
+                    late += 1;
+                }
                 assert!(result.plies.is_none() || *result == expected, "{text}");
             }
         }
@@ -369,6 +377,7 @@ fn check_sound<G: HasExam>(game: &G, exam: &Exam<G>, expected_phases: &[Phase]) 
         ends > 1000 && successors > ends + 1000,
         "{ends} of {successors}"
     );
+    assert!(late < 20, "{late}");
     let enough = |phase: &Phase| phases[*phase as usize] > 200;
     assert!(expected_phases.iter().all(enough), "{phases:?}");
 }

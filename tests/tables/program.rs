@@ -92,7 +92,7 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "stats", tables])
         .success()
         .stdout(contains(
-            "either         63007      102242       30625         158",
+            "either        63007      102242       30625         158",
         ));
     let json = tammi(&["tables", "stats", tables, "--json"]).success();
     let json: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
@@ -313,12 +313,12 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     let with = [&small[..], &[&own]].concat();
     train("jarmo", folder.path(), &with).success();
     let score = &first_line()["accuracy"];
-    assert_eq!(score["decisions"], 40);
-    assert_eq!(score["end"]["decisions"], 40);
+    assert_eq!(score["decisions"], 60);
+    assert_eq!(score["end"]["decisions"], 60);
     assert_eq!(score["opening"]["decisions"], 0);
 }
 
-/// Makes an exam of 60 questions; the third that are openings are outside small tables.
+/// Makes an exam of 60 questions, none of them openings, which are outside small tables.
 fn make_exam(tables: &Path, out: &Path) {
     let (tables, out) = (tables.to_str().unwrap(), out.to_str().unwrap());
     let arguments = [
@@ -336,7 +336,7 @@ fn make_exam(tables: &Path, out: &Path) {
         "60",
     ];
     jarmo(&arguments).assert().success().stdout(contains(
-        "40 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 20 ",
+        "60 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 30 ",
     ));
 }
 
@@ -350,11 +350,11 @@ fn exams_are_made_shown_and_refused() {
     jarmo(&["exam", "show", path])
         .assert()
         .success()
-        .stdout(contains("40 questions of jarmo").and(contains("  end      white  ")));
+        .stdout(contains("60 questions of jarmo").and(contains("  end      white  ")));
     let lines = accuracies(&["random", "--exam", path]);
     assert_eq!(lines[0]["positions"], "exam");
-    assert_eq!(lines[0]["all"]["decisions"], 40);
-    assert_eq!(lines[0]["all"]["critical"], 20);
+    assert_eq!(lines[0]["all"]["decisions"], 60);
+    assert_eq!(lines[0]["all"]["critical"], 30);
 
     let mut bytes = fs::read(&exam).unwrap();
     bytes.truncate(bytes.len() - 100);
@@ -362,7 +362,7 @@ fn exams_are_made_shown_and_refused() {
     fs::write(&cut, bytes).unwrap();
     let cut = cut.to_str().unwrap();
     let cases: [(&[&str], i32, &str); 6] = [
-        (&["exam", "show", cut], 1, "cut.exam: it is cut off after 3"),
+        (&["exam", "show", cut], 1, "cut.exam: it is cut off after 5"),
         (
             &["accuracy", "random", "--exam", cut],
             1,
