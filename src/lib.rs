@@ -110,6 +110,8 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 #[cfg(feature = "cli")]
 pub mod cli;
 

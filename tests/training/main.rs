@@ -4,6 +4,7 @@
 mod config;
 #[cfg(feature = "cli")]
 mod damage;
+mod episodes;
 mod observe;
 #[cfg(feature = "cli")]
 mod run;
