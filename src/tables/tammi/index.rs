@@ -92,7 +92,7 @@ impl TammiLayer {
     /// The layer of this force.
     ///
     /// # Panics
-    /// Panics unless the force is in [`FORCES`].
+    /// Panics unless the force is 2 to 5.
     pub fn new(force: u32) -> TammiLayer {
         assert!(FORCES.contains(&force), "no tables have this force");
         let mut layer = TammiLayer {
