@@ -91,6 +91,7 @@ pub mod search;
 pub mod net;
 pub mod catalog;
 pub mod pictures;
+mod plot;
 pub mod input;
 pub mod probe;
 pub mod agent;

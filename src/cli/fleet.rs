@@ -123,6 +123,9 @@ pub(super) struct WorkerArgs {
     /// The name of this machine in lists [default: its host name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Print every event as a line of JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
@@ -266,15 +269,21 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
         device,
     };
     let stop = stop_on_interrupt()?;
-    let mut printer = WorkerPrinter::default();
+    let mut printer = WorkerPrinter {
+        json: args.json,
+        ..WorkerPrinter::default()
+    };
     work(games, &settings, &stop, |event| printer.event(&event)).map_err(Failure::new)?;
-    printer.say("stopped");
+    if !args.json {
+        printer.say("stopped");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints what a worker does, a line per event; files at most every few seconds.
 #[derive(Default)]
 struct WorkerPrinter {
+    json: bool,
     files: u64,
     samples: usize,
     bytes: usize,
@@ -285,15 +294,19 @@ struct WorkerPrinter {
 impl WorkerPrinter {
     fn event(&mut self, event: &WorkerEvent) {
         const FILES_EVERY: Duration = Duration::from_secs(5);
+        if self.json {
+            let text = serde_json::to_string(event).expect("an event is plain data");
+            return self.say(&text);
+        }
         match event {
             WorkerEvent::Doing(doing) => self.say(doing.text()),
             WorkerEvent::Playing(what) => self.say(what),
             WorkerEvent::Network(step) => self.weights = *step,
             WorkerEvent::Warning(warning) => self.say(&format!("warning: {warning}")),
-            WorkerEvent::Sent(samples, bytes) => {
+            WorkerEvent::Sent(file) => {
                 self.files += 1;
-                self.samples += samples;
-                self.bytes += bytes;
+                self.samples += file.samples;
+                self.bytes += file.bytes;
                 if self.shown.is_none_or(|shown| shown.elapsed() > FILES_EVERY) {
                     self.shown = Some(Instant::now());
                     self.say(&format!(

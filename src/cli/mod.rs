@@ -4,6 +4,7 @@
 
 mod about;
 mod accuracy;
+mod accuracy_report;
 mod arena;
 mod balance;
 mod bench;

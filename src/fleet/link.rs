@@ -113,6 +113,7 @@ impl Link {
                  is needed"
             )));
         }
+        let _inside = runtime.enter(); // the context starts a task
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
         Ok(Link {

@@ -29,4 +29,4 @@ pub use link::{Address, Link};
 pub use progress::{Doing, Progress, Workers};
 pub use server::{Server, ServerSettings, Written, find_server};
 pub use status::{Status, status};
-pub use worker::{WorkerEvent, WorkerSettings, work};
+pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};

@@ -238,6 +238,7 @@ fn may_publish(key: &str) -> Vec<String> {
         format!("$JS.API.STREAM.INFO.OBJ_{NETWORKS}"),
         format!("$JS.API.DIRECT.GET.OBJ_{NETWORKS}.>"),
         format!("$JS.API.STREAM.MSG.GET.OBJ_{NETWORKS}"),
+        format!("$JS.API.CONSUMER.CREATE.OBJ_{NETWORKS}"),
         format!("$JS.API.CONSUMER.CREATE.OBJ_{NETWORKS}.>"),
         format!("$JS.FC.OBJ_{NETWORKS}.>"),
     ]

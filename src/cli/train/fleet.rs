@@ -10,7 +10,7 @@ use crate::fleet::{Learner, LearnerSettings, Link};
 use crate::run::{Fleet, RunFolder};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct FleetArgs {
     /// Let other machines play as well, through the server at this address (see `jarmo fleet up`)
     #[arg(long, value_name = "URL")]
     fleet: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Args {
     no_play: bool,
 }
 
-impl Args {
+impl FleetArgs {
     /// The machines, if there are any.
     pub(super) fn open<G: CatalogGame>(
         &self,

@@ -45,7 +45,7 @@ pub(super) struct Args {
     device: DeviceKind,
     #[cfg(feature = "fleet")]
     #[command(flatten)]
-    fleet: fleet::Args,
+    fleet: fleet::FleetArgs,
     /// Stop after this many learning steps; overrides run.steps
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
@@ -184,7 +184,7 @@ struct TrainTask<'a> {
     device: &'a OpenDevice,
     stop: &'a AtomicBool,
     #[cfg(feature = "fleet")]
-    fleet: &'a fleet::Args,
+    fleet: &'a fleet::FleetArgs,
 }
 
 impl GameTask for TrainTask<'_> {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::ObjectStore;
+use serde::Serialize;
 
 use super::card::Card;
 use super::places::{CARD, NETWORKS, RUN};
@@ -20,6 +21,7 @@ use crate::catalog::{Catalog, GameSettings};
 use crate::files::write_whole;
 use crate::program::cores;
 use crate::random::{mix, stream};
+use crate::run::FileId;
 use crate::train::OpenDevice;
 use session::{Report, SessionTask};
 
@@ -40,7 +42,8 @@ pub struct WorkerSettings {
 }
 
 /// An event of a worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event", content = "of")]
 pub enum WorkerEvent {
     /// It does something else now.
     Doing(Doing),
@@ -48,10 +51,21 @@ pub enum WorkerEvent {
     Playing(String),
     /// It plays with a network of this many learning steps.
     Network(u64),
-    /// The server has a file with this many samples and bytes.
-    Sent(usize, usize),
+    /// The server has a file.
+    Sent(SentFile),
     /// Something went wrong and is tried again.
     Warning(String),
+}
+
+/// A file that the server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SentFile {
+    /// Its name.
+    pub id: FileId,
+    /// Its samples.
+    pub samples: usize,
+    /// Its bytes.
+    pub bytes: usize,
 }
 
 /// Works until `stop` is set. Then it sends the games that are finished. A server that cannot be reached and a learner

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
 
+use super::SentFile;
 use super::session::Report;
 use crate::fleet::places::SAMPLES_SUBJECT;
 use crate::fleet::{Doing, FleetError, GameFile, Link};
@@ -75,7 +76,11 @@ fn send_all(
         loop {
             match send(link, subject, &parcel) {
                 Ok(()) => {
-                    report.sent(parcel.samples, parcel.bytes.len());
+                    report.sent(SentFile {
+                        id: GameFile::id(&parcel.bytes),
+                        samples: parcel.samples,
+                        bytes: parcel.bytes.len(),
+                    });
                     break;
                 }
                 Err(problem) => report.cannot_send(problem),

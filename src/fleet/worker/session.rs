@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rayon::ThreadPoolBuilder;
 
 use super::outbox::{Outbox, Parcel, Unsent};
-use super::{Identity, WorkerEvent, WorkerPlaces, find_run};
+use super::{Identity, SentFile, WorkerEvent, WorkerPlaces, find_run};
 use crate::catalog::{CatalogGame, GameTask};
 use crate::config::Config;
 use crate::fleet::card::Card;
@@ -360,12 +360,12 @@ impl Report {
         }
     }
 
-    pub(super) fn sent(&self, samples: usize, bytes: usize) {
+    pub(super) fn sent(&self, file: SentFile) {
         let mut state = self.lock();
         state.progress.files += 1;
-        state.progress.samples += samples as u64;
-        state.progress.bytes += bytes as u64;
-        state.events.push(WorkerEvent::Sent(samples, bytes));
+        state.progress.samples += file.samples as u64;
+        state.progress.bytes += file.bytes as u64;
+        state.events.push(WorkerEvent::Sent(file));
         if state.progress.doing != Doing::Stopping {
             state.progress.doing = Doing::Playing;
         }

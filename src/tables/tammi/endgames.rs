@@ -126,6 +126,10 @@ fn without_plies(proven: Proven) -> Proven {
 static SHARED: LazyLock<Shared<Tammi>> = LazyLock::new(Shared::default);
 
 impl HasEndgames for Tammi {
+    fn force_of(&self, position: &TammiPosition) -> Option<u32> {
+        Some(Tammi::force(position))
+    }
+
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
         Ok(open_shared(self, folder, &SHARED)?)
     }
