@@ -89,6 +89,9 @@ impl LearnerPlaces {
         };
         let files = samples.get_or_create_consumer(LEARNER, consumer).await;
         let files = files.map_err(|error| failed("consumer `learner`", &error))?;
+        remove_acknowledged(&samples, &files)
+            .await
+            .map_err(|error| failed(SAMPLES, &error))?;
         Ok(LearnerPlaces {
             files,
             run: bucket(context, RUN, Duration::ZERO)
@@ -103,6 +106,14 @@ impl LearnerPlaces {
             samples,
         })
     }
+}
+
+/// Deletes files that were acknowledged and are still there. A server whose disk was full keeps them, and they would take
+/// room in the queue for ever.
+async fn remove_acknowledged(samples: &Stream, files: &PullConsumer) -> Result<(), String> {
+    let acknowledged = files.cached_info().ack_floor.stream_sequence;
+    let purged = samples.purge().sequence(acknowledged + 1).await;
+    purged.map(|_| ()).map_err(|error| error.to_string())
 }
 
 async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Store, String> {
