@@ -30,6 +30,7 @@ from pathlib import Path
 
 from fleet_kit import Client, Fleet, add_tools, tools, until
 
+BEHIND = "the learner is the limit"  # as the view says it
 SHARE, PERIOD = 0.05, 0.1  # of a core; seconds
 REAL = {"run__first_samples": 1024, "run__threads": 1, "run__steps": 10**9, "evaluation__every": 0,
         "run__checkpoint": 10_000, "fleet__queue": 100_000, "fleet__max_age": 10**9}
@@ -135,19 +136,19 @@ def workers_table(options):
                     rates = [clock.rate(worker) for worker in range(count)]
                     clock.over.set()
                     over.set()
-                    report = fleet.metrics()
+                    queued = json.loads(fleet.status())["queued"]
+                    limit = "learner" if BEHIND in fleet.said("learner") else ""
             total = sum(rates)
             alone = alone or total / count
-            limit = "learner" if 2 * report["queued"] >= report["queue"] else ""
             rows.append([
                 count, f"{total:.0f}", f"{total / count:.0f}", f"{min(rates):.0f} to {max(rates):.0f}",
-                f"{100 * (total / count / alone - 1):+.1f} %", report["queued"], limit,
+                f"{100 * (total / count / alone - 1):+.1f} %", queued, limit,
             ])
     finally:
         groups.close()
     how = "control groups" if groups.works else "stopped and continued"
     print(f"\nWorkers with {SHARE:.0%} of a core each ({how}), {options.seconds} s\n")
-    table(["workers", "samples/s", "each", "range", "from linear", "files waiting", "limit"], rows)
+    table(["workers", "samples/s", "each", "range", "from linear", "files waiting", "limit in the view"], rows)
 
 
 # The intake.
@@ -221,10 +222,10 @@ def taken(fleet, most):
         until("all", lambda: fleet.unacknowledged() == 0, most, 0.2)
     lines = fleet.order()
     seconds, cpu = time.monotonic() - begun, processor_time(fleet.learner) - cpu
-    behind = [2 * report["queued"] >= report["queue"] for report in [fleet.metrics()] if report]
+    behind = BEHIND in fleet.said("learner")
     fleet.stop_learner()
     steps = lines[-1]["step"] - lines[first - 1]["step"]
-    return sum(line["samples"] for line in lines[first:]), len(lines) - first, steps, seconds, cpu, any(behind)
+    return sum(line["samples"] for line in lines[first:]), len(lines) - first, steps, seconds, cpu, behind
 
 
 def set_in_run(fleet, key, value):
@@ -303,14 +304,22 @@ def worker_rate(options, game, simulations):
             until("the worker plays", lambda: fleet.events(worker, "network"), 60)
             process = fleet.workers[worker][0]
 
-            def positions():
-                status = json.loads(fleet.status())["workers"]
-                return status[0]["positions"] if status else 0
+            def report():
+                """Positions and CPU seconds at the worker's next report."""
 
-            until("positions", positions, 120, 0.5)
-            first, cpu = positions(), processor_time(process)
+                def positions():
+                    workers = json.loads(fleet.status())["workers"]
+                    return workers[0]["positions"] if workers else 0
+
+                before = positions()
+                after = until("a report", lambda: max(positions() - before, 0) and positions(), 120, 0.2)
+                return after, processor_time(process)
+
+            report()
+            first, cpu = report()
             time.sleep(options.seconds)
-            return (positions() - first) / (processor_time(process) - cpu)
+            last, end = report()
+            return (last - first) / (end - cpu)
 
 
 def table(heads, rows):
