@@ -7,11 +7,13 @@ The server has the configuration that `jarmo fleet up` writes, without its users
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -86,6 +88,52 @@ class Client:
     def close(self):
         self.file.close()
         self.socket.close()
+
+
+class Proxy(threading.Thread):
+    """A way to the server that can swallow what the server says."""
+
+    def __init__(self, to):
+        super().__init__(daemon=True)
+        self.to, self.swallows, self.pairs = to, False, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.start()
+
+    def run(self):
+        while True:
+            ready, _, _ = select.select([self.listener, *(side for pair in self.pairs for side in pair)], [], [], 1)
+            for side in ready:
+                if side is self.listener:
+                    near, far = side.accept()[0], socket.create_connection(("127.0.0.1", self.to))
+                    self.pairs.append((near, far))
+                    continue
+                pair = next((pair for pair in self.pairs if side in pair), None)
+                if pair is None:
+                    continue
+                near, far = pair
+                try:
+                    content = side.recv(1 << 16)
+                    if content and not (self.swallows and side is far):
+                        (far if side is near else near).sendall(content)
+                except OSError:
+                    content = b""
+                if not content:
+                    self.hang_up(pair)
+
+    def hang_up(self, pair):
+        with contextlib.suppress(ValueError):
+            self.pairs.remove(pair)
+        for side in pair:
+            side.close()
+
+    def heal(self):
+        """Ends the partition. What was swallowed is missing, so the old connections are useless."""
+        self.swallows = False
+        for near, far in list(self.pairs):
+            for side in (near, far):
+                with contextlib.suppress(OSError):
+                    side.shutdown(socket.SHUT_RDWR)
 
 
 class Fleet:

@@ -290,7 +290,7 @@ def machines_table(options, limits):
             numbers = [f"{limit / rate:.0f}" for limit in limits.get(game, [])]
             rows.append([game, simulations, f"{rate:.0f} ({how})", *numbers])
     print("\nHow many cores of workers one learner can use\n")
-    table(["game", "simulations", "samples/s of a core", "until the intake is full", "until learning is the limit"], rows)
+    table(["game", "simulations", "samples/s of a core", "cores for the intake", "cores for learning"], rows)
 
 
 def worker_rate(options, game, simulations):
