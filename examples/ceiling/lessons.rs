@@ -112,13 +112,8 @@ impl Lessons {
                 None => shares.extend_from_slice(sample.policy),
                 Some(logits) => {
                     let policy = logits.policy(row);
-                    let logits = actions.clone().map(|action| policy[action]);
-                    let right = logits.zip(sample.policy);
-                    shares.extend(right.map(|(logit, &share)| match share > 0.0 {
-                        true => logit,
-                        false => f32::NEG_INFINITY,
-                    }));
-                    softmax(&mut shares);
+                    shares.extend(actions.clone().map(|action| policy[action]));
+                    keep_right(&mut shares, sample.policy);
                 }
             }
             let policy = actions.zip(shares.iter().copied());
@@ -184,6 +179,17 @@ impl Errors {
     }
 }
 
+/// Turns the logits of actions into probabilities of the right ones, which have a share in the perfect policy. Wrong
+/// actions get 0.
+fn keep_right(logits: &mut [f32], perfect: &[f32]) {
+    for (logit, &share) in logits.iter_mut().zip(perfect) {
+        if share == 0.0 {
+            *logit = f32::NEG_INFINITY;
+        }
+    }
+    softmax(logits);
+}
+
 /// The logarithm of a probability, with a floor for those that round to 0.
 fn loss(probability: f32) -> f64 {
     f64::from(probability.max(f32::MIN_POSITIVE)).ln()
@@ -237,4 +243,49 @@ fn inputs<'a>(
         Some(mirror) => u32::from(mirror.inputs[usize::from(set)]),
         None => u32::from(set),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use jarmo::accuracy::HasExam;
+    use jarmo::game::{Action, Game, Proven};
+    use jarmo::games::ConnectFour;
+
+    use super::*;
+
+    /// A question about the position after a stone in this column. Only the first two columns win.
+    fn question(game: &ConnectFour, column: u16) -> Exam<ConnectFour> {
+        let mut position = game.start();
+        game.play(&mut position, Action(column));
+        let mut results = vec![Proven::loss(9); 7];
+        results[..2].fill(Proven::win(9));
+        let phase = game.phase(&position);
+        let question = Question {
+            position,
+            phase,
+            results,
+        };
+        Exam::new(game, "", vec![question])
+    }
+
+    #[test]
+    fn positions_of_the_exam_and_their_mirror_images_are_left_out() {
+        let game = ConnectFour::new(0);
+        let excluded = Excluded::of(&game, &question(&game, 1));
+        let mut lessons = Lessons::new(&game);
+        for (column, left_out) in [(1, 1), (5, 1), (2, 0)] {
+            let exam = question(&game, column);
+            assert_eq!(lessons.add(&game, &exam, &excluded), left_out, "{column}");
+        }
+        assert_eq!(lessons.len(), 1);
+    }
+
+    #[test]
+    fn wrong_actions_get_nothing_and_right_ones_keep_their_proportion() {
+        let mut shares = [0.0, 80.0, 3.0_f32.ln(), -80.0];
+        keep_right(&mut shares, &[0.5, 0.0, 0.5, 0.0]);
+        for (share, expected) in shares.iter().zip([0.25, 0.0, 0.75, 0.0]) {
+            assert!((share - expected).abs() < 1e-6, "{shares:?}");
+        }
+    }
 }
