@@ -13,22 +13,23 @@ use jarmo::replay::{Sample, SampleView, Samples};
 use jarmo::train::TrainBatch;
 use rand::Rng;
 
-/// Positions with their exact results and a perfect policy: every right action has the same probability.
+/// Positions with their exact results.
 pub struct Lessons {
-    samples: Samples,
+    questions: Samples, // with a perfect policy: every right action has the same probability
+    successors: Samples, // one of each question, at random; the policy is unknown and therefore uniform
     mirror: Option<Mirror>, // half of the positions of a batch are mirrored
 }
 
-/// Positions that must not be learned, and their mirror images.
+/// Positions that must not be learned.
 pub struct Excluded(HashSet<Vec<u16>>);
 
 impl Excluded {
-    /// The positions of an exam.
+    /// The positions of an exam, those after any action in them, and all their mirror images.
     pub fn of<G: CatalogGame>(game: &G, exam: &Exam<G>) -> Excluded {
         let mirror = game.mirror();
         let mut excluded = HashSet::new();
-        for question in exam.questions() {
-            let features = features(game, question);
+        let mut exclude = |position: &G::Position| {
+            let features = features(game, position);
             if let Some(mirror) = &mirror {
                 let image = features.iter().map(|&set| mirror.inputs[usize::from(set)]);
                 let mut image: Vec<u16> = image.collect();
@@ -36,6 +37,14 @@ impl Excluded {
                 excluded.insert(image);
             }
             excluded.insert(features);
+        };
+        for question in exam.questions() {
+            exclude(&question.position);
+            for action in game.legal(&question.position).iter() {
+                let mut next = question.position;
+                game.play(&mut next, action);
+                exclude(&next);
+            }
         }
         Excluded(excluded)
     }
@@ -50,56 +59,75 @@ impl Lessons {
     /// No positions yet.
     pub fn new<G: CatalogGame>(game: &G) -> Lessons {
         Lessons {
-            samples: Samples::new(),
+            questions: Samples::new(),
+            successors: Samples::new(),
             mirror: game.mirror(),
         }
     }
 
-    /// Adds the positions of an exam that are not excluded. Returns the number of those that are.
-    pub fn add<G: CatalogGame>(&mut self, game: &G, exam: &Exam<G>, excluded: &Excluded) -> usize {
+    /// Adds the positions of an exam, and for each one a position after a random action, without those that are
+    /// excluded. Returns the number of excluded positions.
+    pub fn add<G: CatalogGame>(
+        &mut self,
+        game: &G,
+        exam: &Exam<G>,
+        excluded: &Excluded,
+        draws: &mut Stream,
+    ) -> usize {
         let mut left_out = 0;
         for question in exam.questions() {
-            let features = features(game, question);
-            if excluded.0.contains(&features) {
-                left_out += 1;
-            } else {
-                self.samples.push(&sample(game, question, features));
+            let sample = sample(game, question);
+            let successor = successor(game, question, draws);
+            let new = [
+                (&mut self.questions, Some(sample)),
+                (&mut self.successors, successor),
+            ];
+            for (samples, sample) in new {
+                match sample {
+                    Some(sample) if excluded.0.contains(&sample.features) => left_out += 1,
+                    Some(sample) => samples.push(&sample),
+                    None => {}
+                }
             }
         }
         left_out
     }
 
-    /// The number of positions.
-    pub fn len(&self) -> usize {
-        self.samples.len()
+    /// The positions with a policy.
+    pub fn questions(&self) -> &Samples {
+        &self.questions
     }
 
-    /// Fills a batch with positions drawn uniformly, with replacement. The policy to learn is that of
-    /// `own` without the wrong actions, if there is such a network, otherwise the perfect policy.
+    /// The positions after a random action in one of [`Lessons::questions`], without a policy.
+    pub fn successors(&self) -> &Samples {
+        &self.successors
+    }
+
+    /// Fills a batch with questions and then successors, drawn uniformly and with replacement. The policy to learn
+    /// is that of `own` without the wrong actions: this network may prefer any right action.
     pub fn draw(
         &self,
-        rows: usize,
-        own: Option<&mut FrozenNet>,
+        [questions, successors]: [usize; 2],
+        own: &mut FrozenNet,
         draws: &mut Stream,
         batch: &mut TrainBatch,
     ) {
-        let drawn: Vec<(SampleView<'_>, Option<&Mirror>)> = (0..rows)
-            .map(|_| {
-                let place = below(draws.next_u64(), self.len() as u32);
+        let mut drawn: Vec<(SampleView<'_>, Option<&Mirror>)> = Vec::new();
+        let sources = [(&self.questions, questions), (&self.successors, successors)];
+        for (samples, rows) in sources {
+            for _ in 0..rows {
+                let place = below(draws.next_u64(), samples.len() as u32);
                 let mirror = self.mirror.as_ref();
                 let mirror = mirror.filter(|_| draws.next_u64() & 1 == 1);
-                (self.samples.get(place as usize), mirror)
-            })
-            .collect();
-        let logits = own.map(|net| {
-            let mut features = FeatureBatch::new();
-            for &(sample, mirror) in &drawn {
-                features.push_indices(inputs(sample, mirror));
+                drawn.push((samples.get(place as usize), mirror));
             }
-            let mut logits = Logits::new(*net.shape());
-            net.evaluate(&features, &mut logits);
-            logits
-        });
+        }
+        let mut features = FeatureBatch::new();
+        for &(sample, mirror) in &drawn {
+            features.push_indices(inputs(sample, mirror));
+        }
+        let mut logits = Logits::new(*own.shape());
+        own.evaluate(&features, &mut logits);
         batch.clear();
         let mut shares = Vec::new();
         for (row, &(sample, mirror)) in drawn.iter().enumerate() {
@@ -107,15 +135,10 @@ impl Lessons {
                 Some(mirror) => usize::from(mirror.actions[usize::from(action)]),
                 None => usize::from(action),
             });
+            let policy = logits.policy(row);
             shares.clear();
-            match &logits {
-                None => shares.extend_from_slice(sample.policy),
-                Some(logits) => {
-                    let policy = logits.policy(row);
-                    shares.extend(actions.clone().map(|action| policy[action]));
-                    keep_right(&mut shares, sample.policy);
-                }
-            }
+            shares.extend(actions.clone().map(|action| policy[action]));
+            keep_right(&mut shares, sample.policy);
             let policy = actions.zip(shares.iter().copied());
             let score = i32::from(sample.score);
             batch.push(inputs(sample, mirror), policy, sample.result, score);
@@ -135,10 +158,10 @@ pub struct Errors {
 
 impl Errors {
     /// Measures a network on at most this many positions, evenly spread and not mirrored.
-    pub fn of(net: &mut FrozenNet, lessons: &Lessons, most: usize) -> Errors {
+    pub fn of(net: &mut FrozenNet, samples: &Samples, most: usize) -> Errors {
         const CHUNK: usize = 256;
-        let step = lessons.len().div_ceil(most).max(1);
-        let samples: Vec<SampleView<'_>> = lessons.samples.iter().step_by(step).collect();
+        let step = samples.len().div_ceil(most).max(1);
+        let samples: Vec<SampleView<'_>> = samples.iter().step_by(step).collect();
         let mut logits = Logits::new(*net.shape());
         let mut shares = Vec::new();
         let mut errors = Errors {
@@ -196,39 +219,57 @@ fn loss(probability: f32) -> f64 {
 }
 
 /// The inputs of a position that are 1, sorted.
-fn features<G: CatalogGame>(game: &G, question: &Question<G::Position>) -> Vec<u16> {
+fn features<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<u16> {
     let mut features = Vec::new();
-    game.inputs(&question.position, |index| features.push(index as u16));
+    game.inputs(position, |index| features.push(index as u16));
     features.sort_unstable();
     features
 }
 
-/// The position of a question. Its score is unknown; a win counts as one point, a loss as minus one.
-fn sample<G: CatalogGame>(
+/// The position of a question with a perfect policy.
+fn sample<G: CatalogGame>(game: &G, question: &Question<G::Position>) -> Sample {
+    let best = question.best();
+    let results = question.results.iter();
+    let is_right = results.map(|result| result.verdict == best.verdict);
+    labelled(game, &question.position, Value::proven(best), is_right)
+}
+
+/// The position after a random action of a question; `None` if the game is over. No action is known to be wrong.
+fn successor<G: CatalogGame>(
     game: &G,
     question: &Question<G::Position>,
-    features: Vec<u16>,
+    draws: &mut Stream,
+) -> Option<Sample> {
+    let legal = game.legal(&question.position);
+    let rank = below(draws.next_u64(), legal.count());
+    let value = Value::proven(question.results[rank as usize]);
+    let mut next = question.position;
+    game.play(&mut next, legal.nth(rank));
+    let is_other = game.to_move(&next) != game.to_move(&question.position);
+    let value = if is_other { value.flip() } else { value };
+    let is_right = std::iter::repeat(true);
+    game.outcome(&next)
+        .is_none()
+        .then(|| labelled(game, &next, value, is_right))
+}
+
+/// A position with its value and a uniform policy over its right actions. Its score is unknown: a win counts as one
+/// point, a loss as minus one.
+fn labelled<G: CatalogGame>(
+    game: &G,
+    position: &G::Position,
+    value: Value,
+    is_right: impl Iterator<Item = bool>,
 ) -> Sample {
-    let best = question.best();
-    let right = |verdict| u8::from(verdict == best.verdict);
-    let rights: u32 = question
-        .results
-        .iter()
-        .map(|one| u32::from(right(one.verdict)))
-        .sum();
-    let share = 1.0 / rights as f32;
-    let results = question.results.iter();
-    let value = Value::proven(best);
+    let actions: Vec<u16> = game.legal(position).iter().map(|action| action.0).collect();
+    let is_right = is_right.take(actions.len());
+    let mut policy: Vec<f32> = is_right.map(|right| f32::from(u8::from(right))).collect();
+    let all: f32 = policy.iter().sum();
+    policy.iter_mut().for_each(|share| *share /= all);
     Sample {
-        features,
-        actions: game
-            .legal(&question.position)
-            .iter()
-            .map(|action| action.0)
-            .collect(),
-        policy: results
-            .map(|one| share * f32::from(right(one.verdict)))
-            .collect(),
+        features: features(game, position),
+        actions,
+        policy,
         result: value.results(),
         score: value.score as i8,
     }
@@ -250,6 +291,7 @@ mod tests {
     use jarmo::accuracy::HasExam;
     use jarmo::game::{Action, Game, Proven};
     use jarmo::games::ConnectFour;
+    use jarmo::random::stream;
 
     use super::*;
 
@@ -269,15 +311,48 @@ mod tests {
     }
 
     #[test]
-    fn positions_of_the_exam_and_their_mirror_images_are_left_out() {
+    fn positions_of_the_exam_and_their_mirror_images_are_never_learned() {
         let game = ConnectFour::new(0);
         let excluded = Excluded::of(&game, &question(&game, 1));
         let mut lessons = Lessons::new(&game);
-        for (column, left_out) in [(1, 1), (5, 1), (2, 0)] {
+        for (column, learned) in [(1, 0), (5, 0), (2, 1)] {
             let exam = question(&game, column);
-            assert_eq!(lessons.add(&game, &exam, &excluded), left_out, "{column}");
+            lessons.add(&game, &exam, &excluded, &mut stream(1, 0));
+            assert_eq!(lessons.questions().len(), learned, "{column}");
         }
-        assert_eq!(lessons.len(), 1);
+    }
+
+    #[test]
+    fn a_successor_has_the_result_of_its_action_for_its_own_player() {
+        let game = ConnectFour::new(0);
+        let exam = question(&game, 3);
+        let question = &exam.questions()[0];
+        let mut seen = HashSet::new();
+        for seed in 0..100 {
+            let sample = successor(&game, question, &mut stream(seed, 0)).unwrap();
+            let column = (0..7).find(|&column| {
+                let mut next = question.position;
+                game.play(&mut next, Action(column));
+                features(&game, &next) == sample.features
+            });
+            let column = column.expect("a position after one action");
+            let is_lost = f32::from(u8::from(column < 2)); // after a win of the other player
+            assert_eq!(sample.result, [1.0 - is_lost, 0.0, is_lost], "{column}");
+            seen.insert(column);
+        }
+        assert_eq!(seen.len(), 7);
+    }
+
+    #[test]
+    fn positions_after_an_action_in_the_exam_are_never_learned() {
+        let game = ConnectFour::new(0);
+        let exam = question(&game, 3);
+        let excluded = Excluded::of(&game, &exam);
+        let mut lessons = Lessons::new(&game);
+        for seed in 0..20 {
+            lessons.add(&game, &exam, &excluded, &mut stream(seed, 0));
+        }
+        assert_eq!(lessons.successors().len(), 0);
     }
 
     #[test]

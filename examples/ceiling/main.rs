@@ -1,12 +1,13 @@
 //! The ceiling of a network size: how often a network without search keeps the best result after it learned exact
 //! results and perfect policies. What an agent from self-play lacks of it is lost in training, not in the size.
 //!
-//! It learns the positions of an exam file and is measured on the exam of the program, whose positions it never
-//! learns. For jarmo, exact tables make any number of positions:
+//! It learns the positions of exam files and is measured on the exam of the program, whose positions, and those one
+//! action later, it never learns. For jarmo, exact tables make any number of positions; `sampling` keeps the agent from
+//! repeating its games:
 //!
 //! ```sh
-//! jarmo exam make --tables packed --agent "checkpoints/jarmo.safetensors?sims=64" --positions 1000000 --seed 2 \
-//!   --out learn.exam
+//! jarmo exam make --tables packed --agent "checkpoints/jarmo.safetensors?sims=32&sampling=1" --positions 240000 \
+//!   --seed 2 --out learn.exam
 //! cargo run --release --example ceiling -- learn.exam --width 256 --blocks 2 --minutes 10 --out 256x2.safetensors
 //! ```
 //!
@@ -19,7 +20,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo::accuracy::{Exam, ExamHeader};
 use jarmo::agent::{Agent, PolicyAgent};
@@ -41,9 +42,10 @@ use self::lessons::{Errors, Excluded, Lessons};
 #[command(after_help = "\
 Columns: size (width x blocks); learning steps and positions learned, repetitions counted; minutes of processor time \
 spent on learning; share of the exam's decisions that keep the best result, of all and of critical ones, by the \
-network without search; share of the exam's positions whose result it predicts; then, in nats, the loss of policy \
-(minus the logarithm of the probability of all right actions together) and result, on the exam and on positions that \
-it learned. If the last two are much lower than the two before, it memorised its positions.")]
+network without search; share of the exam's positions whose result it predicts, and of positions after a random \
+action in them; then, in nats, the loss of policy (minus the logarithm of the probability of all right actions \
+together) and result, on the exam and on positions that it learned. If the last two are much lower than the two \
+before, it memorised its positions.")]
 struct Args {
     /// Exams to learn from, as `jarmo exam make` writes them, all of one game
     #[arg(value_name = "FILE", required = true)]
@@ -69,9 +71,10 @@ struct Args {
     /// Highest learning rate; it falls to 5 % of it [default: as `jarmo train`]
     #[arg(long, value_name = "R", value_parser = RATE.parser())]
     rate: Option<f64>,
-    /// The policy to learn
-    #[arg(long, value_enum, default_value = "own")]
-    policy: Targets,
+    /// Share of each step's positions that are successors: positions after a random action, whose results are known and
+    /// whose right actions are not. Search evaluates such positions
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = SHARE.parser())]
+    successors: f64,
     /// Seed of weights and batches
     #[arg(long, value_name = "N", default_value = "1", value_parser = SEED.parser::<u64>())]
     seed: u64,
@@ -83,14 +86,14 @@ struct Args {
 /// Learning rates.
 const RATE: NumberRange<f64> = NumberRange::new(1e-9, 1.0);
 
-/// The policy that a network learns. All right actions keep the best result.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Targets {
-    /// The network's own policy without the wrong actions: it may prefer any right action
-    Own,
-    /// Every right action with the same probability
-    Uniform,
-}
+/// Shares of successors.
+const SHARE: NumberRange<f64> = NumberRange::new(0.0, 1.0);
+
+/// The index of the random stream that draws the initial weights. The batches have the streams of their steps.
+const WEIGHTS: u64 = u64::MAX;
+
+/// The index of the random stream that draws the successors to learn.
+const SUCCESSORS: u64 = u64::MAX - 1;
 
 /// Lines of the table after the first.
 const LINES: u64 = 10;
@@ -98,7 +101,7 @@ const LINES: u64 = 10;
 /// Steps that estimate the time of one.
 const TRIAL_STEPS: u64 = 30;
 
-/// Steps after which own targets come from newer weights.
+/// Steps after which the policy to learn follows newer weights.
 const REFRESH: u64 = 8;
 
 /// Passes over the exam that measure the speed; the median counts.
@@ -123,14 +126,19 @@ impl GameTask for Ceiling<'_> {
         let exam = Exam::built_in(&game)
             .ok_or_else(|| format!("this program has no exam for {}", game.id()))?;
         let mut lessons = Lessons::new(&game);
+        let mut draws = stream(args.seed, SUCCESSORS);
         let (excluded, mut left_out) = (Excluded::of(&game, &exam), 0);
         for file in &args.files {
-            left_out += lessons.add(&game, &Exam::load(&game, file)?, &excluded);
+            left_out += lessons.add(&game, &Exam::load(&game, file)?, &excluded, &mut draws);
         }
         println!(
-            "{} positions to learn, {left_out} of the exam left out",
-            lessons.len()
+            "{} positions to learn and {} after a random action, {left_out} of the exam left out",
+            lessons.questions().len(),
+            lessons.successors().len()
         );
+        if lessons.questions().is_empty() || lessons.successors().is_empty() {
+            return Err("nothing to learn: give exams with other positions".into());
+        }
         let weights = first_weights(args, &game)?;
         println!(
             "{}: {} parameters, {:.0} evaluations per second of one core",
@@ -138,20 +146,22 @@ impl GameTask for Ceiling<'_> {
             weights.parameters(),
             evaluations_per_s(&game, &exam, &weights)
         );
+        let begin = |steps| Student::new(args, &lessons, weights.clone(), steps);
         let steps = match args.steps {
             Some(steps) => steps,
-            None => estimate_steps(args, &lessons, &weights)?,
+            None => estimate_steps(args, begin(TRIAL_STEPS))?,
         };
-        let mut student = Student::new(args, &lessons, weights, steps);
+        let mut student = begin(steps);
         let mut unseen = Lessons::new(&game);
-        unseen.add(&game, &exam, &Excluded::none());
+        let mut draws = stream(0, SUCCESSORS); // the same for all seeds
+        unseen.add(&game, &exam, &Excluded::none(), &mut draws);
         let examiner = Examiner {
             game: &game,
             exam: &exam,
             unseen,
         };
         println!(
-            "size   steps    positions  minutes   right  critical  result | loss: policy  result | learned: policy  result"
+            "size    steps  positions  minutes   right  critical  result   after | policy  result | learned: policy  result"
         );
         examiner.print(&student);
         for line in 1..=LINES.min(steps) {
@@ -184,7 +194,7 @@ fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<d
         blocks: args.blocks,
     };
     config.validate()?;
-    let mut stream = stream(args.seed, u64::MAX);
+    let mut stream = stream(args.seed, WEIGHTS);
     Ok(match &args.from {
         Some(file) => AgentFile::load_for(file, game)?
             .weights()
@@ -222,13 +232,8 @@ fn evaluations_per_s<G: CatalogGame>(game: &G, exam: &Exam<G>, weights: &Weights
     exam.len() as f64 / passes[SPEED_PASSES / 2].as_secs_f64()
 }
 
-/// The steps that fit into the time, from the time of some steps of another learner.
-fn estimate_steps(
-    args: &Args,
-    lessons: &Lessons,
-    weights: &Weights,
-) -> Result<u64, Box<dyn Error>> {
-    let mut student = Student::new(args, lessons, weights.clone(), TRIAL_STEPS);
+/// The steps that fit into the time, from the time of some steps of a student that is thrown away.
+fn estimate_steps(args: &Args, mut student: Student<'_>) -> Result<u64, Box<dyn Error>> {
     student.step()?; // The first step allocates.
     student.time = Duration::ZERO;
     for _ in 0..TRIAL_STEPS {
@@ -242,16 +247,17 @@ fn estimate_steps(
 struct Student<'a> {
     lessons: &'a Lessons,
     seed: u64,
-    rows: usize, // positions per step
+    rows: [usize; 2], // positions per step: questions and successors
     learner: Learner,
     batch: TrainBatch,
-    own: Option<FrozenNet>, // whose policy the targets follow; its weights are a few steps old
-    targets: Targets,
+    own: FrozenNet, // with the learner's weights of at most `REFRESH` steps ago
     time: Duration,
 }
 
 impl<'a> Student<'a> {
+    /// A student that will take this many steps.
     fn new(args: &Args, lessons: &'a Lessons, weights: Weights, steps: u64) -> Student<'a> {
+        let successors = (args.successors * args.batch as f64).round() as usize;
         let default = Config::default().learner;
         let config = LearnerConfig {
             rate: args.rate.map_or(default.rate, |rate| rate as f32),
@@ -261,11 +267,10 @@ impl<'a> Student<'a> {
         Student {
             lessons,
             seed: args.seed,
-            rows: args.batch,
+            rows: [args.batch - successors, successors],
             batch: TrainBatch::new(*weights.shape()),
+            own: FrozenNet::new(&weights),
             learner: Learner::new(config, weights),
-            own: None,
-            targets: args.policy,
             time: Duration::ZERO,
         }
     }
@@ -274,12 +279,12 @@ impl<'a> Student<'a> {
     fn step(&mut self) -> Result<(), Box<dyn Error>> {
         let begun = ProcessTime::now();
         let step = self.learner.steps();
-        if self.targets == Targets::Own && step.is_multiple_of(REFRESH) {
-            self.own = Some(FrozenNet::new(self.learner.weights()));
+        if step.is_multiple_of(REFRESH) {
+            self.own = FrozenNet::new(self.learner.weights());
         }
         let mut draws = stream(self.seed, step);
         self.lessons
-            .draw(self.rows, self.own.as_mut(), &mut draws, &mut self.batch);
+            .draw(self.rows, &mut self.own, &mut draws, &mut self.batch);
         self.learner.step(&self.batch)?;
         self.time += begun.elapsed();
         Ok(())
@@ -302,18 +307,23 @@ impl<G: CatalogGame> Examiner<'_, G> {
         let mut agents: Vec<Box<dyn Agent<G>>> = vec![Box::new(agent)];
         let all = self.exam.take(&mut agents, None, 1).score().all;
         let mut net = FrozenNet::new(weights);
-        let [unseen, learned] =
-            [&self.unseen, student.lessons].map(|lessons| Errors::of(&mut net, lessons, MEASURED));
+        let sets = [
+            self.unseen.questions(),
+            self.unseen.successors(),
+            student.lessons.questions(),
+        ];
+        let [unseen, after, learned] = sets.map(|set| Errors::of(&mut net, set, MEASURED));
         let NetConfig { width, blocks } = weights.config();
         let steps = student.learner.steps();
         println!(
-            "{:6} {steps:6} {:11} {:8.2} {:6.2}% {:8.2}% {:6.2}% | {:12.4} {:7.4} | {:15.4} {:7.4}",
+            "{:6} {steps:6} {:10} {:8.2} {:6.2}% {:8.2}% {:6.2}% {:6.2}% | {:6.4} {:7.4} | {:15.4} {:7.4}",
             format!("{width}x{blocks}"),
-            steps * student.rows as u64,
+            steps * student.rows.iter().sum::<usize>() as u64,
             student.time.as_secs_f64() / 60.0,
             100.0 * all.share(),
             100.0 * all.critical_share(),
             100.0 * unseen.predicted,
+            100.0 * after.predicted,
             unseen.policy,
             unseen.result,
             learned.policy,
