@@ -91,6 +91,7 @@ pub mod search;
 pub mod net;
 pub mod catalog;
 pub mod pictures;
+mod plot;
 pub mod input;
 pub mod probe;
 pub mod agent;
@@ -110,6 +111,8 @@ pub mod config;
 pub mod observe;
 #[cfg(feature = "net")]
 pub mod run;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 #[cfg(feature = "cli")]
 pub mod cli;
 

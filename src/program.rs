@@ -70,6 +70,7 @@ fn write_version() -> String {
         ("net", cfg!(feature = "net")),
         ("cuda", cfg!(feature = "cuda")),
         ("wgpu", cfg!(feature = "wgpu")),
+        ("fleet", cfg!(feature = "fleet")),
     ]
     .into_iter()
     .filter_map(|(name, on)| on.then_some(name))

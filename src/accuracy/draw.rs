@@ -135,7 +135,10 @@ impl<'a, G: HasExam> Draw<'a, G> {
                 .zip(actions.par_chunks_mut(part));
             parts.zip(agents.par_iter_mut()).for_each(|(part, agent)| {
                 let ((positions, streams), actions) = part;
-                actions.copy_from_slice(&choose(agent.as_mut(), positions, streams, nodes));
+                let choices = choose(agent.as_mut(), positions, streams, nodes);
+                for (action, choice) in actions.iter_mut().zip(choices) {
+                    *action = choice.action;
+                }
             });
             env.step(&actions, |ended| Some(opening(&mut streams[ended.slot])));
         }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::report::{Accuracy, Mistake};
+use super::stage::Stage;
 use super::tally::Phase;
-use crate::agent::{Agent, Limit, Request};
+use crate::agent::{Agent, Choice, Limit, Request};
 use crate::game::{Action, Game, Mask, Proven};
 use crate::random::{Stream, stream};
+use crate::tables::HasEndgames;
 
 /// A position that is not over, without history, and the exact results of its actions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +105,9 @@ impl<G: Game> Exam<G> {
     pub fn is_empty(&self) -> bool {
         self.questions.is_empty()
     }
+}
 
+impl<G: HasEndgames> Exam<G> {
     /// Lets agents choose in every position. The agents share the positions on the threads of the current
     /// rayon pool; their number does not change the result. `nodes` limits their nodes or simulations per
     /// position; without it, their spec decides.
@@ -130,8 +134,8 @@ impl<G: Game> Exam<G> {
         answers.sort_unstable_by_key(|(batch, _)| *batch);
         let mut accuracy = Accuracy::new();
         let chosen = answers.into_iter().flat_map(|(_, actions)| actions);
-        for (question, chosen) in self.questions.iter().zip(chosen) {
-            self.mark(question, chosen, &mut accuracy);
+        for (number, chosen) in chosen.enumerate() {
+            self.mark(number, chosen, &mut accuracy);
         }
         accuracy.sort();
         accuracy
@@ -152,25 +156,24 @@ impl<G: Game> Exam<G> {
         let mut streams: Vec<Stream> = (first..last)
             .map(|index| stream(seed, index as u64))
             .collect();
-        choose(agent, &positions, &mut streams, nodes)
+        let choices = choose(agent, &positions, &mut streams, nodes);
+        choices.into_iter().map(|choice| choice.action).collect()
     }
 
     /// Counts the answer to a question.
-    fn mark(
-        &self,
-        question: &Question<G::Position>,
-        chosen: Action,
-        accuracy: &mut Accuracy<G::Position>,
-    ) {
+    fn mark(&self, number: usize, chosen: Action, accuracy: &mut Accuracy<G::Position>) {
+        let question = &self.questions[number];
         let legal = self.game.legal(&question.position);
         let results = || legal.iter().zip(question.results.iter().copied());
-        let result = results().find(|(action, _)| *action == chosen);
-        let (_, got) = result.expect("agents choose legal actions");
+        let got = self.result(number, chosen);
         let missed = question.best();
-        let right = got.verdict == missed.verdict;
+        let right = self.is_right(number, chosen);
         let to_move = self.game.to_move(&question.position);
-        accuracy.count(question.phase, to_move, question.is_critical(), right);
+        let stage = Stage::of(&self.game, &question.position);
+        let parts = (question.phase, stage);
+        accuracy.count(parts, to_move, question.is_critical(), right);
         if !right {
+            accuracy.wrong.push(number);
             let mut best = results().filter(|(_, result)| *result == missed);
             let (better, _) = best.next().expect("the best result is one of them");
             accuracy.mistakes.push(Mistake {
@@ -182,6 +185,19 @@ impl<G: Game> Exam<G> {
             });
         }
     }
+
+    /// The result of a legal action in the position of a question.
+    fn result(&self, number: usize, action: Action) -> Proven {
+        let question = &self.questions[number];
+        let legal = self.game.legal(&question.position);
+        let place = legal.iter().position(|one| one == action);
+        question.results[place.expect("agents choose legal actions")]
+    }
+
+    /// Whether an action keeps the best result.
+    pub(super) fn is_right(&self, number: usize, action: Action) -> bool {
+        self.result(number, action).verdict == self.questions[number].best().verdict
+    }
 }
 
 /// The choices of an agent, with one stream per position.
@@ -190,7 +206,7 @@ pub(super) fn choose<G: Game>(
     positions: &[G::Position],
     streams: &mut [Stream],
     nodes: Option<u64>,
-) -> Vec<Action> {
+) -> Vec<Choice> {
     let limit = Limit {
         nodes,
         ..Limit::default()
@@ -205,6 +221,5 @@ pub(super) fn choose<G: Game>(
             memory: None,
         });
     let mut requests: Vec<Request<'_, G>> = requests.collect();
-    let choices = agent.choose(&mut requests);
-    choices.into_iter().map(|choice| choice.action).collect()
+    agent.choose(&mut requests)
 }

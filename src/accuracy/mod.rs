@@ -8,16 +8,22 @@
 //! solver, so it tests agents and, without search, the network of a training run at every checkpoint.
 //! [`Exam::built_in`] is the exam that comes with the program, [`Draw`] draws the questions of another.
 
+mod cause;
 mod draw;
 mod exam;
 mod file;
 mod games;
 mod report;
+mod stage;
+mod svg;
 mod tally;
 
+pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
 pub use draw::{Draw, MOST_OPENING_PLIES, Mix, Solve};
 pub use exam::{Exam, Question};
 pub use file::{ExamError, ExamHeader};
 pub use games::{HasExam, random_of_tables, solve_by_tables};
 pub use report::{Accuracy, Mistake};
-pub use tally::{ExamScore, Phase, Tally};
+pub use stage::Stage;
+pub use svg::draw_stages;
+pub use tally::{ExamScore, Phase, Tally, share_with_error};

@@ -1,7 +1,9 @@
 //! The result of an exam.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
+use super::stage::Stage;
 use super::tally::{ExamScore, Phase, Tally};
 use crate::game::{Action, Player, Proven};
 
@@ -23,7 +25,10 @@ pub struct Mistake<P> {
 /// The result of an exam.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accuracy<P> {
-    tallies: [[Tally; 2]; 3], // by phase and player to move
+    tallies: [[Tally; 2]; 3],            // by phase and player to move
+    stages: BTreeMap<Stage, [Tally; 2]>, // by player to move
+    /// The questions that were answered wrongly, by their numbers in the exam.
+    pub wrong: Vec<usize>,
     /// The worst mistakes: a win turned into a loss before half of that, then by the plies to both
     /// results, fewest first.
     pub mistakes: Vec<Mistake<P>>,
@@ -36,13 +41,23 @@ impl<P> Accuracy<P> {
     pub(super) fn new() -> Accuracy<P> {
         Accuracy {
             tallies: Default::default(),
+            stages: BTreeMap::new(),
+            wrong: Vec::new(),
             mistakes: Vec::new(),
         }
     }
 
     /// Counts a decision.
-    pub(super) fn count(&mut self, phase: Phase, to_move: Player, critical: bool, right: bool) {
+    pub(super) fn count(
+        &mut self,
+        (phase, stage): (Phase, Stage),
+        to_move: Player,
+        critical: bool,
+        right: bool,
+    ) {
         self.tallies[phase as usize][to_move.index()].count(critical, right);
+        let sides = self.stages.entry(stage).or_default();
+        sides[to_move.index()].count(critical, right);
     }
 
     /// Sorts the mistakes, worst first, and drops all but the worst.
@@ -56,24 +71,21 @@ impl<P> Accuracy<P> {
         &self.tallies[phase as usize][to_move.index()]
     }
 
+    /// The decisions of each stage, by player to move, from the least force or ply on.
+    pub fn stages(&self) -> impl Iterator<Item = (Stage, &[Tally; 2])> {
+        self.stages.iter().map(|(&stage, sides)| (stage, sides))
+    }
+
     /// The counts of all decisions and of each phase.
     pub fn score(&self) -> ExamScore {
-        let [opening, middle, end] = self.tallies.map(|sides| sum(&sides));
+        let [opening, middle, end] = self.tallies.map(|sides| Tally::sum(&sides));
         ExamScore {
-            all: sum(&[opening, middle, end]),
+            all: Tally::sum(&[opening, middle, end]),
             opening,
             middle,
             end,
         }
     }
-}
-
-fn sum(tallies: &[Tally]) -> Tally {
-    let mut all = Tally::default();
-    for tally in tallies {
-        all.add(tally);
-    }
-    all
 }
 
 impl<P> Mistake<P> {

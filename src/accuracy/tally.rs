@@ -26,6 +26,11 @@ impl Tally {
         share(self.critical_right, self.critical)
     }
 
+    /// The share of decisions in critical positions that were wrong, and half its 95 % interval.
+    pub fn critical_wrong(&self) -> (f64, f64) {
+        share_with_error(self.critical - self.critical_right, self.critical)
+    }
+
     pub(super) fn count(&mut self, critical: bool, right: bool) {
         self.decisions += 1;
         self.right += u64::from(right);
@@ -33,12 +38,31 @@ impl Tally {
         self.critical_right += u64::from(critical && right);
     }
 
-    pub(super) fn add(&mut self, other: &Tally) {
+    /// The counts of several parts together.
+    pub fn sum<'a>(parts: impl IntoIterator<Item = &'a Tally>) -> Tally {
+        let mut all = Tally::default();
+        for part in parts {
+            all.add(part);
+        }
+        all
+    }
+
+    fn add(&mut self, other: &Tally) {
         self.decisions += other.decisions;
         self.right += other.right;
         self.critical += other.critical;
         self.critical_right += other.critical_right;
     }
+}
+
+/// A share and half its 95 % interval, as Agresti and Coull estimate it: also a share of 0 or 1 has an error then. The
+/// share of nothing is 0.
+pub fn share_with_error(part: u64, whole: u64) -> (f64, f64) {
+    const Z_95: f64 = 1.96; // two-sided quantile of the normal distribution
+    let cases = whole as f64 + Z_95 * Z_95;
+    let middle = (part as f64 + 0.5 * Z_95 * Z_95) / cases;
+    let error = Z_95 * (middle * (1.0 - middle) / cases).sqrt();
+    (part as f64 / whole.max(1) as f64, error)
 }
 
 fn share(part: u64, whole: u64) -> f64 {

@@ -34,6 +34,7 @@ impl Decisions {
 /// The decisions of one agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mistakes {
+    games: u32, // with at least one mistake
     by_ply: [Decisions; RANGES.len()],
     by_force: [Decisions; FORCES],
 }
@@ -50,12 +51,18 @@ impl Mistakes {
     }
 
     pub(super) fn merge(&mut self, more: &Mistakes) {
+        self.games += more.games;
         for (all, more) in self.by_ply.iter_mut().zip(more.by_ply) {
             all.merge(more);
         }
         for (all, more) in self.by_force.iter_mut().zip(more.by_force) {
             all.merge(more);
         }
+    }
+
+    /// The games with at least one mistake.
+    pub fn games(&self) -> u32 {
+        self.games
     }
 
     /// All decisions.
@@ -118,6 +125,8 @@ pub struct AtForce {
 pub struct MistakeRow {
     /// Results thrown away per game.
     pub per_game: f64,
+    /// The games in which at least one was thrown away.
+    pub games: u32,
     /// All decisions.
     #[serde(flatten)]
     pub all: Decisions,
@@ -132,6 +141,7 @@ impl MistakeRow {
         let all = mistakes.all();
         MistakeRow {
             per_game: f64::from(all.mistakes) / f64::from(games.max(1)),
+            games: mistakes.games(),
             all,
             by_ply: mistakes.by_ply(),
             by_force: mistakes.by_force(),
@@ -160,6 +170,9 @@ pub(super) fn of_game<G: Game>(
             tables.force(position),
             after.verdict < before.verdict,
         );
+    }
+    for mistakes in &mut mistakes {
+        mistakes.games = u32::from(mistakes.all().mistakes > 0);
     }
     mistakes
 }

@@ -1,28 +1,12 @@
 //! The ratings as a picture: curves over training for checkpoints, otherwise rows.
 
-use std::fmt::Write;
-
 use super::report::{AgentRow, Report};
+use crate::plot::{
+    BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
+};
 
-const WIDTH: f64 = 900.0;
-const LEFT: f64 = 70.0;
-const TOP: f64 = 56.0;
-const BOTTOM: f64 = 56.0;
-
-/// The height of the plot of curves, and of one row.
-const PLOT: f64 = 400.0;
+/// The height of one row.
 const ROW: f64 = 30.0;
-
-/// The approximate width of a character in labels.
-const CHARACTER: f64 = 7.2;
-
-/// Colours for runs, from a palette that is safe for colour blindness.
-const COLOURS: [&str; 6] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
-];
-const INK: &str = "#222";
-const PALE: &str = "#ddd";
-const GREY: &str = "#777";
 
 /// The horizontal axis of curves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +49,7 @@ fn rows(picture: &mut Svg, agents: &[AgentRow]) {
     let longest = agents.iter().map(|row| row.name.chars().count()).max();
     let left = 24.0 + CHARACTER * longest.unwrap_or(0) as f64;
     let left = left.clamp(LEFT, WIDTH / 2.0);
-    let scale = Scale::around(agents, (left, WIDTH - 30.0));
+    let scale = around(agents, (left, WIDTH - 30.0));
     let bottom = TOP + ROW * agents.len() as f64;
     for tick in scale.ticks(100.0) {
         let x = scale.at(tick);
@@ -100,7 +84,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     let room = CHARACTER * labels.max().unwrap_or(0) as f64;
     let right = (WIDTH - 24.0 - room).max(WIDTH / 2.0);
     let bottom = TOP + PLOT;
-    let elo = Scale::around(agents, (bottom, TOP));
+    let elo = around(agents, (bottom, TOP));
     let progress = |row: &AgentRow| progress(row, over);
     let last = agents.iter().filter_map(progress).fold(0.0, f64::max);
     let steps = Scale {
@@ -125,7 +109,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
     };
     picture.text((middle, bottom + 42.0), axis, "middle", GREY, 12);
     picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
-    let mut ends = Vec::new(); // labels at the right: height, text, colour
+    let mut ends = Vec::new(); // labels: height, text, colour
     for row in others {
         let y = elo.at(row.rating.elo);
         let (low, high) = row.rating.interval();
@@ -154,12 +138,7 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
             ends.push((place(last).1, run, colour));
         }
     }
-    ends.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut lowest = f64::NEG_INFINITY;
-    for (y, text, colour) in ends {
-        lowest = y.max(lowest + 15.0); // labels must not overlap
-        picture.text((right + 10.0, lowest + 4.0), text, "start", colour, 12);
-    }
+    picture.labels(right, ends);
 }
 
 /// The checkpoint's place on the horizontal axis.
@@ -173,130 +152,23 @@ fn progress(row: &AgentRow, over: Over) -> Option<f64> {
     }
 }
 
-/// A linear map from values to coordinates.
-struct Scale {
-    values: (f64, f64),
-    places: (f64, f64),
-}
-
-impl Scale {
-    /// A scale for all intervals; very wide ones are cut off.
-    fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
-        let span = |of: fn(&AgentRow) -> (f64, f64)| {
-            agents
-                .iter()
-                .map(of)
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| {
-                    (low.min(l), high.max(h))
-                })
-        };
-        let (low, high) = span(|row| (row.rating.elo, row.rating.elo));
-        let (lowest, highest) = span(|row| row.rating.interval());
-        let most = 0.5 * (high - low).max(100.0);
-        let (low, high) = (lowest.max(low - most), highest.min(high + most));
-        let margin = 0.04 * (high - low).max(10.0);
-        Scale {
-            values: (low - margin, high + margin),
-            places,
-        }
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        let share = (value - self.values.0) / (self.values.1 - self.values.0);
-        self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
-    }
-
-    /// Round values at least `apart` pixels apart.
-    fn ticks(&self, apart: f64) -> Vec<f64> {
-        let (low, high) = self.values;
-        let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
-        let power = 10_f64.powf(least.log10().floor());
-        let width = [1.0, 2.0, 5.0, 10.0]
-            .into_iter()
-            .map(|factor| factor * power)
-            .find(|&width| width >= least)
-            .unwrap_or(10.0 * power);
-        let first = (low / width).ceil() as i64;
-        let last = (high / width).floor() as i64;
-        (first..=last).map(|index| index as f64 * width).collect()
-    }
-}
-
-/// A short number: 20000 is 20k.
-fn number(value: f64) -> String {
-    // Removes rounding errors of the ticks.
-    let value = (value * 1e6).round() / 1e6;
-    if value.abs() >= 1e6 {
-        format!("{}M", value / 1e6)
-    } else if value.abs() >= 1e4 {
-        format!("{}k", value / 1e3)
-    } else {
-        format!("{value}")
-    }
-}
-
-/// An SVG body, one shape per line.
-#[derive(Default)]
-struct Svg {
-    body: String,
-}
-
-impl Svg {
-    fn push(&mut self, shape: std::fmt::Arguments<'_>) {
-        self.body
-            .write_fmt(shape)
-            .expect("writing to a string cannot fail");
-        self.body.push('\n');
-    }
-
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
-        self.push(format_args!(
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-width="{width}"/>"#,
-            from.0, from.1, to.0, to.1
-        ));
-    }
-
-    fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
-        self.push(format_args!(
-            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="6 4"/>"#,
-            from.0, from.1, to.0, to.1
-        ));
-    }
-
-    fn band(&mut self, x: (f64, f64), y: (f64, f64)) {
-        self.push(format_args!(
-            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{GREY}" opacity="0.12"/>"#,
-            x.0,
-            y.0,
-            x.1 - x.0,
-            y.1 - y.0
-        ));
-    }
-
-    fn dot(&mut self, at: (f64, f64), colour: &str) {
-        self.push(format_args!(
-            r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#,
-            at.0, at.1
-        ));
-    }
-
-    fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, colour: &str, size: u32) {
-        let text = text
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;");
-        self.push(format_args!(
-            r#"<text x="{:.1}" y="{:.1}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{text}</text>"#,
-            at.0, at.1
-        ));
-    }
-
-    fn finish(self, height: f64) -> String {
-        format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
-             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
-            self.body
-        )
+/// A scale for all intervals; very wide ones are cut off.
+fn around(agents: &[AgentRow], places: (f64, f64)) -> Scale {
+    let span = |of: fn(&AgentRow) -> (f64, f64)| {
+        agents
+            .iter()
+            .map(of)
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (l, h)| {
+                (low.min(l), high.max(h))
+            })
+    };
+    let (low, high) = span(|row| (row.rating.elo, row.rating.elo));
+    let (lowest, highest) = span(|row| row.rating.interval());
+    let most = 0.5 * (high - low).max(100.0);
+    let (low, high) = (lowest.max(low - most), highest.min(high + most));
+    let margin = 0.04 * (high - low).max(10.0);
+    Scale {
+        values: (low - margin, high + margin),
+        places,
     }
 }

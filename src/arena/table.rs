@@ -82,17 +82,20 @@ impl Report {
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
             }
             let room = room.max("results thrown away".len());
-            let mut line = |what: &str, per_game: f64, decisions: Decisions| {
-                let Decisions { known, mistakes } = decisions;
+            let games = f64::from(row.games.max(1));
+            let mut line = |what: &str, count: u32, known: &str| {
+                let per_game = f64::from(count) / games;
                 let _ = writeln!(
                     text,
-                    "   {what:<room$} {per_game:>8.3} {mistakes:>8} {known:>9}"
+                    "   {what:<room$} {per_game:>8.3} {count:>8} {known:>9}"
                 );
             };
-            line(&shortened(&row.name, room), mistakes.per_game, mistakes.all);
-            let games = f64::from(row.games.max(1));
+            let all = mistakes.all;
+            let name = shortened(&row.name, room);
+            line(&name, all.mistakes, &all.known.to_string());
+            line("  games with any", mistakes.games, "");
             let mut part = |what: String, decisions: Decisions| {
-                line(&what, f64::from(decisions.mistakes) / games, decisions);
+                line(&what, decisions.mistakes, &decisions.known.to_string());
             };
             for PlyRange {
                 from,

@@ -118,8 +118,8 @@ pub fn selfplay<G: Encode + HasEndgames>(
     let run = Measured::of(work.run_time, || {
         let mut round = play.round();
         round.samples = Default::default(); // not needed
-        all.add(&round);
-        let counts = &round.counts;
+        let counts = round.counts;
+        all.add(round);
         [
             counts.positions,
             counts.simulations,

@@ -1,22 +1,23 @@
 //! `jarmo accuracy`
 
+use std::borrow::Cow;
+use std::fs;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use rayon::ThreadPool;
-use serde::Serialize;
-use serde_json::json;
 
+use super::accuracy_report::{Measured, to_json, write_tables};
 use super::solved::jarmo_on;
 use super::{CommandResult, Failure, first, thread_pool};
 use crate::accuracy::{
-    Accuracy, Draw, Exam, ExamHeader, Mix, Phase, Tally, random_of_tables, solve_by_tables,
+    Draw, Exam, ExamHeader, Mix, draw_stages, random_of_tables, solve_by_tables,
 };
 use crate::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
 use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::game::{Game, Player};
+use crate::game::Game;
 use crate::games::{Jarmo, JarmoPosition};
 use crate::net::AgentFile;
 use crate::numbers::{BUDGET, NumberRange, SEED, THREADS};
@@ -69,6 +70,14 @@ pub(super) struct Args {
     /// Number of the worst mistakes to list
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = POSITIONS.or_zero().parser::<usize>())]
     worst: usize,
+    /// Count the causes of wrong decisions, for each number of --nodes but 0: `policy` (the network gives the
+    /// right actions together under 1 %), `search` (ten times the number finds one), otherwise `value`
+    #[arg(long, requires = "nodes")]
+    causes: bool,
+    /// Draw the share of critical decisions that were wrong as SVG to this file, over force (jarmo) or ply, a
+    /// curve for each number of --nodes; for one agent
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Seed of positions and agents
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
     seed: u64,
@@ -98,7 +107,7 @@ struct Examinee<G> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ExamBudget {
+pub(super) enum ExamBudget {
     /// The network without search.
     NoSearch,
     /// The number in the spec.
@@ -108,7 +117,8 @@ enum ExamBudget {
 }
 
 impl ExamBudget {
-    fn nodes(self) -> Option<u64> {
+    /// The limit for the agent; `None` leaves it to the spec.
+    pub(super) fn nodes(self) -> Option<u64> {
         match self {
             ExamBudget::NoSearch => Some(0),
             ExamBudget::OfSpec => None,
@@ -129,6 +139,16 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
         return Err(Failure::usage(
             "--nodes 0 needs an agent with a network; give another number of nodes",
         ));
+    }
+    if args.svg.is_some() {
+        if args.agents.len() > 1 {
+            return Err(Failure::usage("--svg draws one agent; give only one"));
+        }
+        if args.tables.is_some() && args.from == Source::Both {
+            return Err(Failure::usage(
+                "--svg draws one kind of positions; add --from random or --from selfplay",
+            ));
+        }
     }
     let pool = thread_pool(args.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
@@ -164,6 +184,16 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     }
     for measurement in measurements {
         measurement()?;
+    }
+    if !args.json {
+        let mut out = stdout().lock();
+        writeln!(out, "± is half the 95 % interval.")?;
+        if args.exam.is_none() && tables.is_none() {
+            writeln!(
+                out,
+                "The exams are part of this program; no tables are needed."
+            )?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -206,8 +236,8 @@ impl<'a> GameTask for ExamTask<'a> {
         };
         let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;
         Ok(Box::new(move || {
-            measure(args, pool, &game, candidates, |agents, nodes| {
-                vec![("exam", exam.take(agents, nodes, args.seed))]
+            measure(args, pool, &game, spec, candidates, |_, _| {
+                vec![("exam", Cow::Borrowed(&exam))]
             })
         }))
     }
@@ -228,54 +258,87 @@ fn by_tables<'a, C: Catalog>(
     pool: &'a ThreadPool,
     game: &'a Jarmo,
     tables: &'a Tables,
-    spec: &AgentSpec,
+    spec: &'a AgentSpec,
 ) -> Result<Measurement<'a>, Failure> {
     let candidates = candidates_of(args, game, spec, pool.current_num_threads())?;
     Ok(Box::new(move || {
-        measure(args, pool, game, candidates, |agents, nodes| {
+        measure(args, pool, game, spec, candidates, |agents, nodes| {
             const ALL: f64 = 1.0;
             let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
-            let mut results = Vec::new();
+            let mut exams = Vec::new();
             if args.from != Source::Selfplay {
-                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
                 let random = |stream: &mut _| random_of_tables(tables, stream);
-                let exam = Exam::new(game, "", draw.random(args.positions, random));
-                results.push(("random", exam.take(agents, nodes, args.seed)));
+                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+                let questions = draw.random(args.positions, random);
+                exams.push(("random", Cow::Owned(Exam::new(game, "", questions))));
             }
             if args.from != Source::Random {
                 let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
                 let questions = draw.self_play(args.positions, ALL, agents, nodes);
-                let exam = Exam::new(game, "", questions);
-                results.push(("self-play", exam.take(agents, nodes, args.seed)));
+                exams.push(("self-play", Cow::Owned(Exam::new(game, "", questions))));
             }
-            results
+            exams
         })
     }))
 }
 
-/// Measures an agent with each of its budgets. `examine` gives the results by kind of positions.
-fn measure<G: CatalogGame>(
+/// Measures an agent with each of its budgets. `exams` gives the questions by kind of positions.
+fn measure<'a, G: CatalogGame>(
     args: &Args,
     pool: &ThreadPool,
     game: &G,
+    spec: &AgentSpec,
     candidates: Vec<Examinee<G>>,
-    examine: impl Fn(
-        &mut [Box<dyn Agent<G>>],
-        Option<u64>,
-    ) -> Vec<(&'static str, Accuracy<G::Position>)>
+    exams: impl Fn(&mut [Box<dyn Agent<G>>], Option<u64>) -> Vec<(&'static str, Cow<'a, Exam<G>>)>
     + Sync,
 ) -> Result<(), Failure> {
+    let network = if args.causes {
+        build_without_search(game.clone(), spec).map_err(Failure::usage)?
+    } else {
+        None
+    };
+    let mut networks: Vec<Box<dyn Agent<G>>> = network.into_iter().collect();
+    let mut measured = Vec::new();
+    let name = spec.to_string();
     for Examinee {
         mut agents,
         budgets,
     } in candidates
     {
         for budget in budgets {
-            let results = pool.install(|| examine(&mut agents, budget.nodes()));
-            for (kind, accuracy) in results {
-                report(args, game, agents[0].name(), budget, kind, &accuracy)?;
+            let nodes = budget.nodes();
+            for (kind, exam) in pool.install(|| exams(&mut agents, nodes)) {
+                let accuracy = pool.install(|| exam.take(&mut agents, nodes, args.seed));
+                let causes = match budget {
+                    ExamBudget::Nodes(nodes) if args.causes => Some(pool.install(|| {
+                        let wrong = &accuracy.wrong;
+                        exam.causes(wrong, &mut networks, &mut agents, nodes, args.seed)
+                    })),
+                    _ => None,
+                };
+                let one = Measured {
+                    kind,
+                    budget,
+                    accuracy,
+                    causes,
+                };
+                if args.json {
+                    let line = to_json(game, &name, &one, args.worst);
+                    writeln!(stdout().lock(), "{line}")?;
+                }
+                measured.push(one);
             }
         }
+    }
+    if !args.json {
+        write_tables(&mut stdout().lock(), game, &name, &measured, args.worst)?;
+    }
+    if let Some(path) = &args.svg {
+        let curves = measured
+            .iter()
+            .map(|one| (one.budget.name(), &one.accuracy));
+        fs::write(path, draw_stages(&name, &curves.collect::<Vec<_>>()))
+            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     }
     Ok(())
 }
@@ -316,111 +379,4 @@ fn candidates_of<G: CatalogGame>(
         });
     }
     Ok(candidates)
-}
-
-fn report<G: Game>(
-    args: &Args,
-    game: &G,
-    agent: &str,
-    budget: ExamBudget,
-    kind: &str,
-    accuracy: &Accuracy<G::Position>,
-) -> Result<(), Failure> {
-    let mut out = stdout().lock();
-    let all = accuracy.score().all;
-    if args.json {
-        let groups = groups_of(accuracy);
-        let line = json!({
-            "agent": agent, "game": game.id(), "nodes": budget.nodes(), "positions": kind,
-            "all": all, "groups": groups, "worst": worst(args, game, accuracy),
-        });
-        writeln!(out, "{line}")?;
-        return Ok(());
-    }
-    let budget = match budget {
-        ExamBudget::NoSearch => ", network without search".to_owned(),
-        ExamBudget::OfSpec => String::new(),
-        ExamBudget::Nodes(nodes) => format!(", {nodes} nodes"),
-    };
-    writeln!(out, "{agent}{budget}, {kind} positions")?;
-    writeln!(
-        out,
-        "  phase    to move  decisions    right  critical    right"
-    )?;
-    let mut row = |phase: &str, side: &str, tally: &Tally| {
-        writeln!(
-            out,
-            "  {phase:7}  {side:7}  {:9}  {:6.2}%  {:8}  {:6.2}%",
-            tally.decisions,
-            100.0 * tally.share(),
-            tally.critical,
-            100.0 * tally.critical_share()
-        )
-    };
-    for group in &groups_of(accuracy) {
-        row(group.phase.name(), group.to_move.name(), &group.tally)?;
-    }
-    row("all", "both", &all)?;
-    for mistake in worst(args, game, accuracy) {
-        let MistakeText {
-            position,
-            chosen,
-            got,
-            better,
-            missed,
-        } = mistake;
-        writeln!(
-            out,
-            "  {position}: {chosen} ({got}), right is {better} ({missed})"
-        )?;
-    }
-    writeln!(out)?;
-    Ok(())
-}
-
-/// The decisions in one phase with one player to move.
-#[derive(Serialize)]
-struct Group {
-    phase: Phase,
-    to_move: Player,
-    #[serde(flatten)]
-    tally: Tally,
-}
-
-/// All groups with decisions, in the order of phases and players.
-fn groups_of<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
-    let group = |phase, to_move| Group {
-        phase,
-        to_move,
-        tally: *accuracy.group(phase, to_move),
-    };
-    let phases = Phase::ALL.into_iter();
-    let groups = phases.flat_map(|phase| Player::BOTH.map(|player| group(phase, player)));
-    groups.filter(|group| group.tally.decisions > 0).collect()
-}
-
-/// A wrong decision, as text.
-#[derive(Serialize)]
-struct MistakeText {
-    position: String,
-    chosen: String,
-    got: String,
-    better: String,
-    missed: String,
-}
-
-fn worst<G: Game>(args: &Args, game: &G, accuracy: &Accuracy<G::Position>) -> Vec<MistakeText> {
-    let listed = accuracy.mistakes.iter().take(args.worst);
-    listed
-        .map(|mistake| {
-            let action = |action| game.action_text(&mistake.position, action);
-            MistakeText {
-                position: game.position_text(&mistake.position),
-                chosen: action(mistake.chosen),
-                got: mistake.got.to_string(),
-                better: action(mistake.better),
-                missed: mistake.missed.to_string(),
-            }
-        })
-        .collect()
 }

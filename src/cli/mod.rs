@@ -4,6 +4,7 @@
 
 mod about;
 mod accuracy;
+mod accuracy_report;
 mod arena;
 mod balance;
 mod bench;
@@ -18,6 +19,8 @@ mod block;
 mod config;
 mod engine;
 mod exam;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod inspect;
 mod interrupt;
 mod net_args;
@@ -71,6 +74,9 @@ enum Command {
     Config(config::Args),
     #[cfg(feature = "net")]
     Export(train::ExportArgs),
+    #[cfg(feature = "fleet")]
+    #[command(subcommand)]
+    Fleet(fleet::Command),
     Inspect(inspect::Args),
     Man(about::ManArgs),
     Perft(perft::Args),
@@ -80,6 +86,8 @@ enum Command {
     Tables(tables::Command),
     #[cfg(feature = "net")]
     Train(train::Args),
+    #[cfg(feature = "fleet")]
+    Worker(fleet::WorkerArgs),
 }
 
 /// Why a command ended early.
@@ -153,6 +161,8 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Config(args) => config::run(games, args),
         #[cfg(feature = "net")]
         Command::Export(args) => train::run_export(args),
+        #[cfg(feature = "fleet")]
+        Command::Fleet(command) => fleet::run(games, command),
         Command::Inspect(args) => inspect::run(games, args),
         Command::Man(args) => about::man(command, args),
         Command::Perft(args) => perft::run(games, args),
@@ -160,6 +170,8 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Tables(command) => tables::run(games, command),
         #[cfg(feature = "net")]
         Command::Train(args) => train::run(games, args),
+        #[cfg(feature = "fleet")]
+        Command::Worker(args) => fleet::run_worker(games, args),
     };
     match result {
         Ok(status) => status,

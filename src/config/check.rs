@@ -14,7 +14,7 @@ use crate::replay::ReplaySettings;
 use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 
 /// Whole numbers by group and name.
-const WHOLE: [(&str, &str, NumberRange<u64>); 22] = [
+const WHOLE: [(&str, &str, NumberRange<u64>); 26] = [
     ("net", "width", NetConfig::WIDTH),
     ("net", "blocks", NetConfig::BLOCKS),
     ("selfplay", "games", PARALLEL_GAMES),
@@ -37,6 +37,10 @@ const WHOLE: [(&str, &str, NumberRange<u64>); 22] = [
     ("run", "keep", NumberRange::new(1, 1_000_000)),
     ("run", "steps", STEPS),
     ("run", "games", RUN_GAMES),
+    ("fleet", "games", PARALLEL_GAMES),
+    ("fleet", "publish", NumberRange::new(1, STEPS.most)),
+    ("fleet", "max_age", STEPS),
+    ("fleet", "queue", NumberRange::new(1, 1_000_000)),
 ];
 
 /// Real numbers by group and name.

@@ -38,6 +38,8 @@ pub struct Config {
     pub evaluation: EvaluationConfig,
     /// How self-play and learning alternate, and when the run stops.
     pub run: RunConfig,
+    /// Self-play on other machines.
+    pub fleet: FleetConfig,
 }
 
 /// The game of a run.
@@ -140,6 +142,20 @@ pub struct RunConfig {
     pub minutes: f64,
     /// The limit of minutes of processor time, all threads together; 0 for no limit.
     pub cpu_minutes: f64,
+}
+
+/// Self-play on other machines, for `train --fleet`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FleetConfig {
+    /// Games in parallel per thread of a worker.
+    pub games: usize,
+    /// Learning steps between networks for the workers.
+    pub publish: u64,
+    /// The highest age in learning steps of the weights that played a file; older files are dropped.
+    pub max_age: u64,
+    /// The most files that wait for the learner at the server; then workers wait.
+    pub queue: u64,
 }
 
 impl RunConfig {

@@ -25,7 +25,7 @@ use ndarray::ArrayViewMut3;
 use rayon::prelude::*;
 
 pub use opening::{Opening, positions};
-pub use saved::{EnvError, EnvState, SavedGame};
+pub use saved::{EnvError, EnvState, PlayedGame, SavedGame};
 use shard::Slot;
 pub use shard::{FinishedGame, History, Keep, Shard, Transition};
 pub use stats::GameStats;

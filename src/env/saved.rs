@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Opening;
-use crate::game::{Action, Game};
+use super::{GameStats, Keep, Opening, Shard};
+use crate::game::{Action, Game, Outcome};
 
 /// The unfinished games of an environment.
 ///
@@ -24,6 +24,17 @@ pub struct SavedGame {
     actions: Vec<u16>, // from the start
 }
 
+/// A saved game that was played again to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedGame<P> {
+    /// All positions, from the start to the final one.
+    pub positions: Vec<P>,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The counts of this game alone.
+    pub stats: GameStats,
+}
+
 /// A saved game that cannot continue under these rules, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("saved game: {0}")]
@@ -38,14 +49,24 @@ impl SavedGame {
         }
     }
 
+    /// A game from plain data: the text of its start position unless that is the start of the game, and its actions.
+    pub fn new(start: Option<String>, actions: Vec<u16>) -> SavedGame {
+        SavedGame { start, actions }
+    }
+
+    /// The text of its start position; empty for the start of the game.
+    pub fn start_text(&self) -> String {
+        self.start.clone().unwrap_or_default()
+    }
+
+    /// Its actions from the start.
+    pub fn actions(&self) -> &[u16] {
+        &self.actions
+    }
+
     /// The game so far. Fails if it breaks the rules or is over.
     pub fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
-        let start = match &self.start {
-            None => game.start(),
-            Some(text) => game
-                .parse_position(text)
-                .map_err(|error| EnvError(error.to_string()))?,
-        };
+        let start = self.start_position(game)?;
         let actions = self.actions.iter().map(|&action| Action(action)).collect();
         let opening = Opening::after(game, start, actions);
         let opening = opening.map_err(|error| EnvError(error.to_string()))?;
@@ -53,5 +74,48 @@ impl SavedGame {
             None => Ok(opening),
             Some(_) => Err(EnvError("the game is already over".to_owned())),
         }
+    }
+
+    /// Whether the game begins at another position than the start of the game.
+    pub fn has_own_start(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// Plays the game again in an environment. Fails if it breaks the rules or is not over.
+    pub fn replay<G: Game>(&self, game: &G) -> Result<PlayedGame<G::Position>, EnvError> {
+        let start = self.start_position(game)?;
+        if game.outcome(&start).is_some() {
+            return Err(EnvError("the game is over at its start".to_owned()));
+        }
+        let keep = Keep {
+            history: false,
+            events: true,
+        };
+        let mut env = Shard::new(game, 0..1, keep, |_| Some(Opening::at(start)));
+        let (mut positions, mut outcome) = (vec![start], None);
+        for &action in &self.actions {
+            let mut after = *env.position(0);
+            let legal = game.try_play(&mut after, Action(action));
+            legal.map_err(|error| EnvError(error.to_string()))?;
+            env.step(&[Action(action)], |ended| {
+                outcome = Some(ended.outcome);
+                None
+            });
+            positions.push(after);
+        }
+        let outcome = outcome.ok_or_else(|| EnvError("the game is not over".to_owned()))?;
+        Ok(PlayedGame {
+            positions,
+            outcome,
+            stats: env.take_stats(),
+        })
+    }
+
+    fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, EnvError> {
+        let Some(text) = &self.start else {
+            return Ok(game.start());
+        };
+        let parsed = game.parse_position(text);
+        parsed.map_err(|error| EnvError(error.to_string()))
     }
 }

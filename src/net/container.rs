@@ -101,7 +101,7 @@ macro_rules! number_kinds {
     )*};
 }
 
-number_kinds!(i8 I8, u16 U16, u32 U32, f32 F32);
+number_kinds!(u8 U8, i8 I8, u16 U16, u32 U32, f32 F32);
 
 /// Numbers as they lie in a file.
 pub(crate) struct Array {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Metrics, Strength};
+use super::{FleetReport, Metrics, Strength};
 
 /// An event of a run.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub enum Event<'a> {
     /// A round was played: the number of samples in the window and pending, and the next line of
     /// metrics so far.
     Played(usize, &'a Metrics),
+    /// What other machines do for the run.
+    Fleet(&'a FleetReport),
     /// A line of metrics was written.
     Metrics(&'a Metrics),
     /// Matches were played.

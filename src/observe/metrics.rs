@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::FleetReport;
 use crate::accuracy::ExamScore;
 use crate::selfplay::PerGame;
 use crate::train::Bin;
@@ -61,6 +62,9 @@ pub struct Metrics {
     /// The result of matches, if there were any since the last line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strength: Option<Strength>,
+    /// The machines that play for the run, if it is a fleet's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetReport>,
     /// Speed and time.
     pub timing: Timing,
 }

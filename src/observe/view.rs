@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use super::{Activity, Event, Metrics, Strength};
+use super::{Activity, Event, FleetReport, Metrics, Strength};
 use crate::accuracy::{ExamScore, Phase, Tally};
 use crate::config::Config;
 
@@ -37,6 +37,7 @@ pub struct RunView {
     accuracy: Option<ExamScore>,
     checkpoint: Option<(u64, f64)>, // the step, and the run's seconds at that time
     matches: Option<u64>,           // the step whose matches are being played
+    fleet: Option<FleetReport>,
 }
 
 /// A line of the block: its label and its text.
@@ -62,6 +63,7 @@ impl RunView {
                 self.samples = samples;
                 self.now.clone_from(metrics);
             }
+            Event::Fleet(report) => self.fleet = Some(report.clone()),
             Event::Metrics(metrics) => {
                 push(&mut self.losses, metrics.loss);
                 self.accuracy = metrics.accuracy.or(self.accuracy);
@@ -94,6 +96,11 @@ impl RunView {
                 let speed = speed(metrics);
                 gathering.then(|| format!("gathering: {samples} of {first} samples, {speed}"))
             }
+            Event::Fleet(report) => Some(format!(
+                "fleet: {}; {}",
+                report.workers_text(),
+                report.files_text()
+            )),
             Event::Metrics(metrics) => Some(metrics_line(metrics)),
             Event::Strength(strength) => Some(format!(
                 "{}: {}",
@@ -119,6 +126,10 @@ impl RunView {
             ("time", self.time_text()),
         ];
         lines.extend(self.playing_lines());
+        if let Some(fleet) = &self.fleet {
+            lines.push(("fleet", fleet.workers_text()));
+            lines.push(("arrived", fleet.files_text()));
+        }
         lines.extend(self.learning_lines());
         lines.extend(self.strength_lines());
         lines.push(("saved", format!("{saved}, in {}", facts.folder)));

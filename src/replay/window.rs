@@ -209,7 +209,12 @@ impl Replay {
     }
 
     fn path(&self, number: u64) -> PathBuf {
-        self.folder.join(format!("{number:08}.safetensors"))
+        Replay::path_in(&self.folder, number)
+    }
+
+    /// The path of a file in the folder of a window.
+    pub fn path_in(folder: &Path, number: u64) -> PathBuf {
+        folder.join(format!("{number:08}.safetensors"))
     }
 }
 

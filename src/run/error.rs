@@ -10,7 +10,7 @@ use crate::catalog::GameError;
 pub struct RunError(pub(super) String);
 
 impl RunError {
-    pub(super) fn new(problem: impl fmt::Display) -> RunError {
+    pub(crate) fn new(problem: impl fmt::Display) -> RunError {
         RunError(problem.to_string())
     }
 }

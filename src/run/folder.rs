@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::RunError;
 use super::resume::Place;
 use super::settings::Settings;
+#[cfg(feature = "fleet")]
+use crate::checksum::digits;
 use crate::config::Config;
 use crate::encode::Encode;
 use crate::files::{
@@ -148,6 +150,19 @@ impl RunFolder {
     /// The path as it was given.
     pub fn name(&self) -> String {
         self.path.display().to_string()
+    }
+
+    /// What tells this run from all others, on any machine.
+    #[cfg(feature = "fleet")]
+    pub fn identity(&self) -> Result<String, RunError> {
+        let path = self.path.join(MANIFEST);
+        let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
+        let place = self
+            .path
+            .canonicalize()
+            .map_err(|error| at(&self.path, error))?;
+        let place = place.as_os_str().as_encoded_bytes();
+        Ok(digits(&[text.as_bytes(), place]))
     }
 
     /// The command that continues the run.

@@ -8,23 +8,32 @@
 mod clock;
 mod error;
 mod exam;
+mod fleet;
 mod folder;
 mod lines;
 mod matches;
 mod player;
+mod repeat;
 mod resume;
 mod settings;
+mod order;
 mod state;
+mod supply;
 mod trainer;
 mod watch;
 mod window;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use error::RunError;
 pub use folder::{RunFolder, checkpoint};
+pub use order::{OrderLine, Sent};
+#[cfg(feature = "fleet")]
+pub(crate) use player::{BoxedEvaluator, evaluators};
+pub use repeat::{Repeated, repeat};
+pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 
 use crate::accuracy::Exam;
 use crate::catalog::CatalogGame;
@@ -32,11 +41,14 @@ use crate::config::Config;
 use crate::net::{AgentFile, GameVersion, Provenance};
 use crate::observe::{Activity, Event};
 use crate::program::this_program;
+use crate::replay::Samples;
+use crate::selfplay::Counts;
 use crate::train::OpenDevice;
 use clock::Clock;
 use player::SelfPlayer;
 use resume::GAMES;
 use state::{Counters, Saved};
+use supply::SinceLine;
 use trainer::{Trainer, first_learner, saved_learner};
 use watch::Watchers;
 use window::Window;
@@ -46,6 +58,9 @@ const FILE_SAMPLES: usize = 4096;
 
 /// Learning steps between lines of metrics.
 const METRICS_STEPS: u64 = 20;
+
+/// The time between two looks at the fleet.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// Why a run ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +89,20 @@ pub fn run<G: CatalogGame>(
     stop: &AtomicBool,
     tell: impl FnMut(Event<'_>),
 ) -> Result<Ended, RunError> {
-    let mut run = Run::open(game, config, folder, device, stop, tell)?;
+    run_with_fleet(game, config, folder, device, None, stop, tell)
+}
+
+/// Like [`run`], with the help of other machines if there is a fleet.
+pub fn run_with_fleet<G: CatalogGame>(
+    game: G,
+    config: &Config,
+    folder: &RunFolder,
+    device: &OpenDevice,
+    fleet: Option<Fleet<'_>>,
+    stop: &AtomicBool,
+    tell: impl FnMut(Event<'_>),
+) -> Result<Ended, RunError> {
+    let mut run = Run::open(game, config, folder, device, fleet, stop, tell)?;
     loop {
         let step = run.trainer.steps();
         if stop.load(Ordering::Relaxed) {
@@ -93,6 +121,12 @@ pub fn run<G: CatalogGame>(
         run.turn()?;
         let after = run.trainer.steps();
         let passed = |every: u64| after / every > step / every;
+        if passed(config.fleet.publish) {
+            run.publish();
+        }
+        if let Some(fleet) = &run.fleet {
+            fleet::tell(fleet.supply, &run.counters, &mut run.watchers);
+        }
         if passed(config.run.checkpoint) {
             run.take_exam();
         }
@@ -110,6 +144,7 @@ struct Run<'a, G: CatalogGame, F> {
     config: &'a Config,
     folder: &'a RunFolder,
     stop: &'a AtomicBool,
+    fleet: Option<Fleet<'a>>,
     player: SelfPlayer<G>,
     trainer: Trainer<'a>,
     exam: Option<Exam<G>>,
@@ -126,6 +161,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         config: &'a Config,
         folder: &'a RunFolder,
         device: &OpenDevice,
+        fleet: Option<Fleet<'a>>,
         stop: &'a AtomicBool,
         mut tell: F,
     ) -> Result<Self, RunError> {
@@ -151,15 +187,20 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
         let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
         warnings.extend(skipped);
+        folder.cut_order(counters.next_file)?;
+        if let Some(fleet) = &fleet {
+            fleet.supply.begin(&counters.fleet.seen)?;
+        }
         let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
         }
         watchers.write(|file| file.settings(config, counters.step));
-        Ok(Run {
+        let run = Run {
             config,
             folder,
             stop,
+            fleet,
             player,
             trainer: Trainer::new(&game, config, learner, replay, counters.owed),
             exam,
@@ -168,7 +209,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             counters,
             unsaved: true,
             game,
-        })
+        };
+        run.publish();
+        Ok(run)
     }
 
     /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
@@ -176,22 +219,52 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let (begun, passed) = (Instant::now(), self.counters.window.passed);
         let steps = self.trainer.steps_due();
         let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let is_learned = AtomicBool::new(false);
+        let supply = self.fleet.as_ref().map(|fleet| fleet.supply);
+        let plays_here = self.fleet.as_ref().is_none_or(|fleet| fleet.plays_here);
+        // A machine that only learns waits for samples when it has nothing to learn.
+        let enough = match plays_here {
+            true => FILE_SAMPLES,
+            false => usize::from(steps == 0),
+        };
         let learned = thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
-            let learner = scope.spawn(|| self.trainer.learn(steps));
-            // A turn with learning steps is always completed.
-            let stopped = || steps == 0 && self.stop.load(Ordering::Relaxed);
-            self.player.play(stopped, |counts, pending| {
+            let learner = scope.spawn(|| {
+                let learned = self.trainer.learn(steps);
+                is_learned.store(true, Ordering::Relaxed);
+                learned
+            });
+            let stopped = || {
+                let stop = self.stop.load(Ordering::Relaxed);
+                match supply {
+                    // A turn with learning steps is always completed.
+                    None => steps == 0 && stop,
+                    Some(supply) => {
+                        let learned = is_learned.load(Ordering::Relaxed);
+                        learned && (stop || supply.waiting() >= enough)
+                    }
+                }
+            };
+            let mut told = Instant::now();
+            let each = |counts: &Counts, pending: usize| {
                 let counters = &mut self.counters;
                 counters.games += counts.games.games;
                 counters.positions += counts.positions;
                 counters.window.add_counts(counts);
                 counters.window.passed = passed + begun.elapsed().as_secs_f64();
-                self.unsaved = true;
+                self.unsaved |= counts.positions > 0;
                 let metrics = counters.metrics(self.game.events(), fill, &self.clock);
                 let samples = fill.0 + pending;
                 self.watchers.tell(Event::Played(samples, &metrics));
-            });
+                if let Some(supply) = supply.filter(|_| told.elapsed() > TELL_EVERY) {
+                    told = Instant::now();
+                    fleet::tell(supply, &self.counters, &mut self.watchers);
+                }
+            };
+            match plays_here {
+                true => self.player.play(stopped, each),
+                false => wait(stopped, each),
+            }
             learner.join().expect("the learner does not panic")
         });
         let how_to_resume = |error| RunError(format!("{error}\n{}", self.folder.how_to_resume()));
@@ -202,11 +275,27 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             self.counters.step = self.trainer.steps();
         }
         if let Some(samples) = self.player.take_file() {
-            let added = self.trainer.add_file(samples);
-            added.map_err(|error| self.folder.unwritten(error))?;
+            self.add_file(samples)?;
         }
+        self.take_deliveries()?;
         self.counters.window.passed = passed + begun.elapsed().as_secs_f64();
         Ok(())
+    }
+
+    /// Adds a file of this machine's samples to the window.
+    fn add_file(&mut self, samples: Samples) -> Result<(), RunError> {
+        let line = OrderLine {
+            file: self.trainer.replay().next(),
+            step: self.trainer.steps(),
+            samples: samples.len(),
+            sent: None,
+        };
+        let added = self.trainer.add_file(samples);
+        added.map_err(|error| self.folder.unwritten(error))?;
+        match self.fleet {
+            Some(_) => self.folder.append_order(&line),
+            None => Ok(()),
+        }
     }
 
     fn is_finished(&self) -> bool {
@@ -251,11 +340,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
         metrics.accuracy = self.counters.accuracy.take();
         metrics.strength = self.counters.strength.take();
+        let fleet = self.fleet.as_ref();
+        metrics.fleet = fleet.map(|fleet| fleet::report(fleet.supply, &self.counters));
         self.folder.append_metrics(&metrics)?;
         self.counters.lines += 1;
         self.watchers.tell(Event::Metrics(&metrics));
         self.watchers.write(|file| file.metrics(&metrics));
         self.counters.window = Window::default();
+        self.counters.fleet.line = SinceLine::default();
         Ok(())
     }
 
@@ -306,6 +398,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let keep = self.config.run.keep;
         let played = saved.counters.matches.steps();
         self.folder.tidy(&saved.counters, keep, played)?;
+        if let Some(fleet) = &self.fleet {
+            fleet.supply.saved(&saved.counters.fleet.seen)?;
+            let youngest = self
+                .trainer
+                .steps()
+                .saturating_sub(self.config.fleet.max_age);
+            self.counters.fleet.seen.forget_before(youngest);
+        }
         self.unsaved = false;
         let step = self.trainer.steps();
         self.watchers
@@ -329,5 +429,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             provenance,
             Vec::new(),
         )
+    }
+}
+
+/// Waits for other machines in the place of playing.
+fn wait(stopped: impl Fn() -> bool, mut each: impl FnMut(&Counts, usize)) {
+    const PAUSE: Duration = Duration::from_millis(50);
+    while !stopped() {
+        thread::sleep(PAUSE);
+        each(&Counts::default(), 0);
     }
 }

@@ -13,7 +13,8 @@ use crate::replay::Samples;
 use crate::selfplay::{Counts, GamesState, SelfPlay, SelfPlayError};
 use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 
-pub(super) type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
+/// An evaluator of any kind.
+pub(crate) type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
 
 pub(super) struct SelfPlayer<G: CatalogGame> {
     game: G,
@@ -104,7 +105,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
 }
 
 /// An evaluator per thread: the processor's kernels, or burn on another device.
-fn evaluators<G: CatalogGame>(
+pub(crate) fn evaluators<G: CatalogGame>(
     game: &G,
     weights: &Weights,
     device: &OpenDevice,

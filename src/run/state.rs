@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::matches::Matches;
+use super::supply::FleetCounters;
 use super::window::Window;
 use crate::accuracy::ExamScore;
 use crate::observe::{Metrics, Strength, Timing};
@@ -34,6 +35,8 @@ pub(super) struct Counters {
     pub(super) accuracy: Option<ExamScore>, // in no line of metrics yet
     pub(super) strength: Option<Strength>,  // in no line of metrics yet
     pub(super) matches: Matches,
+    #[serde(default)]
+    pub(super) fleet: FleetCounters,
 }
 
 impl Counters {

@@ -82,6 +82,25 @@ impl<'a> Trainer<'a> {
         self.replay.push(samples)
     }
 
+    /// Adds samples from another machine to the window. Returns the number of their file.
+    pub(super) fn add_delivery(&mut self, samples: Samples) -> Result<u64, ReplayError> {
+        let run = &self.config.run;
+        self.owed += samples.len() as f64 * run.reuse / run.batch as f64;
+        let number = self.replay.next();
+        self.replay.push(samples)?;
+        Ok(number)
+    }
+
+    /// Whether as many steps are due as one turn takes, so that more samples would only wait.
+    pub(super) fn is_behind(&self) -> bool {
+        self.replay.len() >= self.config.run.first_samples && self.owed >= self.most_steps() as f64
+    }
+
+    /// The most learning steps of a turn, because a turn is not interrupted.
+    fn most_steps(&self) -> u64 {
+        (4.0 * self.steps_for_a_file()).max(1.0) as u64
+    }
+
     /// The learning steps for a file: `reuse / batch` per sample.
     fn steps_for_a_file(&self) -> f64 {
         let run = &self.config.run;
@@ -94,13 +113,11 @@ impl<'a> Trainer<'a> {
         if self.replay.len() < run.first_samples {
             return 0;
         }
-        // The steps for the first samples are spread over several turns, because a turn is not interrupted.
-        let most = (4.0 * self.steps_for_a_file()).max(1.0) as u64;
         let left = match run.steps {
             0 => u64::MAX,
             limit => limit.saturating_sub(self.steps()),
         };
-        (self.owed.max(0.0) as u64).min(left).min(most)
+        (self.owed.max(0.0) as u64).min(left).min(self.most_steps())
     }
 
     /// Takes this many steps, each on a batch drawn from the window.

@@ -12,6 +12,7 @@ use crate::replay::{Sample, Samples};
 #[derive(Debug, Default)]
 pub(super) struct Record {
     moves: Vec<Searched>,
+    weights: Option<u64>, // learning steps of the evaluator of the first search, if that is recorded
 }
 
 #[derive(Debug)]
@@ -47,6 +48,18 @@ impl Record {
             found,
             exact: rules.exact_outcome(position),
         });
+    }
+
+    /// The learning steps of the oldest weights that searched the game; `None` if that is not recorded.
+    pub(super) fn weights(&self) -> Option<u64> {
+        self.weights
+    }
+
+    /// Records the learning steps of the weights that search next, unless earlier ones searched the game.
+    pub(super) fn begin_with(&mut self, weights: Option<u64>) {
+        if self.moves.is_empty() {
+            self.weights = weights;
+        }
     }
 
     /// Whether the game reached a position of exact tables.

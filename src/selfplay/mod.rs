@@ -4,6 +4,7 @@
 //! This module does not learn, and it stores no samples.
 
 mod counts;
+mod episode;
 mod game;
 mod root;
 mod rules;
@@ -17,9 +18,10 @@ use std::time::Duration;
 use rayon::prelude::*;
 
 pub use counts::{Counts, PerGame};
+pub use episode::{Episode, EpisodeReader};
 pub use root::Root;
 pub use settings::{SelfPlayError, SelfPlaySettings};
-pub use state::GamesState;
+pub use state::{GamesState, SavedSearch};
 
 use crate::encode::Encode;
 use crate::eval::Evaluator;
@@ -38,6 +40,8 @@ pub struct SelfPlay<G: Encode, E> {
 pub struct Round {
     /// Samples of the finished games, in the order of shards and slots.
     pub samples: Samples,
+    /// The finished games themselves, see [`SelfPlay::keep_episodes`].
+    pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
     /// Time in evaluators, summed over shards.
@@ -93,7 +97,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
             .collect();
         let mut all = Round::default();
         for round in rounds {
-            all.add(&round);
+            all.add(round);
         }
         all
     }
@@ -127,6 +131,14 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         Ok(())
     }
 
+    /// From now on, rounds also give the finished games themselves. Games whose first search is yet to come are
+    /// marked with this number of learning steps, those of the present evaluators.
+    pub fn keep_episodes(&mut self, weights: u64) {
+        for shard in &mut self.shards {
+            shard.keep_episodes(weights);
+        }
+    }
+
     /// Replaces the evaluators. The games continue.
     ///
     /// # Panics
@@ -145,8 +157,9 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
 
 impl Round {
     /// Adds another round, or another shard's part of the same round.
-    pub fn add(&mut self, other: &Round) {
+    pub fn add(&mut self, other: Round) {
         self.samples.extend(&other.samples);
+        self.episodes.extend(other.episodes);
         self.counts.add(&other.counts);
         self.evaluating += other.evaluating;
         self.playing += other.playing;

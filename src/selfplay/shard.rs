@@ -10,7 +10,7 @@ use super::rules::Rules;
 use super::settings::{SelfPlayError, SelfPlaySettings};
 use super::state::{GamesState, SavedSearch};
 use super::timed::Timed;
-use super::{Root, Round};
+use super::{Episode, Root, Round};
 use crate::encode::Encode;
 use crate::env::{self, Keep, SavedGame};
 use crate::eval::{Cache, Evaluator, Value};
@@ -38,7 +38,8 @@ pub(super) struct SlotSearches<G: Encode, E> {
     actions: Vec<Action>, // [slots], chosen in this round
     lambda: f32,
     noise: Vec<f32>,
-    policy: Vec<f32>, // [actions]
+    policy: Vec<f32>,     // [actions]
+    weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
     seed: u64,
 }
 
@@ -79,6 +80,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             actions: vec![Action(0); count],
             env,
             rules,
+            weights: None,
             seed,
         }
     }
@@ -117,6 +119,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         Ok(())
     }
 
+    /// See [`SelfPlay::keep_episodes`](super::SelfPlay::keep_episodes).
+    pub(super) fn keep_episodes(&mut self, weights: u64) {
+        self.weights = Some(weights);
+    }
+
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
         let cache = self.evaluator.inner_mut();
         *cache.inner_mut() = evaluator;
@@ -139,6 +146,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
         self.env.step(&self.actions, |ended| {
             let record = &mut records[ended.slot];
+            if let Some(weights) = record.weights() {
+                let history = ended.history.expect("histories are kept");
+                let episode = Episode::new(&rules.game, history, record, weights);
+                round.episodes.push(episode);
+            }
             round.counts.exact += u64::from(record.reached_tables());
             record.finish(ended.outcome, self.lambda, &mut round.samples);
             Some(rules.open(&mut draws[ended.slot]))
@@ -188,6 +200,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             policy,
             expected: expected(tree, &root_actions, action).results(),
         };
+        self.records[slot].begin_with(self.weights);
         self.records[slot].push(&self.rules, self.env.position(slot), found);
         self.actions[slot] = action;
     }

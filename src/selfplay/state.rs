@@ -11,9 +11,11 @@ pub struct GamesState {
     pub(super) moves: Vec<Vec<SavedSearch>>, // [slots, searched positions]
 }
 
-/// The saved part of a search result.
+/// The part of a search result that does not follow from the game's actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct SavedSearch {
-    pub(super) policy: Vec<f32>, // of the legal actions
-    pub(super) expected: [f32; 3],
+pub struct SavedSearch {
+    /// The policy target: a probability for each legal action, in ascending order.
+    pub policy: Vec<f32>,
+    /// Expected win, draw and loss of the player to move after the chosen action.
+    pub expected: [f32; 3],
 }

@@ -87,6 +87,12 @@ pub trait HasEndgames: Game {
         Err(EndgameError::NoTables(self.id()))
     }
 
+    /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
+    /// that have no such number.
+    fn force_of(&self, _position: &Self::Position) -> Option<u32> {
+        None
+    }
+
     /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, and all
     /// placements of a force; some positions are over. `None` if the game has no random endgames.
     fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
@@ -243,6 +249,10 @@ fn shuttles(position: &JarmoPosition) -> bool {
 static OPENED: LazyLock<Mutex<HashMap<PathBuf, Weak<Tables>>>> = LazyLock::new(Mutex::default);
 
 impl HasEndgames for Jarmo {
+    fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
+        Some(position.force())
+    }
+
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
         let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);

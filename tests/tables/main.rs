@@ -3,6 +3,8 @@
 mod at_work;
 mod exam;
 mod files;
+#[cfg(feature = "cli")]
+mod lost;
 mod packed;
 mod proof;
 mod puzzles;

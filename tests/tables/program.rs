@@ -186,9 +186,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     jarmo(&[&common[..], &["--from", "random"]].concat())
         .assert()
         .success()
-        .stdout(contains(
-            "untrained.safetensors, network without search, random positions",
-        ));
+        .stdout(contains("untrained.safetensors, random positions"));
     let common = ["random", "--tables", tables, "--positions", "5"];
     let lines = accuracies(&[&common[..], &["--from", "selfplay"]].concat());
     assert_eq!(lines[0]["positions"], "self-play");

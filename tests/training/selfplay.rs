@@ -53,7 +53,7 @@ fn net_rounds_with<G: Encode + HasEndgames>(
     let mut play = SelfPlay::new(game, settings, evaluators, 5).unwrap();
     let mut all = Round::default();
     for _ in 0..rounds {
-        all.add(&play.round());
+        all.add(play.round());
     }
     all
 }

@@ -1,5 +1,7 @@
 //! `jarmo train` and `jarmo export`
 
+#[cfg(feature = "fleet")]
+mod fleet;
 mod view;
 
 use std::fmt::Display;
@@ -18,9 +20,9 @@ use crate::config::Config;
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::net::{AgentFile, KernelKind, NetShape};
 use crate::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
-use crate::observe::{Facts, RunView};
+use crate::observe::{Event, Facts, RunView};
 use crate::program::{self, cores};
-use crate::run::{Ended, RunFolder, check, checkpoint, run as run_training};
+use crate::run::{Ended, RunFolder, check, checkpoint, run_with_fleet};
 use crate::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -41,6 +43,9 @@ pub(super) struct Args {
     /// The device to learn and evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
     #[arg(long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceKind,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    fleet: fleet::FleetArgs,
     /// Stop after this many learning steps; overrides run.steps
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
     steps: Option<u64>,
@@ -140,6 +145,8 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
         folder: &folder,
         device: &device,
         stop: &stop,
+        #[cfg(feature = "fleet")]
+        fleet: &args.fleet,
     };
     // A new run was checked before. A resumed one has its game from its own settings.
     let ended = games.with_game(&config.game.name, &config.game.settings(), task);
@@ -176,6 +183,8 @@ struct TrainTask<'a> {
     folder: &'a RunFolder,
     device: &'a OpenDevice,
     stop: &'a AtomicBool,
+    #[cfg(feature = "fleet")]
+    fleet: &'a fleet::FleetArgs,
 }
 
 impl GameTask for TrainTask<'_> {
@@ -184,11 +193,17 @@ impl GameTask for TrainTask<'_> {
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let config = self.config;
         let facts = facts(&game, config, self.folder, self.device);
+        #[cfg(feature = "fleet")]
+        let machines = self.fleet.open(&game, config, self.folder)?;
+        #[cfg(feature = "fleet")]
+        let fleet = machines.as_ref().map(|machines| machines.fleet());
+        #[cfg(not(feature = "fleet"))]
+        let fleet = None;
         let mut printer = Printer::new(RunView::new(config, facts), self.stop);
         let _ = printer.begin();
-        let ended = run_training(game, config, self.folder, self.device, self.stop, |event| {
-            printer.event(&event)
-        });
+        let (folder, device) = (self.folder, self.device);
+        let tell = |event: Event<'_>| printer.event(&event);
+        let ended = run_with_fleet(game, config, folder, device, fleet, self.stop, tell);
         printer.end();
         let ended = ended.map_err(Failure::new)?;
         let mut out = io::stdout().lock();

@@ -21,7 +21,8 @@ pub(super) struct Printer<'a> {
     stop: &'a AtomicBool,
     block: Option<LiveBlock>, // `None` where lines are printed
     shown: Option<Instant>,
-    warnings: Vec<String>, // not printed yet
+    warnings: Vec<String>,               // not printed yet
+    fleet: Option<(usize, usize, bool)>, // what the last line about the fleet said
 }
 
 impl<'a> Printer<'a> {
@@ -32,6 +33,7 @@ impl<'a> Printer<'a> {
             block: LiveBlock::on(Term::buffered_stdout()).filter(|_| !console::is_dumb()),
             shown: None,
             warnings: Vec::new(),
+            fleet: None,
         }
     }
 
@@ -59,7 +61,7 @@ impl<'a> Printer<'a> {
             if let Event::Warning(warning) = event {
                 self.warnings.push(format!("warning: {warning}"));
             }
-            if matches!(event, Event::Played(..)) && just_shown(FRAME) {
+            if matches!(event, Event::Played(..) | Event::Fleet(_)) && just_shown(FRAME) {
                 return;
             }
             self.draw()
@@ -67,6 +69,13 @@ impl<'a> Printer<'a> {
             let is_progress = matches!(event, Event::Played(..) | Event::Metrics(_));
             if is_progress && just_shown(LINE_EVERY) {
                 return;
+            }
+            if let Event::Fleet(report) = event {
+                let now = Some((report.playing, report.idle, report.is_behind()));
+                if self.fleet == now {
+                    return;
+                }
+                self.fleet = now;
             }
             let Some(line) = self.view.event_line(event) else {
                 return;

@@ -1,7 +1,7 @@
 //! Makes an exam of connect four: positions with the exact result of every action, solved by the crate
 //! connect-four-ai.
 //!
-//!     cargo run --release -- OUT [AGENT [POSITIONS [SEED [ONE_IN]]]]
+//!     cargo run --release --bin connect_four_exam -- OUT [AGENT [POSITIONS [SEED [ONE_IN]]]]
 //!
 //! The solver's opening book ends at 8 stones, and with up to 15 its search can take seconds. Of positions with 8 to
 //! 15 stones only one in `ONE_IN` is solved.
@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use connect_four_ai::{Position, Solver};
+use connect_four_ai::Solver;
+use connect_four_exam::board_of;
 use jarmo::accuracy::{Draw, Exam, Mix};
 use jarmo::agent::{Agent, AgentSpec, build};
 use jarmo::env::Opening;
@@ -91,22 +92,6 @@ fn results_of(solver: &mut Solver, game: &ConnectFour, position: &ConnectFourPos
     let legal = game.legal(position);
     let score = |column: usize| scores[column].expect("the solver knows the legal columns");
     legal.iter().map(|action| result_of(score(action.index()), ply)).collect()
-}
-
-/// The position as the solver reads it: rows from the top, `x` for the player to move, `o` for the other.
-fn board_of(position: &ConnectFourPosition) -> Position {
-    let mut text = String::new();
-    for row in (0..ROWS).rev() {
-        for column in 0..COLUMNS {
-            text.push(match position.at(column, row) {
-                None => '.',
-                Some(player) if player == position.to_move() => 'x',
-                Some(_) => 'o',
-            });
-        }
-        text.push('\n');
-    }
-    Position::from_board_string(&text).expect("a legal position")
 }
 
 /// The result of an action in a position with `ply` stones. A score of `n` means that the winner ends the game

@@ -1,0 +1,265 @@
+//! The results of `jarmo accuracy` as a table and as JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::accuracy::ExamBudget;
+use crate::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_with_error};
+use crate::game::{Game, Player};
+
+/// An agent's answers with one of its budgets.
+pub(super) struct Measured<P> {
+    /// The kind of positions.
+    pub kind: &'static str,
+    pub budget: ExamBudget,
+    pub accuracy: Accuracy<P>,
+    /// Why its wrong answers were wrong, if that was asked for.
+    pub causes: Option<Causes>,
+}
+
+impl ExamBudget {
+    /// The heading of its column.
+    pub(super) fn name(self) -> String {
+        match self {
+            ExamBudget::NoSearch => "network".to_owned(),
+            ExamBudget::OfSpec => "spec".to_owned(),
+            ExamBudget::Nodes(nodes) => nodes.to_string(),
+        }
+    }
+}
+
+/// One line of JSON. `worst` is the number of mistakes to list.
+pub(super) fn to_json<G: Game>(
+    game: &G,
+    agent: &str,
+    measured: &Measured<G::Position>,
+    worst: usize,
+) -> Value {
+    let Measured {
+        kind,
+        budget,
+        accuracy,
+        causes,
+    } = measured;
+    let mut line = json!({
+        "agent": agent, "game": game.id(), "nodes": budget.nodes(), "positions": kind,
+        "all": accuracy.score().all, "groups": groups(accuracy), "stages": stages(accuracy),
+        "worst": mistakes(game, accuracy, worst),
+    });
+    if let Some(causes) = causes {
+        let count = |count: &dyn Fn(Cause) -> u64| {
+            let pairs = Cause::ALL.map(|cause| (cause.name().to_owned(), count(cause).into()));
+            Value::Object(pairs.into_iter().collect())
+        };
+        line["causes"] = count(&|cause| causes.total(cause));
+        for phase in Phase::ALL {
+            line["causes"][phase.name()] = count(&|cause| causes.count(phase, cause));
+        }
+    }
+    line
+}
+
+/// The decisions in one phase with one player to move.
+#[derive(Serialize)]
+struct Group {
+    phase: Phase,
+    to_move: Player,
+    #[serde(flatten)]
+    tally: Tally,
+}
+
+/// All groups with decisions, in the order of phases and players.
+fn groups<P>(accuracy: &Accuracy<P>) -> Vec<Group> {
+    let group = |phase, to_move| Group {
+        phase,
+        to_move,
+        tally: *accuracy.group(phase, to_move),
+    };
+    let phases = Phase::ALL.into_iter();
+    let groups = phases.flat_map(|phase| Player::BOTH.map(|player| group(phase, player)));
+    groups.filter(|group| group.tally.decisions > 0).collect()
+}
+
+/// The decisions in each stage with one player to move: objects with `force` or `ply`.
+fn stages<P>(accuracy: &Accuracy<P>) -> Vec<Value> {
+    let side = |stage: Stage, to_move: Player, tally: &Tally| {
+        let mut object = json!(tally);
+        object[stage.unit()] = stage.number().into();
+        object["to_move"] = to_move.name().into();
+        object
+    };
+    let stages = accuracy.stages();
+    let sides = stages.flat_map(|(stage, sides)| {
+        Player::BOTH.map(|player| (stage, player, &sides[player.index()]))
+    });
+    sides
+        .filter(|(_, _, tally)| tally.decisions > 0)
+        .map(|(stage, player, tally)| side(stage, player, tally))
+        .collect()
+}
+
+/// A wrong decision, as text.
+#[derive(Serialize)]
+struct MistakeText {
+    position: String,
+    chosen: String,
+    got: String,
+    better: String,
+    missed: String,
+}
+
+/// The worst mistakes, at most so many.
+fn mistakes<G: Game>(game: &G, accuracy: &Accuracy<G::Position>, worst: usize) -> Vec<MistakeText> {
+    let listed = accuracy.mistakes.iter().take(worst);
+    listed
+        .map(|mistake| {
+            let action = |action| game.action_text(&mistake.position, action);
+            MistakeText {
+                position: game.position_text(&mistake.position),
+                chosen: action(mistake.chosen),
+                got: mistake.got.to_string(),
+                better: action(mistake.better),
+                missed: mistake.missed.to_string(),
+            }
+        })
+        .collect()
+}
+
+/// The results of an agent as tables with a column for each budget. Budgets that were asked about different
+/// positions get tables of their own.
+pub(super) fn write_tables<G: Game>(
+    out: &mut impl Write,
+    game: &G,
+    agent: &str,
+    measured: &[Measured<G::Position>],
+    worst: usize,
+) -> io::Result<()> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for one in measured {
+        if !kinds.contains(&one.kind) {
+            kinds.push(one.kind);
+        }
+    }
+    for kind in kinds {
+        let of_kind: Vec<_> = measured.iter().filter(|one| one.kind == kind).collect();
+        let parts = of_kind.chunk_by(|one, next| {
+            let counts = |one: &Measured<_>| -> Vec<(String, u64)> {
+                let rows = rows(&one.accuracy).into_iter();
+                rows.map(|row| (row.label, row.asked)).collect()
+            };
+            counts(one) == counts(next)
+        });
+        for part in parts {
+            writeln!(out, "{agent}, {kind} positions")?;
+            write_table(out, part)?;
+            write_causes(out, part)?;
+            for one in part {
+                let budget = one.budget.name();
+                for mistake in mistakes(game, &one.accuracy, worst) {
+                    let MistakeText {
+                        position,
+                        chosen,
+                        got,
+                        better,
+                        missed,
+                    } = mistake;
+                    writeln!(
+                        out,
+                        "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})"
+                    )?;
+                }
+            }
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// A row of the table: some decisions, and how many of them were wrong.
+struct Row {
+    label: String,
+    asked: u64,
+    wrong: u64,
+}
+
+impl Row {
+    fn critical(label: String, tally: &Tally) -> Row {
+        Row {
+            label,
+            asked: tally.critical,
+            wrong: tally.critical - tally.critical_right,
+        }
+    }
+}
+
+/// All decisions, the critical ones, and those by phase and side and by stage.
+fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
+    let all = accuracy.score().all;
+    let mut rows = vec![
+        Row {
+            label: "all decisions".to_owned(),
+            asked: all.decisions,
+            wrong: all.decisions - all.right,
+        },
+        Row::critical("critical ones".to_owned(), &all),
+    ];
+    for group in groups(accuracy) {
+        let (phase, side) = (group.phase.name(), group.to_move.name());
+        rows.push(Row::critical(format!("  {phase}, {side}"), &group.tally));
+    }
+    for (stage, sides) in accuracy.stages() {
+        rows.push(Row::critical(format!("  {stage}"), &Tally::sum(sides)));
+    }
+    rows
+}
+
+fn write_table<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result<()> {
+    write!(out, "  {:17} {:>8} ", "wrong, in %", "asked")?;
+    for one in measured {
+        write!(out, " {:>12}", one.budget.name())?;
+    }
+    writeln!(out)?;
+    let columns: Vec<Vec<Row>> = measured.iter().map(|one| rows(&one.accuracy)).collect();
+    for (number, row) in columns[0].iter().enumerate() {
+        write!(out, "  {:17} {:>8} ", row.label, row.asked)?;
+        for column in &columns {
+            let Row { asked, wrong, .. } = column[number];
+            match asked {
+                0 => write!(out, " {:>12}", "-")?,
+                _ => {
+                    let (share, error) = share_with_error(wrong, asked);
+                    let cell = format!("{:.2} ±{:.2}", 100.0 * share, 100.0 * error);
+                    write!(out, " {cell:>12}")?;
+                }
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_causes<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result<()> {
+    for one in measured {
+        let Some(causes) = &one.causes else { continue };
+        write!(out, "  {:17}", format!("causes at {}", one.budget.name()))?;
+        for cause in Cause::ALL {
+            write!(out, " {:>8}", cause.name())?;
+        }
+        writeln!(out)?;
+        let mut row = |label: &str, count: &dyn Fn(Cause) -> u64| {
+            write!(out, "  {label:17}")?;
+            for cause in Cause::ALL {
+                write!(out, " {:>8}", count(cause))?;
+            }
+            writeln!(out)
+        };
+        row("all wrong ones", &|cause| causes.total(cause))?;
+        for phase in Phase::ALL {
+            let label = format!("  {}", phase.name());
+            row(&label, &|cause| causes.count(phase, cause))?;
+        }
+    }
+    Ok(())
+}

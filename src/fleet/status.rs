@@ -1,0 +1,113 @@
+//! A look at a fleet from outside: the learner, the queue, the workers.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::card::{Alive, Newest};
+use super::places::{ALIVE, NETWORK, RUN, SAMPLES};
+use super::{FleetError, Link, Progress, Workers};
+
+/// What a fleet does at the moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Status {
+    /// The server's version.
+    pub server: String,
+    /// The folder of the learner's run; `None` if no learner ever used the server.
+    pub learner: Option<String>,
+    /// Learning steps of the newest network.
+    pub step: Option<u64>,
+    /// Files that wait for the learner.
+    pub queued: u64,
+    /// Their bytes.
+    pub queued_bytes: u64,
+    /// The most files that may wait.
+    pub queue: u64,
+    /// The workers of the last hour.
+    pub workers: Vec<Progress>,
+}
+
+/// Looks at a fleet, with the learner's key.
+pub fn status(link: &Link) -> Result<Status, FleetError> {
+    let context = link.context();
+    let mut status = Status {
+        server: link.client().server_info().version,
+        ..Status::default()
+    };
+    let Ok(run) = link.wait(context.get_key_value(RUN)) else {
+        return Ok(status);
+    };
+    if let Some(alive) = link.wait(run.get(ALIVE))? {
+        let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
+        status.learner = Some(alive.folder);
+    }
+    if let Some(newest) = link.wait(run.get(NETWORK))? {
+        let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
+        status.step = Some(newest.step);
+    }
+    let samples = link.wait(context.get_stream(SAMPLES))?;
+    let info = link.wait(samples.get_info())?;
+    status.queued = info.state.messages;
+    status.queued_bytes = info.state.bytes;
+    status.queue = info.config.max_messages.max(0) as u64;
+    status.workers = Workers::of(link)?.list(link)?;
+    Ok(status)
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "nats-server {}", self.server)?;
+        let Some(learner) = &self.learner else {
+            return writeln!(out, "no learner has used this server so far");
+        };
+        let step = self.step.map_or(String::new(), |step| {
+            format!(", newest network of step {step}")
+        });
+        writeln!(out, "learner: {learner}{step}")?;
+        writeln!(
+            out,
+            "queue: {} of at most {} files, {:.1} MB",
+            self.queued,
+            self.queue,
+            self.queued_bytes as f64 / 1e6
+        )?;
+        if self.workers.is_empty() {
+            return writeln!(out, "no worker in the last hour");
+        }
+        let longest = self.workers.iter().map(|worker| worker.worker.len()).max();
+        let width = longest.unwrap_or(0).max("worker".len());
+        writeln!(
+            out,
+            "\n{:width$} {:>7} {:>10} {:>11} {:>9} {:>8} {:>8}  doing",
+            "worker", "threads", "games/s", "positions/s", "samples", "network", "played"
+        )?;
+        for worker in &self.workers {
+            let doing = match (worker.is_here(), worker.plays()) {
+                (false, _) => format!("gone, last heard {} ago", ago(worker.since_heard)),
+                (true, true) => worker.doing.text().to_owned(),
+                (true, false) => format!("does nothing: {}", worker.doing.text()),
+            };
+            let (games, positions) = match worker.is_here() {
+                true => (worker.games_per_s, worker.positions_per_s),
+                false => (0.0, 0.0),
+            };
+            writeln!(
+                out,
+                "{:width$} {:>7} {games:>10.1} {positions:>11.0} {:>9} {:>8} {:>8}  {doing}",
+                worker.worker,
+                worker.threads,
+                worker.samples,
+                worker.weights,
+                ago(worker.since_played),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn ago(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 100.0 => format!("{seconds:.0} s"),
+        seconds => format!("{:.0} min", seconds / 60.0),
+    }
+}

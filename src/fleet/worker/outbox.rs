@@ -1,0 +1,136 @@
+//! Sends files, one after the other, until the server has each of them.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::message::PublishMessage;
+
+use super::SentFile;
+use super::session::Report;
+use crate::fleet::places::SAMPLES_SUBJECT;
+use crate::fleet::{Doing, FleetError, GameFile, Link};
+
+/// The pause before a file is sent again.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How long a worker that was told to stop tries to send what it has.
+const FAREWELL: Duration = Duration::from_secs(20);
+
+/// A file on its way.
+pub(super) struct Parcel {
+    pub(super) bytes: Vec<u8>,
+    pub(super) samples: usize,
+}
+
+/// A thread that sends, with room for one file besides the one that it is sending.
+pub(super) struct Outbox {
+    parcels: Option<SyncSender<Parcel>>,
+    deadline: Arc<Mutex<Option<Instant>>>,
+    thread: Option<JoinHandle<usize>>,
+}
+
+impl Outbox {
+    pub(super) fn start(link: Link, process: &str, report: Arc<Report>) -> Outbox {
+        let (parcels, waiting) = sync_channel(1);
+        let deadline = Arc::new(Mutex::new(None));
+        let until = Arc::clone(&deadline);
+        let subject = format!("{SAMPLES_SUBJECT}.{}.{process}", link.user());
+        let thread = thread::spawn(move || send_all(&link, &subject, &waiting, &until, &report));
+        Outbox {
+            parcels: Some(parcels),
+            deadline,
+            thread: Some(thread),
+        }
+    }
+
+    /// Hands over a file, or gives it back if there is no room.
+    pub(super) fn offer(&self, parcel: Parcel) -> Option<Parcel> {
+        let parcels = self.parcels.as_ref().expect("open until it is finished");
+        match parcels.try_send(parcel) {
+            Ok(()) => None,
+            Err(TrySendError::Full(parcel) | TrySendError::Disconnected(parcel)) => Some(parcel),
+        }
+    }
+
+    /// Sends what is left, for a limited time. Returns the number of files that could not be sent.
+    pub(super) fn finish(mut self) -> usize {
+        *self.deadline.lock().expect("no thread panics") = Some(Instant::now() + FAREWELL);
+        self.parcels = None;
+        let thread = self.thread.take().expect("finished once");
+        thread.join().expect("the outbox does not panic")
+    }
+}
+
+/// Sends every file until the server has it. Returns the number of those that it does not have.
+fn send_all(
+    link: &Link,
+    subject: &str,
+    parcels: &Receiver<Parcel>,
+    deadline: &Mutex<Option<Instant>>,
+    report: &Report,
+) -> usize {
+    let mut unsent = 0;
+    for parcel in parcels {
+        loop {
+            match send(link, subject, &parcel) {
+                Ok(()) => {
+                    report.sent(SentFile {
+                        id: GameFile::id(&parcel.bytes),
+                        samples: parcel.samples,
+                        bytes: parcel.bytes.len(),
+                    });
+                    break;
+                }
+                Err(problem) => report.cannot_send(problem),
+            }
+            let until = *deadline.lock().expect("no thread panics");
+            if until.is_some_and(|until| Instant::now() > until) {
+                unsent += 1;
+                break;
+            }
+            thread::sleep(AGAIN);
+        }
+    }
+    unsent
+}
+
+/// Why a file is not at the server.
+pub(super) enum Unsent {
+    QueueIsFull,
+    Failed(FleetError),
+}
+
+impl Unsent {
+    pub(super) fn doing(&self) -> Doing {
+        match self {
+            Unsent::QueueIsFull => Doing::WaitingForQueue,
+            Unsent::Failed(_) => Doing::WaitingForServer,
+        }
+    }
+}
+
+/// Sends a file under its name, so that the server recognises it if it already has it.
+fn send(link: &Link, subject: &str, parcel: &Parcel) -> Result<(), Unsent> {
+    let message = PublishMessage::build()
+        .message_id(GameFile::id(&parcel.bytes).to_string())
+        .payload(parcel.bytes.clone().into());
+    let sent = link.wait(async {
+        let acknowledged = link
+            .context()
+            .send_publish(subject.to_owned(), message)
+            .await;
+        acknowledged
+            .map_err(|error| error.to_string())?
+            .await
+            .map_err(|error| error.to_string())
+    });
+    match sent {
+        Ok(_) => Ok(()),
+        Err(error) if error.to_string().contains("maximum messages exceeded") => {
+            Err(Unsent::QueueIsFull)
+        }
+        Err(error) => Err(Unsent::Failed(error)),
+    }
+}

@@ -1,0 +1,98 @@
+//! What watchers see of the machines that play for a run.
+
+use serde::{Deserialize, Serialize};
+
+/// Counters and speeds of the machines that play for a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FleetReport {
+    /// Workers that have played something within the last 30 seconds.
+    pub playing: usize,
+    /// Workers that are connected and have not.
+    pub idle: usize,
+    /// Files that wait at the server.
+    pub queued: u64,
+    /// The most files that may wait there.
+    pub queue: u64,
+    /// Files taken into the window.
+    pub files: u64,
+    /// Their samples.
+    pub samples: u64,
+    /// Files that were dropped because they had come before.
+    pub duplicates: u64,
+    /// Files that were dropped because their weights were too old.
+    pub stale: u64,
+    /// Files that were dropped because they belong to another run.
+    pub strange: u64,
+    /// Files in quarantine, because they are damaged or break the rules.
+    pub bad: u64,
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// Mean age of the weights that played a file, in learning steps, since the last line of metrics.
+    pub age: f64,
+    /// The highest age since the last line of metrics.
+    pub oldest: u64,
+    /// Samples per second since the last line of metrics.
+    pub samples_per_s: f64,
+    /// Bytes per second since the last line of metrics.
+    pub bytes_per_s: f64,
+    /// Whether the server can be reached.
+    pub connected: bool,
+}
+
+impl FleetReport {
+    /// Whether the learner is the limit: files wait for it, and more workers would only wait as well.
+    pub fn is_behind(&self) -> bool {
+        self.queue > 0 && self.queued >= self.queue / 2
+    }
+
+    /// Who plays, and what waits.
+    pub fn workers_text(&self) -> String {
+        let FleetReport {
+            playing,
+            idle,
+            queued,
+            queue,
+            ..
+        } = self;
+        if !self.connected {
+            return "the server cannot be reached; trying again".to_owned();
+        }
+        let mut text = match (playing, idle) {
+            (0, 0) => "no worker is connected".to_owned(),
+            (_, 0) => format!("{playing} workers play"),
+            _ => format!("{playing} workers play, {idle} do nothing"),
+        };
+        text += &format!("; {queued} of at most {queue} files wait");
+        if self.is_behind() {
+            text += ": the learner is the limit";
+        }
+        text
+    }
+
+    /// What arrived, how old its weights were, and what was dropped.
+    pub fn files_text(&self) -> String {
+        let mut text = format!(
+            "{} files so far, {:.0} samples/s, {:.0} kB/s; weights {:.0} steps old, at most {}",
+            self.files,
+            self.samples_per_s,
+            self.bytes_per_s / 1000.0,
+            self.age,
+            self.oldest
+        );
+        let dropped: Vec<String> = [
+            (self.stale, "too old"),
+            (self.duplicates, "repeated"),
+            (self.strange, "of another run"),
+            (self.bad, "bad"),
+        ]
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{count} {why}"))
+        .collect();
+        if !dropped.is_empty() {
+            text += &format!("; dropped: {}", dropped.join(", "));
+        }
+        text
+    }
+}

@@ -1,0 +1,142 @@
+//! What all plots share: the drawing of lines, dots and labels, and scales with round ticks.
+
+use std::fmt::Write;
+
+pub(crate) const WIDTH: f64 = 900.0;
+pub(crate) const LEFT: f64 = 70.0;
+pub(crate) const TOP: f64 = 56.0;
+pub(crate) const BOTTOM: f64 = 56.0;
+
+/// The height of the plot of curves.
+pub(crate) const PLOT: f64 = 400.0;
+
+/// The approximate width of a character in labels.
+pub(crate) const CHARACTER: f64 = 7.2;
+
+/// Colours for curves, from a palette that is safe for colour blindness.
+pub(crate) const COLOURS: [&str; 6] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+];
+pub(crate) const INK: &str = "#222";
+pub(crate) const PALE: &str = "#ddd";
+pub(crate) const GREY: &str = "#777";
+
+/// A linear map from values to coordinates.
+pub(crate) struct Scale {
+    /// The lowest and the highest value.
+    pub values: (f64, f64),
+    /// Their coordinates.
+    pub places: (f64, f64),
+}
+
+impl Scale {
+    /// The coordinate of a value; values outside are drawn at the border.
+    pub fn at(&self, value: f64) -> f64 {
+        let share = (value - self.values.0) / (self.values.1 - self.values.0);
+        self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
+    }
+
+    /// Round values at least `apart` pixels apart.
+    pub fn ticks(&self, apart: f64) -> Vec<f64> {
+        let (low, high) = self.values;
+        let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
+        let power = 10_f64.powf(least.log10().floor());
+        let width = [1.0, 2.0, 5.0, 10.0]
+            .into_iter()
+            .map(|factor| factor * power)
+            .find(|&width| width >= least)
+            .unwrap_or(10.0 * power);
+        let first = (low / width).ceil() as i64;
+        let last = (high / width).floor() as i64;
+        (first..=last).map(|index| index as f64 * width).collect()
+    }
+}
+
+/// A short number: 20000 is 20k.
+pub(crate) fn number(value: f64) -> String {
+    // Removes rounding errors of the ticks.
+    let value = (value * 1e6).round() / 1e6;
+    if value.abs() >= 1e6 {
+        format!("{}M", value / 1e6)
+    } else if value.abs() >= 1e4 {
+        format!("{}k", value / 1e3)
+    } else {
+        format!("{value}")
+    }
+}
+
+/// An SVG body, one shape per line.
+#[derive(Default)]
+pub(crate) struct Svg {
+    body: String,
+}
+
+impl Svg {
+    fn push(&mut self, shape: std::fmt::Arguments<'_>) {
+        self.body
+            .write_fmt(shape)
+            .expect("writing to a string cannot fail");
+        self.body.push('\n');
+    }
+
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
+        self.push(format_args!(
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-width="{width}"/>"#,
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    pub fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
+        self.push(format_args!(
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="6 4"/>"#,
+            from.0, from.1, to.0, to.1
+        ));
+    }
+
+    pub fn band(&mut self, x: (f64, f64), y: (f64, f64)) {
+        self.push(format_args!(
+            r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{GREY}" opacity="0.12"/>"#,
+            x.0,
+            y.0,
+            x.1 - x.0,
+            y.1 - y.0
+        ));
+    }
+
+    pub fn dot(&mut self, at: (f64, f64), colour: &str) {
+        self.push(format_args!(
+            r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#,
+            at.0, at.1
+        ));
+    }
+
+    pub fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, colour: &str, size: u32) {
+        let text = text
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        self.push(format_args!(
+            r#"<text x="{:.1}" y="{:.1}" text-anchor="{anchor}" fill="{colour}" font-size="{size}">{text}</text>"#,
+            at.0, at.1
+        ));
+    }
+
+    /// Labels to the right of `x`, each at its height, or lower where it would cover another.
+    pub fn labels(&mut self, x: f64, mut labels: Vec<(f64, &str, &str)>) {
+        labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut lowest = f64::NEG_INFINITY;
+        for (y, text, colour) in labels {
+            lowest = y.max(lowest + 15.0);
+            self.text((x + 10.0, lowest + 4.0), text, "start", colour, 12);
+        }
+    }
+
+    pub fn finish(self, height: f64) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
+             viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\">\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{}</svg>\n",
+            self.body
+        )
+    }
+}

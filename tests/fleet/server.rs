@@ -1,0 +1,163 @@
+//! A server in a temporary folder, and the programs that use it.
+
+use std::env;
+use std::fs::{self, File};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A running server with its keys.
+pub struct Server {
+    folder: TempDir,
+    port: u16,
+    process: Child,
+    tls: bool,
+}
+
+impl Server {
+    /// Starts a server with these further arguments of `fleet up`. `None` if this machine has none.
+    pub fn start(arguments: &[&str]) -> Option<Server> {
+        let Some(program) = env::var_os("JARMO_NATS_SERVER") else {
+            assert!(
+                env::var_os("JARMO_FLEET").is_none(),
+                "JARMO_NATS_SERVER is not set"
+            );
+            eprintln!("left out: JARMO_NATS_SERVER names no nats-server");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let text = port.to_string();
+        let up = [
+            "fleet",
+            "up",
+            "--write-only",
+            "--dir",
+            "server",
+            "--port",
+            &text,
+        ];
+        let status = jarmo(folder.path(), &[&up, arguments].concat())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        let process = start_server(Path::new(&program), folder.path());
+        let mut server = Server {
+            folder,
+            port,
+            process,
+            tls: arguments.contains(&"--tls"),
+        };
+        server.wait();
+        Some(server)
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn url(&self) -> String {
+        let scheme = if self.tls { "tls" } else { "nats" };
+        format!("{scheme}://localhost:{}", self.port)
+    }
+
+    /// A command with the address and a key; its output goes to a file of this name.
+    pub fn command(&self, arguments: &[&str], key: &str, log: &str) -> Command {
+        let mut all: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        all.extend(["--key".to_owned(), format!("server/{key}.key")]);
+        if self.tls {
+            all.extend(["--authority".to_owned(), "server/authority.pem".to_owned()]);
+        }
+        let mut command = jarmo(self.folder(), &all);
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder().join(log))
+            .unwrap();
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        command
+    }
+
+    pub fn log(&self, name: &str) -> String {
+        fs::read_to_string(self.folder().join(name)).unwrap_or_default()
+    }
+
+    /// Kills the server and starts it again with the same data.
+    pub fn crash(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        let program = env::var_os("JARMO_NATS_SERVER").unwrap();
+        self.process = start_server(Path::new(&program), self.folder.path());
+        self.wait();
+    }
+
+    fn wait(&mut self) {
+        until("the server listens", || {
+            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn start_server(program: &Path, folder: &Path) -> Child {
+    let config = folder.join("server/server.conf");
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join("server.log"))
+        .unwrap();
+    let mut server = Command::new(program);
+    server
+        .arg("-c")
+        .arg(config)
+        .stdout(Stdio::null())
+        .stderr(log);
+    server.spawn().expect("nats-server starts")
+}
+
+pub fn jarmo(folder: &Path, arguments: &[impl AsRef<str>]) -> Command {
+    let mut command = Command::new(program());
+    command.current_dir(folder);
+    command.args(arguments.iter().map(AsRef::as_ref));
+    command
+}
+
+fn program() -> PathBuf {
+    assert_cmd::cargo::cargo_bin!("jarmo").to_owned()
+}
+
+/// Waits until something holds, for at most two minutes.
+pub fn until(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Sends SIGTERM, as a cloud does before it takes a machine away, and waits for the end.
+pub fn stop(mut process: Child) {
+    let id = process.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(process.wait().unwrap().success());
+}

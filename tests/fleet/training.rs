@@ -1,0 +1,220 @@
+//! A learner and workers: nothing is lost and nothing is learned twice, whoever is killed.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::server::{Server, jarmo, stop, until};
+
+/// Settings with which a file is there within a second.
+const TINY: [&str; 18] = [
+    "--set",
+    "game.name=connect_four",
+    "--set",
+    "net.width=32",
+    "--set",
+    "net.blocks=1",
+    "--set",
+    "selfplay.simulations=2",
+    "--set",
+    "selfplay.games=64",
+    "--set",
+    "evaluation.every=0",
+    "--set",
+    "run.batch=64",
+    "--set",
+    "run.reuse=0.5",
+    "--set",
+    "fleet.max_age=1000000",
+];
+
+fn learner(server: &Server, more: &[&str]) -> std::process::Child {
+    let url = server.url();
+    let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
+    let all = [&train[..], &TINY, more].concat();
+    server
+        .command(&all, "learner", "learner.log")
+        .spawn()
+        .unwrap()
+}
+
+fn worker(server: &Server, log: &str) -> std::process::Child {
+    let url = server.url();
+    let work = ["worker", &url, "--threads", "1", "--json"];
+    server.command(&work, "worker-1", log).spawn().unwrap()
+}
+
+/// The names of the files that workers say the server has.
+fn sent(server: &Server, log: &str) -> BTreeSet<String> {
+    let log = server.log(log);
+    let events = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let sent = events.filter(|event| event["event"] == "sent");
+    sent.map(|event| event["of"]["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// The names of the files in the window, in their order.
+fn taken(server: &Server) -> Vec<String> {
+    let order = server.log("run/order.jsonl");
+    let lines = order
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .filter_map(|line| Some(line["id"].as_str()?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_killed() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    let more = [
+        "--set",
+        "run.first_samples=1000",
+        "--set",
+        "replay.capacity=10000000",
+    ];
+    let mut first = learner(&server, &more);
+    let (mut doomed, survivor) = (worker(&server, "one.log"), worker(&server, "two.log"));
+    until("files arrive", || taken(&server).len() >= 3);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let url = server.url();
+    let resume = ["train", "--resume", "run", "--fleet", &url, "--no-play"];
+    let again = || {
+        server
+            .command(&resume, "learner", "learner.log")
+            .spawn()
+            .unwrap()
+    };
+    let second = again();
+    let before = taken(&server).len();
+    until("files arrive again", || taken(&server).len() >= before + 3);
+    doomed.kill().unwrap();
+    doomed.wait().unwrap();
+    let before = taken(&server).len();
+    until("the other worker goes on", || {
+        taken(&server).len() >= before + 2
+    });
+    stop(survivor);
+    let sent: BTreeSet<String> = sent(&server, "one.log")
+        .union(&sent(&server, "two.log"))
+        .cloned()
+        .collect();
+    assert!(sent.len() >= 8, "{}", sent.len());
+    until("all files are taken", || {
+        let taken = taken(&server);
+        sent.iter().all(|id| taken.contains(id))
+    });
+    stop(second);
+    let all = taken(&server);
+    assert_eq!(
+        all.iter().collect::<BTreeSet<_>>().len(),
+        all.len(),
+        "none twice"
+    );
+    let repeated = jarmo(server.folder(), &["fleet", "repeat", "run"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&repeated.stdout);
+    assert!(text.contains("bit for bit"), "{repeated:?}");
+    server.crash();
+    let status = server
+        .command(&["fleet", "status", &url], "learner", "status.log")
+        .status();
+    assert!(status.unwrap().success());
+    assert!(
+        server.log("status.log").contains("learner: run"),
+        "{}",
+        server.log("status.log")
+    );
+}
+
+#[test]
+fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
+    let Some(server) = Server::start(&["--tls"]) else {
+        return;
+    };
+    let url = server.url();
+    let refused = server
+        .command(&["fleet", "status", &url], "worker-1", "refused.log")
+        .status();
+    assert!(
+        refused.unwrap().success(),
+        "without a learner there is nothing to see"
+    );
+    let first = learner(&server, &["--set", "run.first_samples=1000"]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    let refused = server
+        .command(&["fleet", "status", &url], "worker-1", "refused.log")
+        .status();
+    assert!(!refused.unwrap().success(), "a worker sees no other worker");
+    let seen = server
+        .command(&["fleet", "status", &url, "--json"], "learner", "seen.log")
+        .status();
+    assert!(seen.unwrap().success());
+    let status: Value = serde_json::from_str(&server.log("seen.log")).unwrap();
+    assert_eq!(status["workers"].as_array().unwrap().len(), 1);
+    assert!(status["workers"][0]["samples"].as_u64().unwrap() > 0);
+    // Without the authority's certificate, the server is a stranger.
+    let mut stranger = jarmo(server.folder(), &["fleet", "status", &url]);
+    let output = stranger
+        .args(["--key", "server/learner.key"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    stop(helper);
+    stop(first);
+    let secret = fs::read_to_string(server.folder().join("server/learner.key")).unwrap();
+    for log in ["learner.log", "one.log", "server.log"] {
+        assert!(
+            !server.log(log).contains(secret.trim()),
+            "{log} holds a secret"
+        );
+    }
+}
+
+#[test]
+fn a_second_learner_and_a_wrong_key_are_refused() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let url = server.url();
+    let first = learner(&server, &[]);
+    until("the learner runs", || {
+        server.log("learner.log").contains("connect_four")
+    });
+    until("its run is there", || {
+        server.folder().join("run/order.jsonl").exists() || {
+            let status = ["fleet", "status", &url];
+            let shown = server.command(&status, "learner", "status.log").status();
+            shown.unwrap().success() && server.log("status.log").contains("learner: run")
+        }
+    });
+    let other = ["train", "--run", "other", "--fleet", &url];
+    let second = server
+        .command(&[&other[..], &TINY].concat(), "learner", "other.log")
+        .status();
+    assert!(!second.unwrap().success());
+    assert!(
+        server.log("other.log").contains("another learner"),
+        "{}",
+        server.log("other.log")
+    );
+    stop(first);
+    fs::write(server.folder().join("server/nobody.key"), "SUAKEY").unwrap();
+    let wrong = server
+        .command(&["fleet", "status", &url], "nobody", "wrong.log")
+        .status();
+    assert!(!wrong.unwrap().success());
+    assert!(
+        server.log("wrong.log").contains("it holds no key"),
+        "{}",
+        server.log("wrong.log")
+    );
+}

@@ -1,0 +1,145 @@
+//! Finished games as plain data: another machine makes the same samples of them, and refuses what breaks the rules.
+
+use std::path::PathBuf;
+
+use jarmo::encode::Encode;
+use jarmo::eval::Uniform;
+use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
+use jarmo::replay::Samples;
+use jarmo::selfplay::{Counts, Episode, EpisodeReader, Root, Round, SelfPlay, SelfPlaySettings};
+use jarmo::tables::HasEndgames;
+use serde_json::{Value, json};
+
+fn settings(endgames: f32) -> SelfPlaySettings {
+    SelfPlaySettings {
+        games: 12,
+        simulations: 4,
+        root: Root::Gumbel,
+        opening_plies: 3,
+        tables: PathBuf::new(),
+        endgames,
+        endgame_force: 5,
+        least_range: 0.0,
+        lambda: 0.9,
+    }
+}
+
+fn play<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) -> Round {
+    let evaluators = vec![Uniform; 2];
+    let mut play = SelfPlay::new(game, &settings(endgames), evaluators.clone(), 5).unwrap();
+    play.keep_episodes(7);
+    let mut all = Round::default();
+    for _ in 0..rounds / 2 {
+        all.add(play.round());
+    }
+    play.replace_evaluators(evaluators);
+    play.keep_episodes(8);
+    for _ in rounds / 2..rounds {
+        all.add(play.round());
+    }
+    all
+}
+
+fn check<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) {
+    let round = play(game, endgames, rounds);
+    let reader = EpisodeReader::new(game, &settings(endgames)).unwrap();
+    let (mut samples, mut counts) = (Samples::new(), Counts::default());
+    for episode in &round.episodes {
+        let text = serde_json::to_string(episode).unwrap();
+        let episode = serde_json::from_str(&text).unwrap();
+        reader.read(&episode, &mut samples, &mut counts).unwrap();
+    }
+    assert_eq!(samples.len(), round.samples.len(), "{}", game.id());
+    let sorted = |samples: &Samples| {
+        let mut all: Vec<String> = samples.iter().map(|s| format!("{s:?}")).collect();
+        all.sort();
+        all
+    };
+    assert!(sorted(&samples) == sorted(&round.samples), "{}", game.id());
+    let games = round.counts.games;
+    assert!(games.games > 0, "{}", game.id());
+    assert_eq!(
+        (counts.games.games, counts.games.white, counts.games.plies),
+        (games.games, games.white, games.plies)
+    );
+}
+
+#[test]
+fn episodes_of_every_game_make_the_same_samples_elsewhere() {
+    check(&Jarmo::standard(), 0.0, 150);
+    check(&Jarmo::standard(), 0.5, 100);
+    check(&Guard::standard(), 0.0, 150);
+    check(&Tammi::standard(), 0.0, 200);
+    check(&ConnectFour::new(0), 0.0, 60);
+}
+
+#[test]
+fn an_episode_names_the_oldest_weights_that_searched_it() {
+    let round = play(&ConnectFour::new(0), 0.0, 60);
+    let of = |weights| {
+        round
+            .episodes
+            .iter()
+            .filter(|e| e.weights == weights)
+            .count()
+    };
+    assert!(of(7) > 0 && of(8) > 0);
+    assert_eq!(of(7) + of(8), round.episodes.len());
+}
+
+/// An episode of connect four after a change to its JSON form, and what the reader says to it.
+fn refused(change: impl Fn(&mut Value)) -> String {
+    let game = ConnectFour::new(0);
+    let round = play(&game, 0.0, 60);
+    let mut episode = serde_json::to_value(&round.episodes[0]).unwrap();
+    change(&mut episode);
+    let episode: Episode = serde_json::from_value(episode).unwrap();
+    let reader = EpisodeReader::new(&game, &settings(0.0)).unwrap();
+    let (mut samples, mut counts) = (Samples::new(), Counts::default());
+    let read = reader.read(&episode, &mut samples, &mut counts);
+    assert!(samples.is_empty());
+    assert_eq!(counts, Counts::default());
+    read.unwrap_err().to_string()
+}
+
+/// What an error says, and the change that causes it.
+type Case = (&'static str, &'static dyn Fn(&mut Value));
+
+fn actions(episode: &mut Value, change: impl Fn(&mut Vec<Value>)) {
+    change(episode["game"]["actions"].as_array_mut().unwrap());
+}
+
+#[test]
+fn an_episode_that_breaks_the_rules_is_refused() {
+    let cases: [Case; 9] = [
+        ("only 7 actions", &|e| {
+            actions(e, |list| list[3] = json!(99))
+        }),
+        ("the game is over", &|e| {
+            actions(e, |list| list.push(json!(0)))
+        }),
+        ("not over", &|e| actions(e, |list| drop(list.pop()))),
+        ("does not begin", &|e| {
+            e["game"]["start"] = json!("7/7/7/7/7/3w3 b 1")
+        }),
+        ("were searched", &|e| e["searches"] = json!([])),
+        ("were searched", &|e| {
+            let searches = e["searches"].as_array_mut().unwrap();
+            let first = searches[0].clone();
+            (0..9).for_each(|_| searches.push(first.clone()));
+        }),
+        ("no distribution", &|e| {
+            e["searches"][1]["policy"][0] = json!(2.0)
+        }),
+        ("no distribution", &|e| {
+            e["searches"][1]["expected"] = json!([0.1, 0.1, 0.1])
+        }),
+        ("does not fit", &|e| {
+            e["searches"][1]["policy"] = json!([0.5, 0.5])
+        }),
+    ];
+    for (says, change) in cases {
+        let text = refused(change);
+        assert!(text.contains(says), "{says}: {text}");
+    }
+}
