@@ -129,20 +129,18 @@ fn no_sample_is_used_more_often_than_was_asked_for() {
 #[test]
 fn files_of_old_weights_are_dropped_and_counted() {
     let place = tempfile::tempdir().unwrap();
-    let config = config(&["run.steps=60", "fleet.max_age=10"]);
+    let mut config = config(&["run.steps=60", "fleet.max_age=20"]);
     let mut files = files(40, &config);
-    for (number, file) in files.iter_mut().enumerate() {
-        file.weights = if number % 2 == 0 { 60 } else { 0 };
+    let mut later = files.split_off(20);
+    learn(&place, &config, &Handed::new(files));
+    for file in later.iter_mut().step_by(2) {
+        file.weights = 60;
     }
-    let report = learn(&place, &config, &Handed::new(files));
-    assert!(report.stale > 5, "{report:?}");
-    let order = folder(&place).order().unwrap();
-    for line in order {
+    config.run.steps = 75;
+    let report = learn(&place, &config, &Handed::new(later));
+    assert_eq!((report.files, report.stale), (30, 10));
+    for line in folder(&place).order().unwrap() {
         let weights = line.sent.unwrap().weights;
-        assert!(
-            line.step.saturating_sub(weights) <= 10,
-            "{weights} {}",
-            line.step
-        );
+        assert!(line.step - weights <= 20, "{weights} {}", line.step);
     }
 }
