@@ -243,6 +243,9 @@ impl<G: Encode + HasEndgames> Intake<G> {
         if header.run != self.run {
             return Checked::OfAnotherRun;
         }
+        if !header.is_possible() {
+            return Checked::Bad("its counts are impossible".to_owned());
+        }
         let mut samples = Samples::new();
         let mut counts = Counts {
             games: Default::default(),

@@ -388,7 +388,10 @@ fn tables_of_both_games_share_a_directory() {
     );
     let jarmo = Jarmo::standard();
     assert!(jarmo.open_endgames(folder.path()).is_err());
-    jarmo::tables::build(&jarmo, folder.path(), settings(2), &mut |_| {}).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    jarmo::tables::build(&jarmo, other.path(), settings(2), &mut |_| {}).unwrap();
+    let name = "force-02.table";
+    std::fs::copy(other.path().join(name), folder.path().join(name)).unwrap();
     assert!(jarmo.open_endgames(folder.path()).is_ok());
 
     let other = Tables::open(&Tammi::new(20, 0), folder.path()).unwrap_err();
