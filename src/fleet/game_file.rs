@@ -209,7 +209,7 @@ fn planes(floats: &[f32]) -> Vec<u8> {
 
 fn floats(planes: &[u8]) -> Result<Vec<f32>, String> {
     let count = planes.len() / size_of::<f32>();
-    if planes.len() % size_of::<f32>() > 0 {
+    if !planes.len().is_multiple_of(size_of::<f32>()) {
         return Err("its numbers are cut off".to_owned());
     }
     let float =

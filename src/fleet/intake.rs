@@ -126,7 +126,7 @@ pub(super) struct Intake<G: Encode> {
 
 /// What to do with a file.
 enum Checked {
-    Good(Delivery),
+    Good(Box<Delivery>),
     OfAnotherRun,
     Bad(String),
 }
@@ -154,7 +154,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
     pub(super) fn resume(&self, seen: &Seen, desk: &Desk) -> Result<(), FleetError> {
         for kept in self.inbox.load(seen)? {
             match self.check(kept.sequence, kept.id, &kept.bytes) {
-                Checked::Good(delivery) => desk.add(delivery),
+                Checked::Good(delivery) => desk.add(*delivery),
                 // The settings were changed since it was acknowledged.
                 Checked::OfAnotherRun | Checked::Bad(_) => {
                     self.inbox.remove(kept.sequence, kept.id)?;
@@ -207,7 +207,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
             Checked::Good(delivery) => {
                 self.inbox.keep(sequence, id, bytes)?;
                 let acknowledged = acknowledge(link, message);
-                desk.add(delivery);
+                desk.add(*delivery);
                 acknowledged
             }
             Checked::OfAnotherRun => {
@@ -260,7 +260,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
         let Some(weights) = file.games.iter().map(|game| game.weights).min() else {
             return Checked::Bad("it holds no games".to_owned());
         };
-        Checked::Good(Delivery {
+        Checked::Good(Box::new(Delivery {
             id,
             sequence,
             worker: header.worker.clone(),
@@ -268,7 +268,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
             bytes: bytes.len() as u64,
             samples,
             counts,
-        })
+        }))
     }
 }
 

@@ -44,8 +44,11 @@ pub struct Learner {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     start: Mutex<Option<Box<dyn Start>>>, // until the run begins
-    saved: Box<dyn Fn(&Seen) -> Result<(), FleetError> + Send + Sync>,
+    saved: Box<Saved>,
 }
+
+/// Told of the files that a checkpoint has seen.
+type Saved = dyn Fn(&Seen) -> Result<(), FleetError> + Send + Sync;
 
 struct Shared {
     link: Link,
