@@ -90,7 +90,15 @@ impl PairBlock {
             ControlFlow::Continue(())
         };
         let budget = (budget, in_flight);
-        runner::run(game, teams, &ids, |id| plan.setup(id), budget, stop, collect);
+        runner::run(
+            game,
+            teams,
+            &ids,
+            |id| plan.setup(id),
+            budget,
+            stop,
+            collect,
+        );
         Ok((records.len() == ids.len()).then_some(records))
     }
 
