@@ -111,7 +111,9 @@ impl Workers {
     pub fn of(link: &Link) -> Result<Workers, FleetError> {
         let store = link.wait(link.context().get_key_value(WORKERS));
         let store = store.map_err(|error| {
-            FleetError::new(format!("no learner has used this server so far: {error}"))
+            FleetError::new(format!(
+                "no learner and no arena has used this server so far: {error}"
+            ))
         })?;
         Ok(Workers { store })
     }

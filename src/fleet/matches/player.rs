@@ -108,11 +108,15 @@ impl<'a, C: Catalog> Matches<'a, C> {
         });
         self.report.events(&mut *tell);
         self.report.doing(before);
+        tell(WorkerEvent::Doing(before));
         self.looked = Some(Instant::now());
     }
 
     fn is_any_waiting(&mut self) -> bool {
         self.looked = Some(Instant::now());
+        if !self.link.is_connected() {
+            return false; // a learner's games need no server meanwhile
+        }
         let context = self.link.context();
         let info = self.link.wait(async {
             let found = context.get_consumer_from_stream(PLAYERS, PAIRS).await;
