@@ -36,28 +36,28 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
         server: link.client().server_info().version,
         ..Status::default()
     };
-    if let Ok(pairs) = link.wait(context.get_stream(PAIRS)) {
-        status.pairs = link.wait(pairs.get_info())?.state.messages;
+    if let Ok(run) = link.wait(context.get_key_value(RUN)) {
+        if let Some(alive) = link.wait(run.get(ALIVE))? {
+            let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
+            status.learner = Some(alive.folder);
+        }
+        if let Some(newest) = link.wait(run.get(NETWORK))? {
+            let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
+            status.step = Some(newest.step);
+        }
+        let samples = link.wait(context.get_stream(SAMPLES))?;
+        let info = link.wait(samples.get_info())?;
+        status.queued = info.state.messages;
+        status.queued_bytes = info.state.bytes;
+        status.queue = info.config.max_messages.max(0) as u64;
     }
+    // Learners and arenas make this bucket.
     if let Ok(workers) = Workers::of(link) {
         status.workers = workers.list(link)?;
+        if let Ok(pairs) = link.wait(context.get_stream(PAIRS)) {
+            status.pairs = link.wait(pairs.get_info())?.state.messages;
+        }
     }
-    let Ok(run) = link.wait(context.get_key_value(RUN)) else {
-        return Ok(status);
-    };
-    if let Some(alive) = link.wait(run.get(ALIVE))? {
-        let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
-        status.learner = Some(alive.folder);
-    }
-    if let Some(newest) = link.wait(run.get(NETWORK))? {
-        let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
-        status.step = Some(newest.step);
-    }
-    let samples = link.wait(context.get_stream(SAMPLES))?;
-    let info = link.wait(samples.get_info())?;
-    status.queued = info.state.messages;
-    status.queued_bytes = info.state.bytes;
-    status.queue = info.config.max_messages.max(0) as u64;
     Ok(status)
 }
 
