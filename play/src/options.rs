@@ -24,7 +24,6 @@ use jarmo::catalog::GameSettings;
 use jarmo::game::{Player, shorten};
 use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo::record::GameRecord;
-use jarmo::tables::EndgameError;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
@@ -387,9 +386,14 @@ impl Options {
             self.seed(),
         )
         .map_err(Failure::usage)?;
-        if self.tables.is_some() && !session.table().has_tables() {
-            let problem = EndgameError::NoTables(session.table().game());
-            return Err(Failure::usage(format!("--tables: {problem}")));
+        if let Some(folder) = &self.tables
+            && !session.table().has_tables()
+        {
+            return Err(Failure::usage(format!(
+                "--tables: {} has no tables of {}",
+                folder.display(),
+                session.table().game()
+            )));
         }
         if let Some(record) = self.first_position()? {
             let problem = |error| Failure::usage(format!("--position: {error}"));

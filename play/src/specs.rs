@@ -330,7 +330,7 @@ fn built_in_settings() -> AlphaBetaSpec {
     }
 }
 
-/// The exact tables of a store; `None` for games that have no tables.
+/// The exact tables of a store; `None` for games of which it has none.
 pub(crate) fn endgames<G: CatalogGame>(
     game: &G,
     store: &Store,
@@ -340,7 +340,7 @@ pub(crate) fn endgames<G: CatalogGame>(
     };
     match game.open_endgames(folder) {
         Ok(tables) => Ok(Some(tables)),
-        Err(EndgameError::NoTables(_)) => Ok(None),
+        Err(EndgameError::NoTables(_) | EndgameError::NoneHere { .. }) => Ok(None),
         Err(problem @ EndgameError::File(_)) => Err(problem.to_string()),
     }
 }

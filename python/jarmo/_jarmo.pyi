@@ -290,7 +290,7 @@ class Agent:
 
 @final
 class Tables:
-    """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only)."""
+    """Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo and tammi)."""
 
     def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
     @property

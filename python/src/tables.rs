@@ -72,7 +72,7 @@ impl<G: CatalogGame> AnyTables for Opened<G> {
     }
 }
 
-/// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo only).
+/// Exact tables of endgames, as ``jarmo tables build`` writes them (jarmo and tammi).
 #[pyclass(frozen, module = "jarmo")]
 pub struct Tables {
     game: Arc<dyn AnyGame>,

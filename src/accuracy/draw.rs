@@ -145,8 +145,8 @@ impl<'a, G: HasExam> Draw<'a, G> {
         draft.questions
     }
 
-    /// A whole exam: a third of its questions from each source, in this order. `random` draws random
-    /// positions, `random_name` says which, and `solver` says how they are solved.
+    /// A whole exam: a third of its questions from each source, in this order; if the start of the game is not
+    /// solved, half from each of the other two. `random` draws random positions, `random_name` says which, and `solver` says how they are solved.
     ///
     /// # Panics
     /// Panics if there is no agent.
@@ -158,10 +158,14 @@ impl<'a, G: HasExam> Draw<'a, G> {
         agents: &mut [Box<dyn Agent<G>>],
         solver: &str,
     ) -> Exam<G> {
-        let third = wanted / 3;
-        let random = self.random(wanted - 2 * third, random);
-        let games = self.self_play(third, EXAM_SHARE, agents, None);
-        let openings = self.openings(third);
+        let start = (self.solve)(&[self.game.start()]);
+        let (part, openings) = match start[0] {
+            Some(_) => (wanted / 3, wanted / 3),
+            None => (wanted / 2, 0),
+        };
+        let random = self.random(wanted - part - openings, random);
+        let games = self.self_play(part, EXAM_SHARE, agents, None);
+        let openings = self.openings(openings);
         let mix = match self.mix {
             Mix::AsDrawn => "as drawn",
             Mix::HalfCritical => "of each kind half are critical",

@@ -24,12 +24,13 @@ const DIGITS: usize = 16;
 const MOST_BYTES: u64 = 1 << 28;
 
 /// The exams that are part of the program.
-const BUILT_IN: [(&str, &[u8]); 2] = [
+const BUILT_IN: [(&str, &[u8]); 3] = [
     ("jarmo", include_bytes!("../../checkpoints/jarmo.exam")),
     (
         "connect_four",
         include_bytes!("../../checkpoints/connect_four.exam"),
     ),
+    ("tammi", include_bytes!("../../checkpoints/tammi.exam")),
 ];
 
 /// An exam that cannot be read or written, and why.

@@ -1,4 +1,4 @@
-//! The games that exams can be drawn for, and the solver of jarmo.
+//! The games that exams can be drawn for, and the solver of those with exact tables.
 
 use rand::Rng;
 use rayon::prelude::*;
@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::tally::Phase;
 use crate::game::{Game, Mask, Player, Proven};
 use crate::games::connect_four::{COLUMNS, ROWS};
-use crate::games::{ConnectFour, ConnectFourPosition, Jarmo, JarmoPosition};
+use crate::games::{ConnectFour, ConnectFourPosition, Jarmo, JarmoPosition, Tammi, TammiPosition};
 use crate::random::{Stream, below};
 use crate::tables::index::Placement;
-use crate::tables::{Tables, random_position};
+use crate::tables::{PliesTo, Solvable, Tables, random_position};
 
 /// A game that exams can be drawn for.
 pub trait HasExam: Game {
@@ -45,6 +45,21 @@ impl HasExam for Jarmo {
     }
 }
 
+impl HasExam for Tammi {
+    /// Opening: at least 20 of the 24 pieces are on the board. End: eight at most.
+    fn phase(&self, position: &TammiPosition) -> Phase {
+        match Tammi::force(position) {
+            20.. => Phase::Opening,
+            9.. => Phase::Middle,
+            _ => Phase::End,
+        }
+    }
+
+    fn without_history(&self, position: &TammiPosition) -> TammiPosition {
+        position.without_history()
+    }
+}
+
 impl HasExam for ConnectFour {
     /// Each phase fills a third of the board.
     fn phase(&self, position: &ConnectFourPosition) -> Phase {
@@ -58,7 +73,7 @@ impl HasExam for ConnectFour {
 }
 
 /// A random position of the tables, which may be over: first a force, then a placement of it, both uniformly.
-pub fn random_of_tables(tables: &Tables, stream: &mut Stream) -> JarmoPosition {
+pub fn random_of_tables<G: Solvable>(tables: &Tables<G>, stream: &mut Stream) -> G::Position {
     let layers = tables.layers().count() as u32;
     let number = below(stream.next_u64(), layers) as usize;
     let layer = tables.layers().nth(number).expect("below their number");
@@ -67,16 +82,23 @@ pub fn random_of_tables(tables: &Tables, stream: &mut Stream) -> JarmoPosition {
 
 /// The results of all legal actions in each position, in the order of the actions, on the threads of the
 /// current rayon pool. `None` for positions outside the tables.
-pub fn solve_by_tables(
-    game: &Jarmo,
-    tables: &Tables,
-    positions: &[JarmoPosition],
+pub fn solve_by_tables<G: Solvable>(
+    game: &G,
+    tables: &Tables<G>,
+    positions: &[G::Position],
 ) -> Vec<Option<Vec<Proven>>> {
-    let results = |position: &JarmoPosition| -> Option<Vec<Proven>> {
+    let results = |position: &G::Position| -> Option<Vec<Proven>> {
         let values = tables.actions(game, position)?;
         let result = |action| {
             let value = values.iter().find(|value| value.action == action);
-            value.expect("the tables list all legal actions").proven
+            let proven = value.expect("the tables list all legal actions").proven;
+            match G::PLIES_TO {
+                PliesTo::End => proven,
+                PliesTo::Capture => Proven {
+                    plies: None,
+                    ..proven
+                },
+            }
         };
         Some(game.legal(position).iter().map(result).collect())
     };

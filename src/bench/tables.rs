@@ -4,9 +4,8 @@ use std::hint::black_box;
 
 use cpu_time::ThreadTime;
 
-use crate::games::JarmoPosition;
 use crate::random::stream;
-use crate::tables::{Tables, random_position};
+use crate::tables::{Layer, Solvable, Tables, random_position};
 
 /// Processor seconds per lookup of a random position.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +21,7 @@ pub struct LookupSpeed {
 }
 
 /// Looks up `lookups` random positions of every layer.
-pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
+pub fn tables<G: Solvable>(tables: &Tables<G>, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
     tables
         .layers()
         .map(|layer| {
@@ -49,7 +48,7 @@ pub fn tables(tables: &Tables, lookups: u32, seed: u64) -> Vec<LookupSpeed> {
 }
 
 /// Looks up one position of each pair. Which one depends on the result before.
-fn chase(tables: &Tables, positions: &[JarmoPosition]) {
+fn chase<G: Solvable>(tables: &Tables<G>, positions: &[G::Position]) {
     let mut which = 0;
     for pair in positions.as_chunks::<2>().0 {
         let proven = tables.proven(&pair[which]).expect("the layer holds it");

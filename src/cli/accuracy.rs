@@ -3,25 +3,24 @@
 use std::borrow::Cow;
 use std::fs;
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use rayon::ThreadPool;
 
 use super::accuracy_report::{Measured, to_json, write_tables};
-use super::solved::jarmo_on;
+use super::solved::{SolvedTask, with_solved};
 use super::{CommandResult, Failure, first, thread_pool};
 use crate::accuracy::{
-    Draw, Exam, ExamHeader, Mix, draw_stages, random_of_tables, solve_by_tables,
+    Draw, Exam, ExamHeader, HasExam, Mix, draw_stages, random_of_tables, solve_by_tables,
 };
 use crate::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
 use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use crate::game::Game;
-use crate::games::{Jarmo, JarmoPosition};
 use crate::net::AgentFile;
 use crate::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use crate::tables::Tables;
+use crate::tables::{Solvable, Tables};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -32,7 +31,7 @@ pub(super) struct Args {
     /// The exam, as `jarmo exam make` writes it [default: the one that is part of this program]
     #[arg(long, value_name = "FILE", conflicts_with = "tables")]
     exam: Option<PathBuf>,
-    /// Draw new positions from this directory of exact tables instead (jarmo)
+    /// Draw new positions from this directory of exact tables instead (jarmo and tammi)
     #[arg(long, value_name = "DIR")]
     tables: Option<PathBuf>,
     /// The game: {games} [default: that of the agent file or the exam, otherwise {first}]
@@ -74,7 +73,7 @@ pub(super) struct Args {
     /// right actions together under 1 %), `search` (ten times the number finds one), otherwise `value`
     #[arg(long, requires = "nodes")]
     causes: bool,
-    /// Draw the share of critical decisions that were wrong as SVG to this file, over force (jarmo) or ply, a
+    /// Draw the share of critical decisions that were wrong as SVG to this file, over force or ply, a
     /// curve for each number of --nodes; for one agent
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -153,42 +152,38 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let pool = thread_pool(args.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
     let exam = exam.map_err(Failure::new)?;
-    let tables = match &args.tables {
-        None => None,
-        Some(folder) => {
-            let name = args.game.as_deref().unwrap_or("jarmo");
-            let game = jarmo_on(games, name, args.board.clone())?;
-            let tables = Tables::open(&game, folder).map_err(Failure::new)?;
-            Some((game, tables))
-        }
+    let settings = GameSettings {
+        board: args.board.clone(),
+        ..GameSettings::default()
     };
-    // All agents are built before the first one is measured.
-    let mut measurements = Vec::new();
-    for spec in &args.agents {
-        measurements.push(match &tables {
-            Some((game, tables)) => by_tables(games, &args, &pool, game, tables, spec)?,
-            None => {
-                let game = game_of(games, &args, exam.as_ref(), spec);
-                let settings = GameSettings {
-                    board: args.board.clone(),
-                    ..GameSettings::default()
-                };
-                let task = ExamTask {
-                    args: &args,
-                    pool: &pool,
-                    spec,
-                };
-                games.with_game(&game, &settings, task)??
-            }
-        });
-    }
-    for measurement in measurements {
-        measurement()?;
+    if let Some(folder) = &args.tables {
+        let name = game_of(games, &args, None, &args.agents[0]);
+        let task = TablesTask {
+            args: &args,
+            pool: &pool,
+            folder,
+        };
+        with_solved(games, &name, &settings, task)??;
+    } else {
+        // All agents are built before the first one is measured.
+        let mut measurements = Vec::new();
+        for spec in &args.agents {
+            let game = game_of(games, &args, exam.as_ref(), spec);
+            let task = ExamTask {
+                args: &args,
+                pool: &pool,
+                spec,
+            };
+            measurements.push(games.with_game(&game, &settings, task)??);
+        }
+        for measurement in measurements {
+            measurement()?;
+        }
     }
     if !args.json {
         let mut out = stdout().lock();
         writeln!(out, "± is half the 95 % interval.")?;
-        if args.exam.is_none() && tables.is_none() {
+        if args.exam.is_none() && args.tables.is_none() {
             writeln!(
                 out,
                 "The exams are part of this program; no tables are needed."
@@ -250,36 +245,55 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     ))
 }
 
-/// Prepares the measurement of an agent by positions that are drawn from tables. Like all commands, it is generic over
-/// the catalog: what it needs of jarmo is then compiled once, in the program, and not in the library as well.
-fn by_tables<'a, C: Catalog>(
-    _: &C,
+/// Measures agents by positions that are drawn from tables.
+struct TablesTask<'a> {
     args: &'a Args,
     pool: &'a ThreadPool,
-    game: &'a Jarmo,
-    tables: &'a Tables,
-    spec: &'a AgentSpec,
-) -> Result<Measurement<'a>, Failure> {
-    let candidates = candidates_of(args, game, spec, pool.current_num_threads())?;
-    Ok(Box::new(move || {
-        measure(args, pool, game, spec, candidates, |agents, nodes| {
-            const ALL: f64 = 1.0;
-            let mut solve = |positions: &[JarmoPosition]| solve_by_tables(game, tables, positions);
-            let mut exams = Vec::new();
-            if args.from != Source::Selfplay {
-                let random = |stream: &mut _| random_of_tables(tables, stream);
-                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-                let questions = draw.random(args.positions, random);
-                exams.push(("random", Cow::Owned(Exam::new(game, "", questions))));
-            }
-            if args.from != Source::Random {
-                let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-                let questions = draw.self_play(args.positions, ALL, agents, nodes);
-                exams.push(("self-play", Cow::Owned(Exam::new(game, "", questions))));
-            }
-            exams
-        })
-    }))
+    folder: &'a Path,
+}
+
+impl SolvedTask for TablesTask<'_> {
+    type Output = Result<(), Failure>;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> Result<(), Failure> {
+        let TablesTask { args, pool, folder } = self;
+        let tables = Tables::open(&game, folder).map_err(Failure::new)?;
+        // All agents are built before the first one is measured.
+        let threads = pool.current_num_threads();
+        let candidates = |spec| candidates_of(args, &game, spec, threads);
+        let agents: Result<Vec<_>, Failure> = args.agents.iter().map(candidates).collect();
+        for (spec, candidates) in args.agents.iter().zip(agents?) {
+            measure(args, pool, &game, spec, candidates, |agents, nodes| {
+                exams_of(args, &game, &tables, agents, nodes)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// New positions of each kind that is asked for.
+fn exams_of<'a, G: CatalogGame + Solvable + HasExam>(
+    args: &Args,
+    game: &G,
+    tables: &Tables<G>,
+    agents: &mut [Box<dyn Agent<G>>],
+    nodes: Option<u64>,
+) -> Vec<(&'static str, Cow<'a, Exam<G>>)> {
+    const ALL: f64 = 1.0;
+    let mut solve = |positions: &[G::Position]| solve_by_tables(game, tables, positions);
+    let mut exams = Vec::new();
+    if args.from != Source::Selfplay {
+        let random = |stream: &mut _| random_of_tables(tables, stream);
+        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+        let questions = draw.random(args.positions, random);
+        exams.push(("random", Cow::Owned(Exam::new(game, "", questions))));
+    }
+    if args.from != Source::Random {
+        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
+        let questions = draw.self_play(args.positions, ALL, agents, nodes);
+        exams.push(("self-play", Cow::Owned(Exam::new(game, "", questions))));
+    }
+    exams
 }
 
 /// Measures an agent with each of its budgets. `exams` gives the questions by kind of positions.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::solved::SolvedGameArgs;
+use super::solved::JarmoArgs;
 use super::{CommandResult, Failure};
 use crate::agent::{AGENTS, AgentError, AgentSpec, build};
 use crate::arena::{Openings, Team, white_scores};
@@ -29,7 +29,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: JarmoArgs,
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,

@@ -6,15 +6,16 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::solved::SolvedGameArgs;
+use super::solved::{SolvedGameArgs, SolvedTask};
 use super::{CommandResult, Failure, thread_pool};
-use crate::accuracy::{Draw, Exam, ExamHeader, Mix, Phase, random_of_tables, solve_by_tables};
+use crate::accuracy::{
+    Draw, Exam, ExamHeader, HasExam, Mix, Phase, random_of_tables, solve_by_tables,
+};
 use crate::agent::{AGENTS, AgentSpec, build};
 use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use crate::game::{Game, Player};
-use crate::games::JarmoPosition;
 use crate::numbers::{NumberRange, SEED, THREADS};
-use crate::tables::Tables;
+use crate::tables::{Solvable, Tables};
 
 /// Make and show exams: positions with the exact result of every action
 #[derive(Subcommand)]
@@ -22,8 +23,8 @@ pub(super) enum Command {
     /// Draw positions and solve them with exact tables
     #[command(after_help = "\
 A third of the positions are random placements of all forces, a third come from games of the agent against
-itself, and a third are openings of 1 to 12 random plies. Of each kind, half are critical: some action loses
-the best result. No position occurs twice.")]
+itself, and a third are openings of 1 to 12 random plies. If the tables do not reach openings, the other two
+kinds are half each. Of each kind, half are critical: some action loses the best result. No position occurs twice.")]
     Make(MakeArgs),
     /// Say what an exam is and count its questions
     Show(ShowArgs),
@@ -72,7 +73,7 @@ fn agent_help() -> String {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Make(args) => make(games, &args),
+        Command::Make(args) => args.game.run(games, MakeTask(&args))?,
         Command::Show(args) => {
             let header = ExamHeader::load(&args.file).map_err(Failure::new)?;
             let settings = GameSettings {
@@ -84,23 +85,29 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     }
 }
 
-fn make<C: Catalog>(games: &C, args: &MakeArgs) -> CommandResult {
-    let game = args.game.jarmo(games)?;
-    let pool = thread_pool(args.threads)?;
-    let agents = (0..pool.current_num_threads()).map(|_| build(game.clone(), &args.agent));
-    let agents: Result<Vec<_>, _> = agents.collect();
-    let mut agents = agents.map_err(Failure::usage)?;
-    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
-    let exam = pool.install(|| {
-        let mut solve = |positions: &[JarmoPosition]| solve_by_tables(&game, &tables, positions);
-        let draw = Draw::new(&game, &mut solve, Mix::HalfCritical, args.seed);
-        let solver = format!("exact tables of force 2 to {}", tables.force());
-        let random = |stream: &mut _| random_of_tables(&tables, stream);
-        let name = "random placements of all these forces";
-        draw.exam(args.positions, random, name, &mut agents, &solver)
-    });
-    exam.save(&args.out).map_err(Failure::new)?;
-    show(&game, &exam)
+struct MakeTask<'a>(&'a MakeArgs);
+
+impl SolvedTask for MakeTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        let args = self.0;
+        let pool = thread_pool(args.threads)?;
+        let agents = (0..pool.current_num_threads()).map(|_| build(game.clone(), &args.agent));
+        let agents: Result<Vec<_>, _> = agents.collect();
+        let mut agents = agents.map_err(Failure::usage)?;
+        let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
+        let exam = pool.install(|| {
+            let mut solve = |positions: &[G::Position]| solve_by_tables(&game, &tables, positions);
+            let draw = Draw::new(&game, &mut solve, Mix::HalfCritical, args.seed);
+            let solver = format!("exact tables of force 2 to {}", tables.force());
+            let random = |stream: &mut _| random_of_tables(&tables, stream);
+            let name = "random placements of all these forces";
+            draw.exam(args.positions, random, name, &mut agents, &solver)
+        });
+        exam.save(&args.out).map_err(Failure::new)?;
+        show(&game, &exam)
+    }
 }
 
 struct ShowTask<'a>(&'a ShowArgs);

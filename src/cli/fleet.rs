@@ -208,7 +208,9 @@ fn up(args: &UpArgs) -> CommandResult {
 
 fn show_status(args: &StatusArgs) -> CommandResult {
     let link = Link::open(&args.address.at(&args.url), "status").map_err(Failure::new)?;
-    let status = status(&link).map_err(Failure::new)?;
+    let status = status(&link);
+    let status = status
+        .map_err(|error| Failure::new(format!("{error}; the status needs the learner's key")))?;
     let mut out = io::stdout().lock();
     if args.json {
         let text = serde_json::to_string(&status).expect("a status is plain data");

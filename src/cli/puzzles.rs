@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::solved::SolvedGameArgs;
+use super::solved::JarmoArgs;
 use super::{CommandResult, Failure, thread_pool};
 use crate::agent::{AGENTS, AgentSpec};
 use crate::catalog::Catalog;
@@ -24,7 +24,7 @@ pub(super) struct Args {
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: JarmoArgs,
     /// The file to write
     #[arg(long, value_name = "FILE")]
     out: PathBuf,

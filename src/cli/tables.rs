@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::solved::SolvedGameArgs;
+use super::solved::{JarmoArgs, SolvedGameArgs, SolvedTask};
 use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
+use crate::accuracy::HasExam;
 use crate::bench;
-use crate::catalog::Catalog;
-use crate::game::{Game, Proven};
-use crate::games::{Jarmo, JarmoPosition};
+use crate::catalog::{Catalog, CatalogGame};
+use crate::game::{Game, Player, Proven};
 use crate::numbers::{NumberRange, SEED};
 use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
 use crate::tables::{
-    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, Tables,
-    build, pack, shuttle_effect, verify,
+    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, PliesTo,
+    SideStats, Solvable, Tables, build, pack, shuttle_effect, verify,
 };
 
-/// Archers and marks of a layer of tables.
+/// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const SHUTTLE_FORCE: NumberRange<u64> =
     NumberRange::new(LEAST_FORCE as u64, MOST_SHUTTLE_FORCE as u64);
@@ -33,7 +33,7 @@ const OPENINGS: NumberRange<u64> = NumberRange::new(1, 5);
 /// Plies of a line of best actions.
 const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 
-/// Exact tables: the results of all positions with few archers and marks
+/// Exact tables: the results of all positions with little left on the board
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Solve all positions up to a force
@@ -62,7 +62,7 @@ pub(super) enum Command {
 pub(super) struct BuildArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The most archers and marks on the board, 2 to 10
+    /// What may be left on the board: archers and marks of jarmo, 2 to 10; pieces of tammi, 2 to 5
     #[arg(long, value_name = "F")]
     #[arg(value_parser = FORCE.parser::<u32>())]
     force: u32,
@@ -84,7 +84,7 @@ pub(super) struct PackArgs {
     #[arg(value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: JarmoArgs,
     /// The directory of the packed results; sound ones that are already there are kept
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -131,7 +131,7 @@ pub(super) struct OpeningsArgs {
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: JarmoArgs,
     /// The position in which the openings begin [default: the start]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
@@ -147,7 +147,7 @@ pub(super) struct OpeningsArgs {
 #[derive(clap::Args)]
 pub(super) struct ShuttleArgs {
     #[command(flatten)]
-    game: SolvedGameArgs,
+    game: JarmoArgs,
     /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
     /// time
     #[arg(long, value_name = "F", default_value_t = 3)]
@@ -182,31 +182,44 @@ pub(super) struct StatsArgs {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
-        Command::Build(args) => run_build(games, &args),
+        Command::Build(args) => args.game.run(games, BuildTask(&args))?,
         Command::Pack(args) => run_pack(games, &args),
-        Command::Verify(args) => run_verify(games, &args),
-        Command::Probe(args) => run_probe(games, &args),
+        Command::Verify(args) => args.game.run(games, VerifyTask(&args))?,
+        Command::Probe(args) => args.game.run(games, ProbeTask(&args))?,
         Command::Openings(args) => run_openings(games, &args),
         Command::Balance(args) => balance::run(games, &args),
         Command::Puzzles(args) => puzzles::run(games, &args),
-        Command::Bench(args) => run_bench(games, &args),
+        Command::Bench(args) => args.game.run(games, BenchTask(&args))?,
         Command::Shuttle(args) => run_shuttle(games, &args),
-        Command::Stats(args) => run_stats(games, &args),
+        Command::Stats(args) => args.game.run(games, StatsTask(&args))?,
     }
 }
 
-fn open<C: Catalog>(
-    games: &C,
-    game: &SolvedGameArgs,
-    folder: &Path,
-) -> Result<(Jarmo, Tables), Failure> {
-    let game = game.jarmo(games)?;
-    let tables = Tables::open(&game, folder).map_err(Failure::new)?;
-    Ok((game, tables))
+fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, Failure> {
+    Tables::open(game, folder).map_err(Failure::new)
 }
 
-fn run_build<C: Catalog>(games: &C, args: &BuildArgs) -> CommandResult {
-    let game = args.game.jarmo(games)?;
+struct BuildTask<'a>(&'a BuildArgs);
+
+impl SolvedTask for BuildTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        run_build(&game, self.0)
+    }
+}
+
+fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
+    if !G::FORCES.contains(&args.force) {
+        return Err(Failure::usage(format!(
+            "--force {}: tables of {} have {} to {} {}",
+            args.force,
+            game.id(),
+            G::FORCES.start(),
+            G::FORCES.end(),
+            G::FORCE_COUNTS
+        )));
+    }
     let settings = BuildSettings {
         force: args.force,
         memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
@@ -240,7 +253,7 @@ fn run_build<C: Catalog>(games: &C, args: &BuildArgs) -> CommandResult {
             );
         }
     };
-    build(&game, &args.out, settings, &mut tell).map_err(Failure::new)?;
+    build(game, &args.out, settings, &mut tell).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -271,11 +284,21 @@ fn run_pack<C: Catalog>(games: &C, args: &PackArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_verify<C: Catalog>(games: &C, args: &VerifyArgs) -> CommandResult {
-    let (game, tables) = open(games, &args.game, &args.tables)?;
+struct VerifyTask<'a>(&'a VerifyArgs);
+
+impl SolvedTask for VerifyTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        run_verify(&game, self.0)
+    }
+}
+
+fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
+    let tables = open(game, &args.tables)?;
     let mut out = stdout().lock();
     let mut sound = true;
-    for check in verify(&game, &tables, args.samples, args.seed) {
+    for check in verify(game, &tables, args.samples, args.seed) {
         let state = if check.mistakes.is_empty() {
             "right"
         } else {
@@ -299,17 +322,17 @@ fn run_verify<C: Catalog>(games: &C, args: &VerifyArgs) -> CommandResult {
 }
 
 /// A position of the tables, and its value for the player to move.
-fn inside(
-    tables: &Tables,
+fn inside<G: Solvable>(
+    tables: &Tables<G>,
     folder: &Path,
-    game: &Jarmo,
+    game: &G,
     text: Option<&str>,
-) -> Result<(JarmoPosition, Proven), Failure> {
+) -> Result<(G::Position, Proven), Failure> {
     let position = position_of(game, text)?;
     let Some(proven) = tables.proven(&position) else {
         return Err(Failure::new(format!(
             "the position has force {}, but the tables in {} end at {}",
-            position.force(),
+            G::force(&position),
             folder.display(),
             tables.force()
         )));
@@ -317,17 +340,33 @@ fn inside(
     Ok((position, proven))
 }
 
-fn run_probe<C: Catalog>(games: &C, args: &ProbeArgs) -> CommandResult {
-    let (game, tables) = open(games, &args.game, &args.tables)?;
-    let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
+struct ProbeTask<'a>(&'a ProbeArgs);
+
+impl SolvedTask for ProbeTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        run_probe(&game, self.0)
+    }
+}
+
+fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
+    let tables = open(game, &args.tables)?;
+    let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
-    writeln!(out, "{}: {proven}", start.to_move().name())?;
-    for value in tables.actions(&game, &start).unwrap_or_default() {
+    writeln!(out, "{}: {proven}", game.to_move(&start).name())?;
+    if G::PLIES_TO == PliesTo::Capture && proven.plies.is_some_and(|plies| plies > 0) {
+        writeln!(
+            out,
+            "plies count to the next capture or the end of the game"
+        )?;
+    }
+    for value in tables.actions(game, &start).unwrap_or_default() {
         let text = game.action_text(&start, value.action);
         writeln!(out, "  {text:6} {}", value.proven)?;
     }
     let line = tables
-        .best_line(&game, &start, args.line)
+        .best_line(game, &start, args.line)
         .unwrap_or_default();
     if !line.is_empty() {
         writeln!(out, "{}", line.join(" "))?;
@@ -336,7 +375,8 @@ fn run_probe<C: Catalog>(games: &C, args: &ProbeArgs) -> CommandResult {
 }
 
 fn run_openings<C: Catalog>(games: &C, args: &OpeningsArgs) -> CommandResult {
-    let (game, tables) = open(games, &args.game, &args.tables)?;
+    let game = args.game.jarmo(games)?;
+    let tables = open(&game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
@@ -362,8 +402,18 @@ fn run_openings<C: Catalog>(games: &C, args: &OpeningsArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_bench<C: Catalog>(games: &C, args: &BenchArgs) -> CommandResult {
-    let (_, tables) = open(games, &args.game, &args.tables)?;
+struct BenchTask<'a>(&'a BenchArgs);
+
+impl SolvedTask for BenchTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        run_bench(&game, self.0)
+    }
+}
+
+fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
+    let tables = open(game, &args.tables)?;
     let mut out = stdout().lock();
     for speed in bench::tables(&tables, args.lookups, 1) {
         writeln!(
@@ -418,12 +468,22 @@ fn run_shuttle<C: Catalog>(games: &C, args: &ShuttleArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_stats<C: Catalog>(games: &C, args: &StatsArgs) -> CommandResult {
-    let (game, tables) = open(games, &args.game, &args.tables)?;
+struct StatsTask<'a>(&'a StatsArgs);
+
+impl SolvedTask for StatsTask<'_> {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
+        run_stats(&game, self.0)
+    }
+}
+
+fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
+    let tables = open(game, &args.tables)?;
     let mut out = stdout().lock();
     let stats = tables.stats();
     if args.json {
-        let text = |longest: &Option<(u32, JarmoPosition)>| {
+        let text = |longest: &Option<(u32, G::Position)>| {
             longest.map(|(plies, position)| {
                 json!({"plies": plies, "position": game.position_text(&position)})
             })
@@ -431,10 +491,11 @@ fn run_stats<C: Catalog>(games: &C, args: &StatsArgs) -> CommandResult {
         let layers: Vec<_> = stats
             .iter()
             .map(|layer| {
-                let sides = layer.sides.each_ref().map(|side| {
+                let side = |side: &SideStats| {
                     json!({"to_move": side.to_move, "won": side.won, "drawn": side.drawn,
                            "lost": side.lost, "over": side.over})
-                });
+                };
+                let sides: Vec<_> = layer.sides.iter().map(side).collect();
                 json!({"force": layer.force, "sides": sides,
                        "longest_win": text(&layer.longest_win),
                        "longest_loss": text(&layer.longest_loss)})
@@ -453,7 +514,7 @@ fn run_stats<C: Catalog>(games: &C, args: &StatsArgs) -> CommandResult {
                 out,
                 "{:5}  {:7} {:11} {:11} {:11} {:11}",
                 layer.force,
-                side.to_move.name(),
+                side.to_move.map_or("either", Player::name),
                 side.won,
                 side.drawn,
                 side.lost,

@@ -46,6 +46,26 @@ pub struct GameFileHeader {
     pub counts: Counts,
 }
 
+/// What a worker can have counted at most between two files.
+const MOST_COUNTED: u64 = 1 << 40;
+
+impl GameFileHeader {
+    /// Whether its counts can be added up without an overflow.
+    pub(super) fn is_possible(&self) -> bool {
+        let counts = &self.counts;
+        [
+            counts.positions,
+            counts.simulations,
+            counts.requests,
+            counts.cached,
+            counts.room,
+        ]
+        .iter()
+        .all(|&count| count < MOST_COUNTED)
+            && counts.cached <= counts.requests
+    }
+}
+
 /// Finished games and where they come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GameFile {

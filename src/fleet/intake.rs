@@ -35,9 +35,9 @@ pub(super) struct Desk {
 
 #[derive(Default)]
 struct State {
-    ready: BTreeMap<u64, Delivery>, // by sequence
-    waiting: usize,                 // samples in `ready`
-    known: BTreeSet<FileId>,        // on disk, and perhaps in a checkpoint
+    ready: BTreeMap<(u64, FileId), Delivery>, // by sequence, which begins again if the server lost its disk
+    waiting: usize,                           // samples in `ready`
+    known: BTreeSet<FileId>,                  // on disk, and perhaps in a checkpoint
     dropped: Dropped,
     warnings: Vec<String>,
 }
@@ -103,7 +103,8 @@ impl Desk {
         let mut state = self.lock();
         state.known.insert(delivery.id);
         state.waiting += delivery.samples.len();
-        state.ready.insert(delivery.sequence, delivery);
+        let place = (delivery.sequence, delivery.id);
+        state.ready.insert(place, delivery);
     }
 
     fn count(&self, change: impl FnOnce(&mut Dropped)) {
@@ -241,6 +242,9 @@ impl<G: Encode + HasEndgames> Intake<G> {
         }
         if header.run != self.run {
             return Checked::OfAnotherRun;
+        }
+        if !header.is_possible() {
+            return Checked::Bad("its counts are impossible".to_owned());
         }
         let mut samples = Samples::new();
         let mut counts = Counts {

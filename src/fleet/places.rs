@@ -104,6 +104,9 @@ impl LearnerPlaces {
         };
         let files = samples.get_or_create_consumer(LEARNER, consumer).await;
         let files = files.map_err(|error| failed("consumer `learner`", &error))?;
+        remove_acknowledged(&samples, &files)
+            .await
+            .map_err(|error| failed(SAMPLES, &error))?;
         Ok(LearnerPlaces {
             files,
             run: bucket(context, RUN, Duration::ZERO)
@@ -202,6 +205,14 @@ fn failed(what: &str, error: &dyn std::fmt::Display) -> FleetError {
         "the server's {what}: {error}; the server needs JetStream, and this user the right to use it \
          (see docs/fleet.md)"
     ))
+}
+
+/// Deletes files that were acknowledged and are still there. A server whose disk was full keeps them, and they would take
+/// room in the queue for ever.
+async fn remove_acknowledged(samples: &Stream, files: &PullConsumer) -> Result<(), String> {
+    let acknowledged = files.cached_info().ack_floor.stream_sequence;
+    let purged = samples.purge().sequence(acknowledged + 1).await;
+    purged.map(|_| ()).map_err(|error| error.to_string())
 }
 
 async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Store, String> {

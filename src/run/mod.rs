@@ -33,7 +33,7 @@ pub use order::{OrderLine, Sent};
 #[cfg(feature = "fleet")]
 pub(crate) use player::{BoxedEvaluator, evaluators};
 pub use repeat::{Repeated, repeat};
-pub use supply::{Delivery, FileId, Fleet, Seen, Supply};
+pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 
 use crate::accuracy::Exam;
 use crate::catalog::CatalogGame;
@@ -222,7 +222,11 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let is_learned = AtomicBool::new(false);
         let supply = self.fleet.as_ref().map(|fleet| fleet.supply);
         let plays_here = self.fleet.as_ref().is_none_or(|fleet| fleet.plays_here);
-        let enough = if plays_here { FILE_SAMPLES } else { 1 };
+        // A machine that only learns waits for samples when it has nothing to learn.
+        let enough = match plays_here {
+            true => FILE_SAMPLES,
+            false => usize::from(steps == 0),
+        };
         let learned = thread::scope(|scope| {
             // One plain thread owns the learner: it must never run inside the player's pool.
             let learner = scope.spawn(|| {

@@ -69,7 +69,7 @@ impl SelfPlaySettings {
             ))
         };
         let tables = opened.map_err(|error| wrong(&error))?;
-        if !tables.has_distances() {
+        if !tables.has_endings() {
             return Err(wrong(
                 &"packed results have no distances, which self-play needs to end a game; give it tables",
             ));

@@ -6,12 +6,13 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
-use super::file::TableFileError;
+use super::file::{TableFileError, finished_path};
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
+use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
 use crate::game::{Action, Game, Outcome, Player, Proven, Verdict};
-use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
+use crate::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
 use crate::random::{Stream, below};
 
 /// Exact results of some positions of a game.
@@ -32,11 +33,12 @@ pub trait Endgames<G: Game>: Send + Sync {
     /// known, or if rules that the tables ignore could change a win. The position must not be over.
     fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
 
-    /// The force of a position: what is left on the board, at most [`MOST_FORCE`](super::index::MOST_FORCE).
+    /// The force of a position: what is left on the board, at most [`MOST_FORCE`](super::index::MOST_FORCE) if it is
+    /// known.
     fn force(&self, position: &G::Position) -> u32;
 
-    /// Whether won and lost positions have their plies. Packed results have none.
-    fn has_distances(&self) -> bool {
+    /// Whether [`Endgames::ending`] knows the end of won and lost positions. With packed results it does not.
+    fn has_endings(&self) -> bool {
         true
     }
 
@@ -106,9 +108,17 @@ pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 /// Why tables cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum EndgameError {
-    /// The game has no tables.
-    #[error("there are exact tables for jarmo only, not for {0}")]
+    /// No tables can be built for the game.
+    #[error("there are exact tables for jarmo and tammi only, not for {0}")]
     NoTables(&'static str),
+    /// The directory has no tables of the game.
+    #[error("{} has no tables of {game}; build them with `jarmo tables build --game {game}`", folder.display())]
+    NoneHere {
+        /// The directory.
+        folder: PathBuf,
+        /// The game.
+        game: &'static str,
+    },
     /// A file is missing, damaged, or belongs to another board.
     #[error(transparent)]
     File(#[from] TableFileError),
@@ -137,7 +147,7 @@ impl Endgames<Jarmo> for Tables {
         position.force()
     }
 
-    fn has_distances(&self) -> bool {
+    fn has_endings(&self) -> bool {
         self.layers()
             .all(|layer| self.packed(layer.force()).is_none())
     }
@@ -246,7 +256,36 @@ fn shuttles(position: &JarmoPosition) -> bool {
 }
 
 /// Tables in use, by directory.
-static OPENED: LazyLock<Mutex<HashMap<PathBuf, Weak<Tables>>>> = LazyLock::new(Mutex::default);
+pub(super) type Shared<G> = Mutex<HashMap<PathBuf, Weak<Tables<G>>>>;
+
+/// The tables of a directory, with others that use them.
+pub(super) fn open_shared<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    shared: &Shared<G>,
+) -> Result<Arc<Tables<G>>, EndgameError> {
+    let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let in_use = opened.get(&key).and_then(Weak::upgrade);
+    if let Some(tables) = in_use.filter(|tables| tables.belong_to(game)) {
+        return Ok(tables);
+    }
+    let has =
+        |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
+    let mut forces = G::FORCES;
+    if folder.is_dir() && !forces.any(has) {
+        return Err(EndgameError::NoneHere {
+            folder: folder.to_owned(),
+            game: game.id(),
+        });
+    }
+    let tables = Arc::new(Tables::open(game, folder)?);
+    opened.insert(key, Arc::downgrade(&tables));
+    Ok(tables)
+}
+
+/// Tables in use.
+static SHARED: LazyLock<Shared<Jarmo>> = LazyLock::new(Shared::default);
 
 impl HasEndgames for Jarmo {
     fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
@@ -254,15 +293,7 @@ impl HasEndgames for Jarmo {
     }
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
-        let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
-        let in_use = opened.get(&key).and_then(Weak::upgrade);
-        if let Some(tables) = in_use.filter(|tables| tables.belong_to(self)) {
-            return Ok(tables);
-        }
-        let tables = Arc::new(Tables::open(self, folder)?);
-        opened.insert(key, Arc::downgrade(&tables));
-        Ok(tables)
+        Ok(open_shared(self, folder, &SHARED)?)
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
@@ -275,7 +306,5 @@ impl HasEndgames for Jarmo {
 }
 
 impl HasEndgames for Guard {}
-
-impl HasEndgames for Tammi {}
 
 impl HasEndgames for ConnectFour {}

@@ -1,19 +1,18 @@
 //! Table files: one per force, and one for an unfinished layer.
 //!
-//! A file is a header of 72 bytes and one byte per position, in the order of
-//! [`Layer`]. All numbers are little-endian:
+//! A file is a header of 72 bytes and one byte per index of its [`Layer`]. All numbers are little-endian:
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 8 | `JARMOTAB` |
 //! | 8 | 4 | version of this format |
 //! | 12 | 4 | version of the rules |
-//! | 16 | 8 | digest of the board: XXH3-64 of its lines, written `A1-B3 A1-C2 …` |
+//! | 16 | 8 | digest of the rules: XXH3-64 of a text. Jarmo: the lines of the board, written `A1-B3 A1-C2 …`; tammi: `tammi 30`, with the limit on plies without a capture |
 //! | 24 | 4 | force |
 //! | 28 | 4 | `u32::MAX` |
 //! | 32 | 4 | the longest distance |
 //! | 36 | 4 | 0 |
-//! | 40 | 8 | number of positions |
+//! | 40 | 8 | number of bytes after the header |
 //! | 48 | 8 | checksum of the positions' bytes |
 //! | 56 | 8 | 0 |
 //! | 64 | 8 | XXH3-64 of the 64 bytes before |
@@ -30,12 +29,10 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::index::Layer;
+use super::code;
 use super::map::map;
+use super::solvable::{Layer, Solvable};
 use crate::files::{self, rename};
-use crate::game::Game;
-use crate::games::Jarmo;
-use crate::games::board::Board;
 
 /// Goes up when the index, the bytes or the header change, so that older files cannot be used.
 pub const FORMAT_VERSION: u32 = 1;
@@ -46,52 +43,48 @@ pub const HEADER: usize = 72;
 const CHUNK: usize = 1 << 24;
 const FINISHED: u32 = u32::MAX;
 
-/// The board and the version of the rules that tables are valid for.
+/// The rules that tables are valid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    board: u64,
-    rules: u32,
+    digest: u64,  // of the settings of the rules
+    version: u32, // of the rules
+    other: [&'static str; 2],
 }
 
 impl Owner {
-    /// Its bytes in a file: the version of the rules, then the digest of the board.
+    /// Its bytes in a file: the version of the rules, then the digest of their settings.
     pub fn to_bytes(self) -> [u8; 12] {
         let mut out = [0; 12];
-        out[..4].copy_from_slice(&self.rules.to_le_bytes());
-        out[4..].copy_from_slice(&self.board.to_le_bytes());
+        out[..4].copy_from_slice(&self.version.to_le_bytes());
+        out[4..].copy_from_slice(&self.digest.to_le_bytes());
         out
     }
 
-    /// Refuses a file that was made for other rules or another board.
-    pub(super) fn check(self, rules: u32, board: u64) -> Result<(), Problem> {
-        if rules != self.rules {
+    /// Refuses a file that was made for other rules.
+    pub(super) fn check(self, version: u32, digest: u64) -> Result<(), Problem> {
+        if version != self.version {
             return Err(Problem::Other(format!(
-                "was built for version {rules} of the rules, this build has version {}; use another directory",
-                self.rules
+                "was built for version {version} of the rules, this build has version {}; use another directory",
+                self.version
             )));
         }
-        if board != self.board {
+        if digest != self.digest {
             return Err(Problem::Other(format!(
-                "was built for another board (digest {board:016x}, expected {:016x}); pass that board's file \
-                 with --board, or use another directory",
-                self.board
+                "was built for {} (digest {digest:016x}, expected {:016x}){}",
+                self.other[0], self.digest, self.other[1]
             )));
         }
         Ok(())
     }
 
     /// The owner of this game's tables.
-    pub fn of(game: &Jarmo) -> Owner {
+    pub fn of<G: Solvable>(game: &G) -> Owner {
         Owner {
-            board: board_digest(game.board()),
-            rules: game.rules_version(),
+            digest: xxh3_64(game.solved_rules().as_bytes()),
+            version: game.rules_version(),
+            other: G::OTHER_RULES,
         }
     }
-}
-
-/// A digest of the lines of a board; its name is ignored.
-pub fn board_digest(board: &Board) -> u64 {
-    xxh3_64(board.text().as_bytes())
 }
 
 /// An error with a table file.
@@ -155,30 +148,45 @@ impl Bytes {
             Bytes::Mapped(map) => &map[HEADER..],
         }
     }
+
+    /// The most plies of a win or loss.
+    pub fn longest(&self) -> u32 {
+        match self {
+            Bytes::Owned(bytes) => {
+                let plies = |&byte: &u8| code::proven(byte).plies.unwrap_or(0);
+                bytes.iter().map(plies).max().unwrap_or(0)
+            }
+            Bytes::Mapped(map) => u32::from_le_bytes(map[32..36].try_into().expect("four bytes")),
+        }
+    }
 }
 
 /// The file of a finished layer.
-pub fn finished_path(folder: &Path, force: u32) -> PathBuf {
-    folder.join(format!("force-{force:02}.table"))
+pub fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.table", G::FILES))
 }
 
 /// The file of an unfinished layer.
-pub fn unfinished_path(folder: &Path, force: u32) -> PathBuf {
-    folder.join(format!("force-{force:02}.unfinished"))
+pub fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.unfinished", G::FILES))
 }
 
 /// The file that says what the pages of an unfinished layer include.
-pub fn pages_path(folder: &Path, force: u32) -> PathBuf {
-    folder.join(format!("force-{force:02}.pages"))
+pub fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.pages", G::FILES))
 }
 
 /// Opens the file of a finished layer and verifies its checksum.
-pub fn open_finished(folder: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
-    let path = finished_path(folder, layer.force());
+pub fn open_finished<G: Solvable>(
+    folder: &Path,
+    owner: Owner,
+    layer: &G::Layer,
+) -> Result<Mmap, TableFileError> {
+    let path = finished_path::<G>(folder, layer.force());
     open(&path, owner, layer)
 }
 
-fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError> {
+fn open(path: &Path, owner: Owner, layer: &impl Layer) -> Result<Mmap, TableFileError> {
     let fail = |problem| TableFileError::new(path, problem);
     let (file, _) = files::open(path).map_err(|error| {
         fail(if error.kind() == io::ErrorKind::NotFound {
@@ -193,7 +201,7 @@ fn open(path: &Path, owner: Owner, layer: &Layer) -> Result<Mmap, TableFileError
 }
 
 /// Checks the header and the bytes of a file.
-fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(), Problem> {
+fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), Problem> {
     let damaged = |what: &str| Err(Problem::Damaged(what.to_owned()));
     if !file.starts_with(&MAGIC) {
         let start = &file[..file.len().min(MAGIC.len())];
@@ -239,14 +247,14 @@ fn check(file: &[u8], owner: Owner, layer: &Layer) -> Result<(), Problem> {
 
 /// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header,
 /// syncs, renames.
-pub fn seal_finished(
+pub fn seal_finished<G: Solvable>(
     folder: &Path,
     mut file: &File,
     owner: Owner,
-    layer: &Layer,
+    layer: &G::Layer,
     longest: u32,
 ) -> Result<(), TableFileError> {
-    let unfinished = unfinished_path(folder, layer.force());
+    let unfinished = unfinished_path::<G>(folder, layer.force());
     let failed = |error| TableFileError::io(&unfinished)(error);
     // The map ends before the header is written.
     let checksum = map(file)
@@ -268,7 +276,31 @@ pub fn seal_finished(
     file.seek(SeekFrom::Start(0)).map_err(failed)?;
     file.write_all(&header).map_err(failed)?;
     file.sync_all().map_err(failed)?;
-    rename(&unfinished, &finished_path(folder, layer.force())).map_err(failed)
+    rename(&unfinished, &finished_path::<G>(folder, layer.force())).map_err(failed)
+}
+
+/// Writes the table of a layer that was solved in memory.
+pub fn write_finished<G: Solvable>(
+    folder: &Path,
+    bytes: &[u8],
+    owner: Owner,
+    layer: &G::Layer,
+    longest: u32,
+) -> Result<(), TableFileError> {
+    let path = unfinished_path::<G>(folder, layer.force());
+    let write = || {
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)?;
+        file.write_all(&[0; HEADER])?; // sealing replaces it
+        file.write_all(bytes)?;
+        Ok(file)
+    };
+    let file = write().map_err(TableFileError::io(&path))?;
+    seal_finished::<G>(folder, &file, owner, layer, longest)
 }
 
 /// The checksum that the header of a mapped table has for its positions' bytes.

@@ -4,36 +4,38 @@ use std::path::Path;
 
 use super::code;
 use super::file::{Bytes, Owner, Problem, TableFileError, finished_path, open_finished};
-use super::index::{LEAST_FORCE, Layer, MOST_FORCE, Material, Placement};
-use super::lines::{Blockable, Lines, is_over, score_difference};
-use super::packed::{PackedLayer, packed_path};
-use super::solve::{Layers, Pages, Solver};
+use super::index::{self, LEAST_FORCE, Material, Placement};
+use super::lines::{Blockable, is_over, score_difference};
+use super::packed::PackedLayer;
+use super::solvable::{Layer, Packed, Solvable};
 use crate::game::{Action, Game, Mask, Player, Proven, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
 
-/// The exact values of all positions up to a force, for one board.
+/// The exact values of all positions up to a force.
 ///
-/// The values are those of jarmo *without the shuttle rule and without a limit on the length of a game*;
-/// a position's shuttles and ply are ignored.
+/// Jarmo's are those *without the shuttle rule and without a limit on the length of a game*; a position's shuttles and
+/// ply are ignored. Tammi's are those *without the rule of repetition and without a limit on the length of a game*, but
+/// with the limit on plies without a capture.
 ///
-/// A force has a table with distances, or packed results without.
+/// A force has a table with distances, or packed results without (jarmo).
 #[derive(Debug)]
-pub struct Tables {
-    game: Jarmo, // without a limit on the length
-    layers: Vec<Solved>,
+pub struct Tables<G: Solvable = Jarmo> {
+    game: G, // without a limit on the length
+    layers: Vec<Solved<G>>,
 }
 
 /// The solved positions of one force.
 #[derive(Debug)]
-struct Solved {
-    layer: Layer,
-    values: Values,
+struct Solved<G: Solvable> {
+    layer: G::Layer,
+    values: Values<G::Packed>,
+    longest: u32, // the most plies of a win or loss
 }
 
 #[derive(Debug)]
-enum Values {
+enum Values<P> {
     Exact(Bytes),
-    Packed(PackedLayer),
+    Packed(P),
 }
 
 /// Where a value was found.
@@ -41,16 +43,6 @@ enum Values {
 enum Place<'a> {
     Byte(&'a u8), // not read yet
     Known(Proven),
-}
-
-impl Place<'_> {
-    #[inline]
-    fn read(self) -> Proven {
-        match self {
-            Place::Byte(&byte) => code::proven(byte),
-            Place::Known(proven) => proven,
-        }
-    }
 }
 
 /// An action and its exact value.
@@ -65,30 +57,43 @@ pub struct ActionValue {
 /// Positions per batch of lookups: more than a core can have memory reads in flight.
 pub(super) const AT_ONCE: usize = 64;
 
-impl Tables {
+impl<G: Solvable> Solved<G> {
+    fn new(layer: G::Layer, values: Values<G::Packed>) -> Solved<G> {
+        let longest = match &values {
+            Values::Exact(bytes) => bytes.longest(),
+            Values::Packed(packed) => packed.stats().longest(),
+        };
+        Solved {
+            layer,
+            values,
+            longest,
+        }
+    }
+}
+
+impl<G: Solvable> Tables<G> {
     /// Opens a directory of tables or packed results and verifies all checksums. Of a force that has both,
     /// the table is taken.
-    pub fn open(game: &Jarmo, folder: &Path) -> Result<Tables, TableFileError> {
+    pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, TableFileError> {
         let owner = Owner::of(game);
-        let has = |force| {
-            let packed = !finished_path(folder, force).exists();
-            (!packed || packed_path(folder, force).exists()).then_some(packed)
-        };
         if !folder.is_dir() {
             return Err(TableFileError::new(folder, Problem::Missing));
         }
-        let highest = (LEAST_FORCE..=MOST_FORCE)
+        let lowest = *G::FORCES.start();
+        let has_table = |force| finished_path::<G>(folder, force).exists();
+        let highest = G::FORCES
             .rev()
-            .find(|&force| has(force).is_some())
-            .unwrap_or(LEAST_FORCE);
-        let layers = (LEAST_FORCE..=highest)
+            .find(|&force| has_table(force) || G::Packed::exists(folder, force))
+            .unwrap_or(lowest);
+        let layers = (lowest..=highest)
             .map(|force| {
-                let layer = Layer::new(force);
-                let values = match has(force) {
-                    Some(true) => Values::Packed(PackedLayer::open(folder, owner, &layer)?),
-                    _ => Values::Exact(Bytes::Mapped(open_finished(folder, owner, &layer)?)),
+                let layer = G::layer(force);
+                let values = if !has_table(force) && G::Packed::exists(folder, force) {
+                    Values::Packed(G::Packed::open(folder, owner, &layer)?)
+                } else {
+                    Values::Exact(Bytes::Mapped(open_finished::<G>(folder, owner, &layer)?))
                 };
-                Ok(Solved { layer, values })
+                Ok(Solved::new(layer, values))
             })
             .collect::<Result<_, TableFileError>>()?;
         let game = game.clone().with_max_plies(0);
@@ -98,52 +103,56 @@ impl Tables {
     /// Solves all layers up to a force in memory.
     ///
     /// # Panics
-    /// Panics if a distance does not fit into a byte. On the standard board all fit up to force 8.
-    pub fn solve(game: &Jarmo, force: u32) -> Result<Tables, Blockable> {
-        let lines = Lines::of(game.board())?;
+    /// Panics if a distance does not fit into a byte; see [`Solvable::solve_layer`].
+    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, Blockable> {
+        let preparation = game.prepare()?;
         let mut done: Vec<Bytes> = Vec::new();
-        for force in LEAST_FORCE..=force {
-            let layer = Layer::new(force);
-            let lower = Layers::of(done.iter().map(Bytes::get));
-            let solver = Solver::new(&lines, &layer, &lower);
-            let mut pages = Pages::in_memory(&layer);
-            let solved = solver.solve(&mut pages, &mut |_| {});
-            solved.unwrap_or_else(|error| panic!("{error}"));
-            done.push(Bytes::Owned(pages.into_bytes()));
+        for force in *G::FORCES.start()..=force {
+            let bytes = game.solve_layer(&preparation, &G::layer(force), &done);
+            done.push(Bytes::Owned(bytes));
         }
         Ok(Tables::from_layers(game, done))
     }
 
     /// Tables of finished layers, lowest force first.
-    pub(super) fn from_layers(game: &Jarmo, layers: Vec<Bytes>) -> Tables {
+    pub(super) fn from_layers(game: &G, layers: Vec<Bytes>) -> Tables<G> {
         let layers = layers
             .into_iter()
-            .zip(LEAST_FORCE..)
-            .map(|(bytes, force)| Solved {
-                layer: Layer::new(force),
-                values: Values::Exact(bytes),
-            })
+            .zip(G::FORCES)
+            .map(|(bytes, force)| Solved::new(G::layer(force), Values::Exact(bytes)))
             .collect();
         let game = game.clone().with_max_plies(0);
         Tables { game, layers }
     }
 
-    /// Whether the tables belong to this game's board and rules.
-    pub fn belong_to(&self, game: &Jarmo) -> bool {
+    /// Whether the tables belong to this game's rules and board.
+    pub fn belong_to(&self, game: &G) -> bool {
         Owner::of(&self.game) == Owner::of(game)
+    }
+
+    /// The game, without a limit on the length.
+    pub(super) fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The sum of the most plies of a win or loss of every force up to this one.
+    pub(super) fn plies_up_to(&self, force: u32) -> u32 {
+        let forces = force.saturating_sub(*G::FORCES.start()) as usize + 1;
+        let layers = self.layers.iter().take(forces);
+        layers.map(|solved| solved.longest).sum()
     }
 
     /// The highest force in these tables.
     pub fn force(&self) -> u32 {
-        LEAST_FORCE + self.layers.len() as u32 - 1
+        G::FORCES.start() + self.layers.len() as u32 - 1
     }
 
     /// The layers, lowest force first.
-    pub fn layers(&self) -> impl Iterator<Item = &Layer> {
+    pub fn layers(&self) -> impl Iterator<Item = &G::Layer> {
         self.layers.iter().map(|solved| &solved.layer)
     }
 
-    /// The bytes of a layer, one per position; `None` if the force has packed results or is not solved.
+    /// The bytes of a layer, one per index; `None` if the force has packed results or is not solved.
     pub fn bytes(&self, force: u32) -> Option<&[u8]> {
         match &self.solved(force)?.values {
             Values::Exact(bytes) => Some(bytes.get()),
@@ -152,29 +161,25 @@ impl Tables {
     }
 
     /// The packed results of a force, if it has no table.
-    pub(super) fn packed(&self, force: u32) -> Option<&PackedLayer> {
+    pub(super) fn packed(&self, force: u32) -> Option<&G::Packed> {
         match &self.solved(force)?.values {
             Values::Exact(_) => None,
             Values::Packed(packed) => Some(packed),
         }
     }
 
-    /// The plies of the longest win or loss among the packed results up to a force.
-    pub(super) fn longest(&self, force: u32) -> u32 {
-        let packed = (LEAST_FORCE..=force).filter_map(|force| self.packed(force));
-        packed.map(PackedLayer::longest).max().unwrap_or(0)
-    }
-
     #[inline]
-    fn solved(&self, force: u32) -> Option<&Solved> {
-        self.layers.get(force.checked_sub(LEAST_FORCE)? as usize)
+    fn solved(&self, force: u32) -> Option<&Solved<G>> {
+        self.layers
+            .get(force.checked_sub(*G::FORCES.start())? as usize)
     }
 
-    /// The value for the player to move. `None` outside the tables and where a player has no archer. Packed
+    /// The value for the player to move. `None` outside the tables and where a player has no piece. Packed
     /// results have no plies, unless the game is over.
     #[inline]
-    pub fn proven(&self, position: &JarmoPosition) -> Option<Proven> {
-        self.place(position).map(Place::read)
+    pub fn proven(&self, position: &G::Position) -> Option<Proven> {
+        let place = self.place(position)?;
+        Some(self.read(position, place))
     }
 
     /// [`Tables::proven`] of many positions. If the tables are larger than the processor's caches this is
@@ -182,7 +187,7 @@ impl Tables {
     ///
     /// # Panics
     /// Panics unless `positions` and `out` have the same length.
-    pub fn proven_all(&self, positions: &[JarmoPosition], out: &mut [Option<Proven>]) {
+    pub fn proven_all(&self, positions: &[G::Position], out: &mut [Option<Proven>]) {
         assert_eq!(positions.len(), out.len(), "one value per position");
         for (positions, out) in positions.chunks(AT_ONCE).zip(out.chunks_mut(AT_ONCE)) {
             let mut places = [None; AT_ONCE];
@@ -190,35 +195,99 @@ impl Tables {
                 *place = self.place(position);
             }
             // The reads are independent of each other, so the processor overlaps them.
-            for (proven, place) in out.iter_mut().zip(&places) {
-                *proven = place.map(Place::read);
+            for ((proven, place), position) in out.iter_mut().zip(&places).zip(positions) {
+                *proven = place.map(|place| self.read(position, place));
             }
         }
     }
 
-    /// The position's byte or its packed result, if it is in the tables.
+    /// The position's byte or its value without one, if it is in the tables.
     #[inline]
-    fn place(&self, position: &JarmoPosition) -> Option<Place<'_>> {
-        let placement = Placement::of(position);
-        let Solved { layer, values } = self.solved(Material::of(&placement).force())?;
-        match values {
-            Values::Exact(bytes) => {
-                let index = layer.index(&placement)?;
-                Some(Place::Byte(&bytes.get()[index]))
-            }
-            Values::Packed(packed) => self
-                .packed_result(packed, layer, &placement)
-                .map(Place::Known),
+    fn place(&self, position: &G::Position) -> Option<Place<'_>> {
+        let Solved { layer, values, .. } = self.solved(G::force(position))?;
+        if let Values::Exact(bytes) = values
+            && let Some(index) = layer.index_of(position)
+        {
+            return Some(Place::Byte(&bytes.get()[index]));
         }
+        self.value_without_byte(position).map(Place::Known)
     }
 
-    /// The result of a placement in packed results. Apart from [`Tables::place`], whose other path is the quick one.
+    /// Apart from [`Tables::place`], whose other path is the quick one.
     #[cold]
     #[inline(never)]
+    fn value_without_byte(&self, position: &G::Position) -> Option<Proven> {
+        G::value_without_byte(self, position)
+    }
+
+    #[inline]
+    fn read(&self, position: &G::Position, place: Place<'_>) -> Proven {
+        match place {
+            Place::Byte(&byte) => self.game.value(position, code::proven(byte)),
+            Place::Known(proven) => proven,
+        }
+    }
+
+    /// The values of all legal actions for the player to move, best first; ties in the order of the
+    /// actions. `None` outside the tables; empty if the game is over.
+    pub fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>> {
+        self.proven(position)?;
+        let legal = game.legal(position);
+        let nexts: Vec<G::Position> = legal
+            .iter()
+            .map(|action| {
+                let mut next = *position;
+                game.play(&mut next, action);
+                next
+            })
+            .collect();
+        let mut found = vec![None; nexts.len()];
+        self.proven_all(&nexts, &mut found);
+        let after = nexts.iter().zip(found);
+        let mut values: Vec<ActionValue> = legal
+            .iter()
+            .zip(after)
+            .map(|(action, (next, found))| {
+                let after = found.or_else(|| self.over(next));
+                let after = after.expect("force never grows");
+                let proven = G::value_before(position, next, after);
+                ActionValue { action, proven }
+            })
+            .collect();
+        values.sort_by_key(|value| -value.proven.preference());
+        Some(values)
+    }
+
+    /// The value of a position that is over, such as one in which a player has no piece left.
+    fn over(&self, position: &G::Position) -> Option<Proven> {
+        let outcome = self.game.outcome(position)?;
+        Some(Proven::over(outcome.verdict(self.game.to_move(position))))
+    }
+}
+
+impl Tables {
+    /// The plies of the longest win or loss among the packed results up to a force.
+    pub(super) fn longest(&self, force: u32) -> u32 {
+        let forces = (LEAST_FORCE..=force).zip(&self.layers);
+        let packed = forces.filter(|(force, _)| self.packed(*force).is_some());
+        packed.map(|(_, solved)| solved.longest).max().unwrap_or(0)
+    }
+
+    /// The value of a position of which there are packed results.
+    pub(super) fn packed_value(&self, position: &JarmoPosition) -> Option<Proven> {
+        let placement = Placement::of(position);
+        let Solved { layer, values, .. } = self.solved(Material::of(&placement).force())?;
+        match values {
+            Values::Exact(_) => None,
+            Values::Packed(packed) => self.packed_result(packed, layer, &placement),
+        }
+    }
+
+    /// The result of a placement in packed results.
     fn packed_result(
         &self,
         packed: &PackedLayer,
-        layer: &Layer,
+        layer: &index::Layer,
         placement: &Placement,
     ) -> Option<Proven> {
         layer.block_of(&Material::of(placement))?;
@@ -246,53 +315,12 @@ impl Tables {
         for action in self.game.legal(&position).iter() {
             let mut next = position;
             self.game.play(&mut next, action);
-            let proven = self.proven(&next).or_else(|| without_archers(&next))?;
+            let proven = self.proven(&next).or_else(|| self.over(&next))?;
             best = best.max(proven.verdict.flip());
             if best == Verdict::Win {
                 break;
             }
         }
         Some(best)
-    }
-
-    /// The values of all legal actions for the player to move, best first; ties in the order of the
-    /// actions. `None` outside the tables; empty if the game is over.
-    pub fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
-        self.proven(position)?;
-        let legal = game.legal(position);
-        let nexts: Vec<JarmoPosition> = legal
-            .iter()
-            .map(|action| {
-                let mut next = *position;
-                game.play(&mut next, action);
-                next
-            })
-            .collect();
-        let mut found = vec![None; nexts.len()];
-        self.proven_all(&nexts, &mut found);
-        let after = nexts.iter().zip(found);
-        let mut values: Vec<ActionValue> = legal
-            .iter()
-            .zip(after)
-            .map(|(action, (next, found))| {
-                let after = found.or_else(|| without_archers(next));
-                let proven = after.expect("force never grows").flip().before();
-                ActionValue { action, proven }
-            })
-            .collect();
-        values.sort_by_key(|value| -value.proven.preference());
-        Some(values)
-    }
-}
-
-/// The value of a position in which a player has no archer left.
-fn without_archers(position: &JarmoPosition) -> Option<Proven> {
-    let mover = position.to_move();
-    if position.archers(mover).is_empty() {
-        Some(Proven::loss(0))
-    } else if position.archers(!mover).is_empty() {
-        Some(Proven::win(0))
-    } else {
-        None
     }
 }

@@ -1,6 +1,7 @@
 //! The exact values of openings.
 
 use super::lookup::Tables;
+use super::solvable::Solvable;
 use crate::game::{Game, Mask, Player, Proven, Verdict};
 use crate::games::{Jarmo, JarmoPosition};
 
@@ -85,15 +86,12 @@ impl Tables {
             })
             .collect()
     }
+}
 
+impl<G: Solvable> Tables<G> {
     /// The actions, as text, of a game from a position in which both players take the first of their best
     /// actions, to its end; at most `plies`, because a drawn game may never end. `None` outside the tables.
-    pub fn best_line(
-        &self,
-        game: &Jarmo,
-        start: &JarmoPosition,
-        plies: u32,
-    ) -> Option<Vec<String>> {
+    pub fn best_line(&self, game: &G, start: &G::Position, plies: u32) -> Option<Vec<String>> {
         let mut line = Vec::new();
         let mut position = *start;
         while line.len() < plies as usize {

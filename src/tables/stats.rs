@@ -3,18 +3,17 @@
 use rayon::prelude::*;
 
 use super::code;
-use super::index::Layer;
 use super::lookup::Tables;
+use super::solvable::{Layer, Packed, Solvable};
 use crate::game::{Player, Verdict};
-use crate::games::JarmoPosition;
 
 /// Results of all positions with one force and one side to move.
 ///
 /// Every placement counts, reachable or not. Finished games are counted separately.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SideStats {
-    /// The player to move.
-    pub to_move: Player,
+    /// The player to move; `None` if the placements stand for both players.
+    pub to_move: Option<Player>,
     /// Positions won by the player to move.
     pub won: u64,
     /// Drawn positions.
@@ -27,20 +26,28 @@ pub struct SideStats {
 
 /// Results of one layer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LayerStats {
-    /// Archers plus marks.
+pub struct LayerStats<P> {
+    /// What is left on the board.
     pub force: u32,
     /// By side to move, White first.
-    pub sides: [SideStats; 2],
-    /// The longest win under best play, in plies, and the first position with it.
-    pub longest_win: Option<(u32, JarmoPosition)>,
-    /// The longest loss under best play, in plies, and the first position with it.
-    pub longest_loss: Option<(u32, JarmoPosition)>,
+    pub sides: Vec<SideStats>,
+    /// The most plies of a win under best play, and the first position with it.
+    pub longest_win: Option<(u32, P)>,
+    /// The most plies of a loss under best play, and the first position with it.
+    pub longest_loss: Option<(u32, P)>,
 }
 
-impl Tables {
+impl<P> LayerStats<P> {
+    /// The most plies of a win or loss.
+    pub(super) fn longest(&self) -> u32 {
+        let plies = |longest: &Option<(u32, P)>| longest.as_ref().map_or(0, |(plies, _)| *plies);
+        plies(&self.longest_win).max(plies(&self.longest_loss))
+    }
+}
+
+impl<G: Solvable> Tables<G> {
     /// Counts every layer.
-    pub fn stats(&self) -> Vec<LayerStats> {
+    pub fn stats(&self) -> Vec<LayerStats<G::Position>> {
         self.layers()
             .map(|layer| match self.packed(layer.force()) {
                 Some(packed) => packed.stats().clone(),
@@ -50,19 +57,24 @@ impl Tables {
     }
 }
 
-/// Counts the results of a layer, one byte per position.
-pub(super) fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
-    let mut sides = Player::BOTH.map(|to_move| SideStats {
-        to_move,
-        won: 0,
-        drawn: 0,
-        lost: 0,
-        over: 0,
-    });
+/// Counts the results of a layer, one byte per index.
+pub(super) fn layer_stats<L: Layer>(layer: &L, bytes: &[u8]) -> LayerStats<L::Position> {
+    let mut sides: Vec<SideStats> = Vec::new();
     let mut longest = [(0, 0); 2]; // of wins and losses: plies, byte
-    for block in layer.blocks() {
-        let counts = count(&bytes[block.start..][..block.size()]);
-        let side = &mut sides[block.material.mover.index()];
+    for (to_move, range) in layer.sides() {
+        let counts = count(&bytes[range]);
+        let known = sides.iter().position(|side| side.to_move == to_move);
+        let number = known.unwrap_or_else(|| {
+            sides.push(SideStats {
+                to_move,
+                won: 0,
+                drawn: 0,
+                lost: 0,
+                over: 0,
+            });
+            sides.len() - 1
+        });
+        let side = &mut sides[number];
         for (byte, &positions) in (0..=u8::MAX).zip(&counts) {
             let proven = code::proven(byte);
             let plies = proven.plies.unwrap_or(0);
@@ -83,7 +95,7 @@ pub(super) fn layer_stats(layer: &Layer, bytes: &[u8]) -> LayerStats {
     }
     let [longest_win, longest_loss] = longest.map(|(plies, byte)| {
         let index = bytes.par_iter().position_first(|&other| other == byte)?;
-        (plies > 0).then(|| (plies, layer.placement(index).position()))
+        (plies > 0).then(|| (plies, layer.position_at(index)))
     });
     LayerStats {
         force: layer.force(),

@@ -8,19 +8,22 @@ use crate::games::board::CIRCLES;
 /// The size of the largest sets: the most archers of a player.
 pub const MOST: usize = 5;
 
+/// The places of the largest board.
+const PLACES: usize = 32;
+
 const LOW_BITS: usize = 13;
 const LOW_MASK: u32 = (1 << LOW_BITS) - 1;
 const HIGH_BITS: usize = CIRCLES - LOW_BITS;
 
-static CHOOSE: [[u32; MOST + 1]; CIRCLES + 1] = binomials();
+static CHOOSE: [[u32; MOST + 1]; PLACES + 1] = binomials();
 static LOW: [u16; 1 << LOW_BITS] = low_ranks();
 static HIGH: [[u32; 1 << HIGH_BITS]; MOST + 1] = high_ranks();
 static PATTERN: [u8; 1 << MOST] = pattern_ranks();
 
-const fn binomials() -> [[u32; MOST + 1]; CIRCLES + 1] {
-    let mut table = [[0; MOST + 1]; CIRCLES + 1];
+const fn binomials() -> [[u32; MOST + 1]; PLACES + 1] {
+    let mut table = [[0; MOST + 1]; PLACES + 1];
     let mut n = 0;
-    while n <= CIRCLES {
+    while n <= PLACES {
         table[n][0] = 1;
         let mut k = 1;
         while k <= MOST && n > 0 {
@@ -79,7 +82,7 @@ const fn pattern_ranks() -> [u8; 1 << MOST] {
     table
 }
 
-/// The binomial coefficient, for `k` up to 5 and `n` up to 25.
+/// The binomial coefficient, for `k` up to 5 and `n` up to 32.
 #[inline(always)]
 pub fn choose(n: usize, k: usize) -> usize {
     CHOOSE[n][k] as usize
@@ -92,16 +95,28 @@ pub fn rank(set: u32, size: usize) -> usize {
     usize::from(LOW[(set & LOW_MASK) as usize]) + HIGH[size][(set >> LOW_BITS) as usize] as usize
 }
 
+/// [`rank`] on boards of up to 32 places, without large lookup tables.
+#[inline]
+pub fn rank_of(set: u32) -> usize {
+    let places = bits(set).zip(1..);
+    places.map(|(place, k)| choose(place as usize, k)).sum()
+}
+
 /// The rank of a subset of five elements.
 #[inline(always)]
 pub fn pattern_rank(pattern: u32) -> usize {
     usize::from(PATTERN[pattern as usize])
 }
 
-/// The set of `size` numbers with this rank.
-pub fn unrank(mut rank: usize, size: usize) -> u32 {
+/// The set of `size` numbers below 25 with this rank.
+pub fn unrank(rank: usize, size: usize) -> u32 {
+    unrank_below(CIRCLES, rank, size)
+}
+
+/// The set of `size` numbers below `bound` with this rank.
+#[inline]
+pub fn unrank_below(mut bound: usize, mut rank: usize, size: usize) -> u32 {
     let mut set = 0;
-    let mut bound = CIRCLES;
     for k in (1..=size).rev() {
         let top = (0..bound)
             .rev()
@@ -140,6 +155,20 @@ pub fn compress(set: u32, removed: u32) -> u32 {
 #[inline(always)]
 pub fn expand(set: u32, places: &[u8; CIRCLES]) -> u32 {
     bits(set).fold(0, |out, place| out | 1 << places[place as usize])
+}
+
+/// The inverse of [`compress`] on boards of up to 32 places.
+#[inline]
+pub fn spread(set: u32, removed: u32) -> u32 {
+    let mut left = !removed;
+    let mut passed = 0;
+    bits(set).fold(0, |out, place| {
+        for _ in passed..place {
+            left &= left - 1;
+        }
+        passed = place;
+        out | left & left.wrapping_neg()
+    })
 }
 
 /// The circles outside `removed`, in order, padded with zeros.
@@ -204,6 +233,7 @@ mod tests {
             let mut set = (1_u32 << size) - 1;
             for index in 0..choose(CIRCLES, size) {
                 assert_eq!(rank(set, size), index);
+                assert_eq!(rank_of(set), index);
                 assert_eq!(unrank(index, size), set);
                 set = next(set);
             }
@@ -218,6 +248,7 @@ mod tests {
         for set in [0b10, 0b1100_0000_0000_0001_0010, 0b10000 << 18, 0x00ff_ffff] {
             let set = set & !removed;
             assert_eq!(expand(compress(set, removed), &places), set);
+            assert_eq!(spread(compress(set, removed), removed), set);
         }
         assert_eq!(pick(pattern(0b1_0100, 0b1_1110), 0b1_1110), 0b1_0100);
         assert_eq!(pattern(0b1_0100, 0b1_1110), 0b1010);

@@ -5,16 +5,15 @@ use std::fmt;
 use rand::Rng;
 use rayon::prelude::*;
 
-use super::index::{Layer, Placement};
 use super::lookup::Tables;
-use crate::game::{Game, Proven};
-use crate::games::{Jarmo, JarmoPosition};
+use super::solvable::{Layer, PliesTo, Solvable};
+use crate::game::Proven;
 use crate::random::{Stream, stream};
 
 /// The checks of a layer and their failures.
 #[derive(Clone, Debug)]
 pub struct LayerCheck {
-    /// Archers plus marks.
+    /// What is left on the board.
     pub force: u32,
     /// Random positions whose value was compared with those of their successors.
     pub positions: u64,
@@ -51,7 +50,12 @@ const KEPT: usize = 10;
 
 /// Checks `samples` random positions of every layer against their successors, and draws a tenth as many
 /// to play out those that are won or lost.
-pub fn verify(game: &Jarmo, tables: &Tables, samples: u64, seed: u64) -> Vec<LayerCheck> {
+pub fn verify<G: Solvable>(
+    game: &G,
+    tables: &Tables<G>,
+    samples: u64,
+    seed: u64,
+) -> Vec<LayerCheck> {
     let game = &game.clone().with_max_plies(0);
     tables
         .layers()
@@ -85,16 +89,16 @@ pub fn verify(game: &Jarmo, tables: &Tables, samples: u64, seed: u64) -> Vec<Lay
 }
 
 /// A random position of the layer; every placement is equally likely.
-pub fn random_position(layer: &Layer, stream: &mut Stream) -> JarmoPosition {
+pub fn random_position<L: Layer>(layer: &L, stream: &mut Stream) -> L::Position {
     let share = u128::from(stream.next_u64()) * layer.size() as u128;
-    layer.placement((share >> 64) as usize).position()
+    layer.position_at((share >> 64) as usize)
 }
 
 /// Checks that the value of a position follows from those of its successors.
-fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<WrongValue> {
+fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> Option<WrongValue> {
     let stored = tables.proven(position).expect("the layer holds it");
     let found = match game.outcome(position) {
-        Some(outcome) => Proven::over(outcome.verdict(position.to_move())),
+        Some(outcome) => Proven::over(outcome.verdict(game.to_move(position))),
         None => {
             let best = tables.actions(game, position).expect("the layer holds it");
             best.first().expect("the game is not over").proven
@@ -111,16 +115,28 @@ fn check(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Wron
     })
 }
 
+/// The most plies of a game that is played by tables whose plies do not count to the end.
+const MOST_PLIES: u32 = 1000;
+
 /// Plays a won or lost position to its end, both sides with the tables. `None` for other positions, and
 /// where the tables have no distances.
-fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Result<(), WrongValue>> {
+fn play_out<G: Solvable>(
+    game: &G,
+    tables: &Tables<G>,
+    start: G::Position,
+) -> Option<Result<(), WrongValue>> {
     let stored = tables.proven(&start).expect("the layer holds it");
     let (verdict, plies) = (stored.verdict, stored.plies?);
+    let most = match G::PLIES_TO {
+        PliesTo::End => plies,
+        PliesTo::Capture => MOST_PLIES,
+    };
+    let mover = game.to_move(&start);
     let mut position = start;
-    for played in 0..=plies {
+    for played in 0..=most {
         if let Some(outcome) = game.outcome(&position) {
-            let right = played == plies && outcome.verdict(start.to_move()) == verdict;
-            return Some(if right {
+            let in_time = G::PLIES_TO == PliesTo::Capture || played == plies;
+            return Some(if in_time && outcome.verdict(mover) == verdict {
                 Ok(())
             } else {
                 let points = outcome.score.unwrap_or_default();
@@ -130,16 +146,15 @@ fn play_out(game: &Jarmo, tables: &Tables, start: JarmoPosition) -> Option<Resul
         }
         let values = tables.actions(game, &position).expect("force never grows");
         game.play(&mut position, values[0].action);
-        // Drops the history, because the tables ignore the shuttle rule.
-        position = Placement::of(&position).position();
+        position = G::as_solved(&position);
     }
-    let found = format!("the game is not over after {plies} plies");
+    let found = format!("the game is not over after {most} plies");
     Some(Err(wrong_value(game, &start, stored, found)))
 }
 
-fn wrong_value(
-    game: &Jarmo,
-    position: &JarmoPosition,
+fn wrong_value<G: Solvable>(
+    game: &G,
+    position: &G::Position,
     stored: Proven,
     found: String,
 ) -> WrongValue {

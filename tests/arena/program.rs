@@ -148,7 +148,7 @@ fn tables_count_the_results_that_agents_throw_away() {
     arena("random greedy --game tammi --games 2 --tables .")
         .assert()
         .code(1)
-        .stderr(contains("--tables: there are exact tables for jarmo only"));
+        .stderr(contains("--tables: . has no tables of tammi"));
 }
 
 #[test]

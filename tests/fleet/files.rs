@@ -56,17 +56,23 @@ fn a_file_comes_back_as_it_was() {
 
 #[test]
 fn a_damaged_file_is_refused() {
-    let bytes = file().to_bytes();
+    let file = file();
+    let bytes = file.to_bytes();
     for length in (0..bytes.len()).step_by(bytes.len() / 50) {
         assert!(
             GameFile::from_bytes(&bytes[..length]).is_err(),
             "{length} bytes"
         );
     }
+    let mut refused = 0;
     for place in (0..bytes.len()).step_by(bytes.len() / 200) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x10;
-        assert!(GameFile::from_bytes(&damaged).is_err(), "byte {place}");
+        // A few bits of a compressed file say nothing.
+        let read = GameFile::from_bytes(&damaged);
+        assert!(read.is_err() || read.as_ref() == Ok(&file), "byte {place}");
+        refused += usize::from(read.is_err());
     }
+    assert!(refused > 190, "{refused}");
     assert!(GameFile::from_bytes(&vec![0; MOST_BYTES + 1]).is_err());
 }

@@ -139,10 +139,10 @@ fn missing_tables_and_games_without_tables_are_refused_by_name() {
     let spec: AgentSpec = format!("tables:{path}").parse().unwrap();
     assert_eq!(spec.to_string(), format!("tables:{path}"));
     let message = build(Jarmo::standard(), &spec).err().unwrap().to_string();
-    assert!(message.contains("force-02.table: is missing"), "{message}");
+    assert!(message.contains("has no tables of jarmo"), "{message}");
     let message = build(Guard::standard(), &spec).err().unwrap().to_string();
     assert!(
-        message.contains("jarmo only") && message.contains("guard"),
+        message.contains("jarmo and tammi only, not for guard"),
         "{message}"
     );
     assert!("tables:".parse::<AgentSpec>().is_err());

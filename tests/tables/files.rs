@@ -228,7 +228,7 @@ const CHECKSUMS: [u64; 5] = [
 #[test]
 fn a_build_with_the_least_memory_writes_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let (least, most) = memory_needed(6);
+    let (least, most) = memory_needed::<Jarmo>(6);
     assert!(least + (4 << 20) < most, "force 6 does not fit");
     let little = BuildSettings {
         memory: Some(least),

@@ -8,7 +8,7 @@ use assert_cmd::prelude::*;
 use jarmo::accuracy::{Cause, Exam, MORE_SEARCH, Phase, Question, Stage};
 use jarmo::agent::{Agent, AgentSpec, build, build_without_search};
 use jarmo::game::{Action, Game, Mask, Proven, Verdict};
-use jarmo::games::{ConnectFour, Jarmo, JarmoPosition, Tammi};
+use jarmo::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
 use predicates::str::{contains, is_empty};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn sum(list: &Value, key: &str) -> u64 {
 }
 
 #[test]
-fn stages_are_forces_in_jarmo_and_plies_elsewhere() {
+fn stages_are_forces_where_tables_can_be_built_and_plies_elsewhere() {
     let jarmo = Jarmo::standard();
     let start = jarmo.start();
     assert_eq!(Stage::of(&jarmo, &start), Stage::Force(10));
@@ -50,7 +50,9 @@ fn stages_are_forces_in_jarmo_and_plies_elsewhere() {
         four.play_text(&mut position, &column.to_string()).unwrap();
     }
     let tammi = Tammi::new(30, 0);
-    assert_eq!(Stage::of(&tammi, &tammi.start()).to_string(), "ply 0-2");
+    assert_eq!(Stage::of(&tammi, &tammi.start()), Stage::Force(24));
+    let guard = Guard::standard();
+    assert_eq!(Stage::of(&guard, &guard.start()).to_string(), "ply 0-2");
 }
 
 #[test]

@@ -11,4 +11,5 @@ mod puzzles;
 #[cfg(feature = "cli")]
 mod program;
 mod selfplay;
+mod tammi;
 mod truth;

@@ -73,6 +73,68 @@ fn tables_are_built_verified_counted_and_probed() {
 }
 
 #[test]
+fn the_same_commands_build_and_use_tables_of_tammi() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = folder.path().to_str().unwrap();
+    let tammi = |arguments: &[&str]| jarmo(&[arguments, &["--game", "tammi"]].concat()).assert();
+    tammi(&["tables", "build", "--force", "3", "--out", tables])
+        .success()
+        .stderr(contains("force 3: 196032 positions in "));
+    tammi(&["tables", "build", "--force", "6", "--out", tables])
+        .code(2)
+        .stderr(contains("--force 6: tables of tammi have 2 to 5 pieces"));
+    tammi(&["tables", "pack", tables, "--out", tables])
+        .code(2)
+        .stderr(contains("for jarmo only, not for tammi"));
+    tammi(&["tables", "verify", tables, "--samples", "1000"])
+        .success()
+        .stdout(contains("force 3: right; 1000 random positions"));
+    tammi(&["tables", "stats", tables])
+        .success()
+        .stdout(contains(
+            "either        63007      102242       30625         158",
+        ));
+    let json = tammi(&["tables", "stats", tables, "--json"]).success();
+    let json: Value = serde_json::from_slice(&json.get_output().stdout).unwrap();
+    assert_eq!(json["layers"][1]["longest_win"]["plies"], 21);
+    assert!(json["layers"][1]["sides"][0]["to_move"].is_null());
+    let won = "8/8/8/4b3/8/8/8/6w1 b - 0 0";
+    tammi(&["tables", "probe", tables, "--position", won, "--line", "50"])
+        .success()
+        .stdout(contains("black: win in 13\nplies count to the next capture").and(contains("x")));
+    tammi(&["tables", "bench", tables, "--lookups", "1000"])
+        .success()
+        .stdout(contains("force 3: "));
+    let exam = folder.path().join("my.exam");
+    let exam = exam.to_str().unwrap();
+    let make = ["exam", "make", "--tables", tables, "--agent", "random"];
+    tammi(&[&make[..], &["--positions", "60", "--out", exam]].concat())
+        .success()
+        .stdout(contains("60 questions of tammi"));
+    jarmo(&["accuracy", "random", "--exam", exam])
+        .assert()
+        .success()
+        .stdout(contains("random, exam positions").and(contains("  force 3")));
+    let accuracy = [
+        "accuracy",
+        "random",
+        "--tables",
+        tables,
+        "--positions",
+        "50",
+    ];
+    tammi(&accuracy)
+        .success()
+        .stdout(contains("random positions").and(contains("self-play positions")));
+    let arena = [
+        "arena", "random", "greedy", "--games", "20", "--tables", tables,
+    ];
+    tammi(&arena)
+        .success()
+        .stdout(contains("results thrown away").and(contains("at force 3")));
+}
+
+#[test]
 fn accuracy_shows_shares_and_the_worst_mistakes() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");
@@ -219,7 +281,7 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     build(folder.path(), "5");
     train("tammi", folder.path(), &[])
         .code(2)
-        .stderr(contains("for jarmo only, not for tammi"));
+        .stderr(contains("has no tables of tammi"));
     assert!(!run.exists(), "no run was started");
 
     let small = [
@@ -249,12 +311,12 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     let with = [&small[..], &[&own]].concat();
     train("jarmo", folder.path(), &with).success();
     let score = &first_line()["accuracy"];
-    assert_eq!(score["decisions"], 40);
-    assert_eq!(score["end"]["decisions"], 40);
+    assert_eq!(score["decisions"], 60);
+    assert_eq!(score["end"]["decisions"], 60);
     assert_eq!(score["opening"]["decisions"], 0);
 }
 
-/// Makes an exam of 60 questions; the third that are openings are outside small tables.
+/// Makes an exam of 60 questions, none of them openings, which are outside small tables.
 fn make_exam(tables: &Path, out: &Path) {
     let (tables, out) = (tables.to_str().unwrap(), out.to_str().unwrap());
     let arguments = [
@@ -272,7 +334,7 @@ fn make_exam(tables: &Path, out: &Path) {
         "60",
     ];
     jarmo(&arguments).assert().success().stdout(contains(
-        "40 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 20 ",
+        "60 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 30 ",
     ));
 }
 
@@ -286,11 +348,11 @@ fn exams_are_made_shown_and_refused() {
     jarmo(&["exam", "show", path])
         .assert()
         .success()
-        .stdout(contains("40 questions of jarmo").and(contains("  end      white  ")));
+        .stdout(contains("60 questions of jarmo").and(contains("  end      white  ")));
     let lines = accuracies(&["random", "--exam", path]);
     assert_eq!(lines[0]["positions"], "exam");
-    assert_eq!(lines[0]["all"]["decisions"], 40);
-    assert_eq!(lines[0]["all"]["critical"], 20);
+    assert_eq!(lines[0]["all"]["decisions"], 60);
+    assert_eq!(lines[0]["all"]["critical"], 30);
 
     let mut bytes = fs::read(&exam).unwrap();
     bytes.truncate(bytes.len() - 100);
@@ -298,7 +360,7 @@ fn exams_are_made_shown_and_refused() {
     fs::write(&cut, bytes).unwrap();
     let cut = cut.to_str().unwrap();
     let cases: [(&[&str], i32, &str); 6] = [
-        (&["exam", "show", cut], 1, "cut.exam: it is cut off after 3"),
+        (&["exam", "show", cut], 1, "cut.exam: it is cut off after 5"),
         (
             &["accuracy", "random", "--exam", cut],
             1,
@@ -413,7 +475,7 @@ fn bad_input_is_refused_with_the_remedy() {
         (
             &["tables", "stats", tables, "--game", "guard"],
             2,
-            "jarmo only",
+            "for jarmo and tammi only, not for guard",
         ),
         (
             &["tables", "probe", tables, "--position", start],

@@ -206,7 +206,7 @@ fn bad_tables_are_refused_by_name_before_anything_is_played() {
     let missing = jarmo();
     let name = format!("selfplay.tables = {}: ", folder.path().display());
     assert!(missing.starts_with(&name), "{missing}");
-    assert!(missing.contains("force-02.table: is missing; rebuild it"));
+    assert!(missing.contains("has no tables of jarmo; build them with"));
     build_in(folder.path(), 3);
     let file = folder.path().join("force-03.table");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -216,5 +216,8 @@ fn bad_tables_are_refused_by_name_before_anything_is_played() {
     assert!(damaged.contains("force-03.table: is damaged"), "{damaged}");
     let play = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 1);
     let guard = refused(play.map(|_| ()).map_err(|error| error.to_string()));
-    assert!(guard.contains("for jarmo only, not for guard"), "{guard}");
+    assert!(
+        guard.contains("for jarmo and tammi only, not for guard"),
+        "{guard}"
+    );
 }

@@ -5,6 +5,8 @@ mod config;
 #[cfg(feature = "cli")]
 mod damage;
 mod episodes;
+#[cfg(feature = "net")]
+mod fleet;
 mod observe;
 #[cfg(feature = "cli")]
 mod run;

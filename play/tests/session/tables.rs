@@ -224,11 +224,7 @@ fn unusable_tables_are_refused_with_the_reason() {
     let missing = folder.path().join("missing");
     let torn = torn.to_str().unwrap();
     for (game, tables, message) in [
-        (
-            "tammi",
-            TABLES.to_str().unwrap(),
-            "--tables: there are exact tables for jarmo only, not for tammi",
-        ),
+        ("tammi", TABLES.to_str().unwrap(), "has no tables of tammi"),
         ("jarmo", missing.to_str().unwrap(), "missing"),
         ("jarmo", torn, torn),
     ] {

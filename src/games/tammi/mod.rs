@@ -104,6 +104,46 @@ impl TammiPosition {
         self.repeats.into()
     }
 
+    /// Whether some position of this game has occurred twice since the last capture or man's move.
+    #[inline]
+    pub(crate) fn has_repeated(&self) -> bool {
+        self.history.repeated()
+    }
+
+    /// A position without history from sets in the mover's view: own pieces, enemy pieces, kings of both.
+    #[inline]
+    pub(crate) fn of_mover_view([own, enemy, kings]: [u32; 3], to_move: Player) -> TammiPosition {
+        TammiPosition {
+            own,
+            enemy,
+            kings,
+            jumped: 0,
+            ply: 0,
+            jumper: NO_SQUARE,
+            quiet: 0,
+            repeats: 0,
+            to_move,
+            history: KingMoves::EMPTY,
+        }
+    }
+
+    /// The same pieces and capture in progress, without a history.
+    pub(crate) fn without_history(&self) -> TammiPosition {
+        TammiPosition {
+            jumped: self.jumped,
+            jumper: self.jumper,
+            ..TammiPosition::of_mover_view([self.own, self.enemy, self.kings], self.to_move)
+        }
+    }
+
+    /// Visits the boards from which a move without a capture may have led to this one, in the view of the
+    /// player who made it. In some of them that player may have had to capture instead.
+    #[inline]
+    pub(crate) fn each_quiet_origin(&self, visit: impl FnMut([u32; 3])) {
+        let after = [self.enemy, self.own, self.kings].map(u32::reverse_bits);
+        moves::each_quiet_origin(after, visit);
+    }
+
     /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {

@@ -1,6 +1,6 @@
 //! Move generation: jumps of the capturing piece, else captures, else quiet moves.
 
-use super::squares::{DIAGONALS, DIRECTIONS, FORWARD, Square, squares};
+use super::squares::{DIAGONALS, DIRECTIONS, FAR_ROW, FORWARD, Square, squares};
 use super::{TammiMask, TammiPosition};
 use crate::game::Reason;
 use crate::games::reasons::{
@@ -51,6 +51,37 @@ pub(super) fn legal(position: &TammiPosition) -> TammiMask {
         }
     }
     legal
+}
+
+/// Visits the boards before each possible last move without a capture: own pieces, enemy pieces and kings,
+/// in the view of the player who made it, as in `after`.
+#[inline]
+pub(super) fn each_quiet_origin(after: [u32; 3], mut visit: impl FnMut([u32; 3])) {
+    let [own, enemy, kings] = after;
+    let occupied = own | enemy;
+    for to in squares(own & kings) {
+        for direction in 0..DIRECTIONS {
+            let free = free_run(to, direction, occupied);
+            let first = first_action(to, direction) as usize;
+            for action in first..first + free as usize {
+                let moved = to.bit() | DIAGONALS.ends[action].1.bit();
+                visit([own ^ moved, enemy, kings ^ moved]);
+            }
+        }
+    }
+    // Men, and kings that were men until this move.
+    let crowned = own & kings & FAR_ROW;
+    for to in squares(own & !kings | crowned) {
+        for direction in FORWARD..DIRECTIONS {
+            let ray = DIAGONALS.ray[to.index()][direction];
+            if let Some(from) = squares(ray)
+                .last()
+                .filter(|from| from.bit() & occupied == 0)
+            {
+                visit([own ^ to.bit() ^ from.bit(), enemy, kings & !to.bit()]);
+            }
+        }
+    }
 }
 
 /// Whether the piece on `from` can capture a piece that it has not jumped yet.

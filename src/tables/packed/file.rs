@@ -39,6 +39,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::coder::{GROUP, MODEL_BYTES, Model, result};
 use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
 use crate::game::{Player, Verdict};
+use crate::games::JarmoPosition;
 use crate::tables::file::{Owner, Problem, TableFileError};
 use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
@@ -61,7 +62,7 @@ pub fn packed_path(folder: &Path, force: u32) -> PathBuf {
 pub(super) struct Head {
     pub(super) owner: Owner,
     pub(super) source: u64, // the checksum of the table
-    pub(super) stats: LayerStats,
+    pub(super) stats: LayerStats<JarmoPosition>,
 }
 
 /// A matrix: its model and its blocks.
@@ -148,7 +149,7 @@ pub struct PackedLayer {
     map: Mmap,
     data: usize, // where the blocks begin
     matrices: Vec<Open>,
-    stats: LayerStats,
+    stats: LayerStats<JarmoPosition>,
     source: u64,
 }
 
@@ -180,19 +181,8 @@ impl PackedLayer {
     }
 
     /// Counts of the layer's results, as in the table.
-    pub fn stats(&self) -> &LayerStats {
+    pub fn stats(&self) -> &LayerStats<JarmoPosition> {
         &self.stats
-    }
-
-    /// The plies of the longest win or loss of the layer.
-    pub fn longest(&self) -> u32 {
-        let LayerStats {
-            longest_win,
-            longest_loss,
-            ..
-        } = &self.stats;
-        let longest = [longest_win, longest_loss].into_iter().flatten();
-        longest.map(|&(plies, _)| plies).max().unwrap_or(0)
     }
 
     /// White's result in a position of the layer that is not over, with White to move.
@@ -306,7 +296,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem>
     let sides = Player::BOTH.map(|to_move| {
         let count = |place: usize| long(56 + 32 * to_move.index() + 8 * place);
         SideStats {
-            to_move,
+            to_move: Some(to_move),
             won: count(0),
             drawn: count(1),
             lost: count(2),
@@ -315,7 +305,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem>
     });
     let stats = LayerStats {
         force: layer.force(),
-        sides,
+        sides: sides.to_vec(),
         longest_win: longest(short(120), long(128)),
         longest_loss: longest(short(124), long(136)),
     };

@@ -85,11 +85,11 @@ pub fn pack(
     let _lock = lock.ok_or_else(|| PackError::Busy(to.to_owned()))?;
     let highest = (LEAST_FORCE..=MOST_FORCE)
         .rev()
-        .find(|&force| finished_path(from, force).exists());
+        .find(|&force| finished_path::<Jarmo>(from, force).exists());
     for force in LEAST_FORCE..=highest.unwrap_or(LEAST_FORCE) {
         let began = Instant::now();
         let layer = Layer::new(force);
-        let table = open_finished(from, owner, &layer)?;
+        let table = open_finished::<Jarmo>(from, owner, &layer)?;
         let source = checksum_of(&table);
         if force <= distances {
             tell(copy(&table, to, owner, &layer)?);
@@ -137,7 +137,7 @@ fn copy(
     layer: &Layer,
 ) -> Result<PackProgress, TableFileError> {
     let force = layer.force();
-    match open_finished(to, owner, layer) {
+    match open_finished::<Jarmo>(to, owner, layer) {
         Ok(there) if checksum_of(&there) == checksum_of(table) => {
             return Ok(PackProgress::Kept { force });
         }
@@ -145,7 +145,7 @@ fn copy(
         Err(error) if matches!(error.problem, Problem::Missing | Problem::Damaged(_)) => {}
         Err(error) => return Err(error),
     }
-    let path = finished_path(to, force);
+    let path = finished_path::<Jarmo>(to, force);
     let unfinished = path.with_extension("table.tmp");
     write_whole_by(&path, &unfinished, &[table]).map_err(TableFileError::io(&path))?;
     Ok(PackProgress::Copied { force })

@@ -26,6 +26,7 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::pages::Plan;
+use crate::games::Jarmo;
 use crate::tables::code::Distances;
 use crate::tables::file::{
     HEADER, Owner, Problem, TableFileError, pages_path, seal_finished, unfinished_path,
@@ -210,7 +211,7 @@ impl Spill {
         let Files {
             table, side_path, ..
         } = &*self.files;
-        seal_finished(folder, table, owner, layer, longest)?;
+        seal_finished::<Jarmo>(folder, table, owner, layer, longest)?;
         std::fs::remove_file(side_path).map_err(TableFileError::io(side_path))
     }
 }
@@ -231,8 +232,8 @@ impl Files {
         };
         let plan = Plan::of(layer);
         let places = || (0..plan.len()).map(|page| plan.place(page));
-        let side_path = pages_path(folder, layer.force());
-        let table_path = unfinished_path(folder, layer.force());
+        let side_path = pages_path::<Jarmo>(folder, layer.force());
+        let table_path = unfinished_path::<Jarmo>(folder, layer.force());
         Ok(Files {
             side: open(&side_path)?,
             table: open(&table_path)?,

@@ -1,0 +1,146 @@
+//! A run with files from other machines: each is taken once, old ones are dropped, no sample is used more than was
+//! asked for, and the recorded order gives the same weights again.
+
+use std::sync::atomic::AtomicBool;
+
+use jarmo::config::Config;
+use jarmo::eval::Uniform;
+use jarmo::games::ConnectFour;
+use jarmo::observe::{Event, FleetReport};
+use jarmo::replay::Samples;
+use jarmo::run::{Delivery, FileId, Fleet, Handed, RunFolder, Supply, repeat, run_with_fleet};
+use jarmo::selfplay::{Counts, SelfPlay};
+use jarmo::train::OpenDevice;
+use tempfile::TempDir;
+
+fn config(more: &[&str]) -> Config {
+    let settings = [
+        "run.first_samples=64",
+        "run.reuse=2",
+        "run.batch=32",
+        "evaluation.every=0",
+        "run.checkpoint=20",
+        "fleet.max_age=1000",
+    ];
+    super::run::config(&[&settings[..], more].concat())
+}
+
+/// Files of about this many samples each.
+fn files(count: u64, config: &Config) -> Vec<Delivery> {
+    let game = ConnectFour::new(0);
+    let play = SelfPlay::new(&game, &config.selfplay, vec![Uniform], 3);
+    let mut play = play.unwrap();
+    let mut samples = Samples::new();
+    let file = |number: u64| {
+        while samples.len() < 64 {
+            samples.extend(&play.round().samples);
+        }
+        Delivery {
+            id: FileId(u128::from(number) + 1),
+            sequence: number,
+            worker: "test".to_owned(),
+            weights: 0,
+            bytes: 100,
+            samples: std::mem::take(&mut samples),
+            counts: Counts::default(),
+        }
+    };
+    (0..count).map(file).collect()
+}
+
+/// Runs with these files until a limit is reached. Returns the last report.
+fn learn(folder: &TempDir, config: &Config, supply: &dyn Supply) -> FleetReport {
+    let path = folder.path().join("run");
+    let opened = match path.exists() {
+        false => RunFolder::create(&path, config, None),
+        true => RunFolder::open(&path).map(|(folder, _)| folder),
+    };
+    let fleet = Fleet {
+        supply,
+        plays_here: false,
+    };
+    let mut last = FleetReport::default();
+    let (opened, cpu) = (opened.unwrap(), OpenDevice::cpu());
+    let never = AtomicBool::new(false);
+    let game = ConnectFour::new(0);
+    run_with_fleet(game, config, &opened, &cpu, Some(fleet), &never, |event| {
+        if let Event::Fleet(report) = event {
+            last = report.clone();
+        }
+    })
+    .unwrap();
+    last
+}
+
+fn folder(path: &TempDir) -> RunFolder {
+    RunFolder::open(&path.path().join("run")).unwrap().0
+}
+
+#[test]
+fn each_file_is_taken_once_and_the_order_gives_the_same_weights_again() {
+    let (place, config) = (tempfile::tempdir().unwrap(), config(&["run.steps=60"]));
+    let files = files(20, &config);
+    let twice = files.iter().flat_map(|file| [file.clone(), file.clone()]);
+    let supply = Handed::new(twice);
+    learn(&place, &config, &supply);
+    assert!(supply.published().len() > 1, "{:?}", supply.published());
+    let order = folder(&place).order().unwrap();
+    let ids: Vec<FileId> = order
+        .iter()
+        .map(|line| line.sent.as_ref().unwrap().id)
+        .collect();
+    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(ids.len()).collect();
+    assert_eq!(ids, wanted);
+    let game = ConnectFour::new(0);
+    let again = || repeat(&game, &config, &folder(&place), &OpenDevice::cpu()).unwrap();
+    assert!(again().is_same);
+    assert_eq!((again().step, again().files), (60, ids.len()));
+    // The second run goes on with the files that the first one did not take.
+    let mut longer = config.clone();
+    longer.run.steps = 75;
+    learn(&place, &longer, &Handed::new(files.clone()));
+    let order = folder(&place).order().unwrap();
+    let ids: Vec<FileId> = order
+        .iter()
+        .map(|line| line.sent.as_ref().unwrap().id)
+        .collect();
+    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(ids.len()).collect();
+    assert_eq!(ids, wanted);
+    assert!(
+        repeat(&game, &longer, &folder(&place), &OpenDevice::cpu())
+            .unwrap()
+            .is_same
+    );
+}
+
+#[test]
+fn no_sample_is_used_more_often_than_was_asked_for() {
+    let (place, config) = (tempfile::tempdir().unwrap(), config(&["run.steps=40"]));
+    learn(&place, &config, &Handed::new(files(30, &config)));
+    let order = folder(&place).order().unwrap();
+    let mut samples = 0;
+    for line in &order {
+        let used = line.step as f64 * 32.0;
+        assert!(used <= 2.0 * samples as f64, "{line:?}");
+        samples += line.samples;
+    }
+}
+
+#[test]
+fn files_of_old_weights_are_dropped_and_counted() {
+    let place = tempfile::tempdir().unwrap();
+    let mut config = config(&["run.steps=60", "fleet.max_age=20"]);
+    let mut files = files(40, &config);
+    let mut later = files.split_off(20);
+    learn(&place, &config, &Handed::new(files));
+    for file in later.iter_mut().step_by(2) {
+        file.weights = 60;
+    }
+    config.run.steps = 75;
+    let report = learn(&place, &config, &Handed::new(later));
+    assert_eq!((report.files, report.stale), (30, 10));
+    for line in folder(&place).order().unwrap() {
+        let weights = line.sent.unwrap().weights;
+        assert!(line.step - weights <= 20, "{weights} {}", line.step);
+    }
+}
