@@ -15,6 +15,7 @@ mod read;
 mod report;
 mod runner;
 mod schedule;
+mod share;
 mod sprt;
 mod standings;
 mod stats;
@@ -32,6 +33,7 @@ pub use read::read_results;
 pub use report::{AgentRow, MatchRow, Report};
 pub use runner::{Budget, Team};
 pub use schedule::{GameId, Pairing};
+pub use share::{BlockError, PairBlock};
 pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
 pub use standings::{
     Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,

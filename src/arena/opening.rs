@@ -127,6 +127,15 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         })
     }
 
+    /// These openings, in the order of the pairs.
+    pub(super) fn given(list: Vec<Opening<P>>) -> Self {
+        Openings {
+            distinct: list.len(),
+            source: "given".to_owned(),
+            list,
+        }
+    }
+
     /// The text of a file of openings.
     pub fn file_text<G: Game<Position = P>>(
         game: &G,
@@ -251,7 +260,7 @@ fn shuffle<T>(list: &mut [T], stream: &mut Stream) {
     }
 }
 
-fn parse_opening<G: Game>(
+pub(super) fn parse_opening<G: Game>(
     game: &G,
     line: &str,
     plies: Option<u32>,

@@ -9,7 +9,7 @@ use super::runner::{ArenaGame, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
 use crate::env::positions;
-use crate::game::{Game, Player, shorten};
+use crate::game::{Action, Game, Player, shorten};
 use crate::random::stream;
 use crate::record::{ArenaMark, FORMAT, GameRecord};
 use crate::tables::Endgames;
@@ -49,13 +49,35 @@ impl<G: Game> GamePlan<'_, G> {
         }
     }
 
+    /// A record with the opening of a pair and nothing else.
+    pub(super) fn opening_record(&self, pair: u32) -> GameRecord {
+        let opening = self.openings.of_pair(pair);
+        GameRecord {
+            game: self.game.id().to_owned(),
+            position: self.start_text(&opening.start),
+            moves: self.move_texts(opening.start, &opening.actions),
+            ..GameRecord::default()
+        }
+    }
+
+    /// The text of the first position, if it is not the game's own.
+    fn start_text(&self, start: &G::Position) -> Option<String> {
+        (*start != self.game.start()).then(|| self.game.position_text(start))
+    }
+
+    fn move_texts(&self, start: G::Position, actions: &[Action]) -> Vec<String> {
+        let positions = positions(self.game, start, actions);
+        let moves = positions.iter().zip(actions);
+        moves
+            .map(|(position, &action)| self.game.action_text(position, action))
+            .collect()
+    }
+
     /// The record of a finished game.
     pub(super) fn record(&self, finished: &ArenaGame) -> GameRecord {
         let id = finished.id;
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
-        let positions = positions(self.game, opening.start, &finished.actions);
-        let moves = positions.iter().zip(&finished.actions);
         GameRecord {
             format: FORMAT,
             game: self.game.id().to_owned(),
@@ -65,12 +87,9 @@ impl<G: Game> GamePlan<'_, G> {
             outcome: Some(finished.outcome),
             arena: Some(self.mark(id.pair)),
             opening_plies: Some(opening.actions.len()),
-            position: (opening.start != self.game.start())
-                .then(|| self.game.position_text(&opening.start)),
+            position: self.start_text(&opening.start),
             max_plies: Some(self.game.max_plies()),
-            moves: moves
-                .map(|(position, &action)| self.game.action_text(position, action))
-                .collect(),
+            moves: self.move_texts(opening.start, &finished.actions),
         }
     }
 

@@ -87,18 +87,18 @@ impl Observer for () {
 
 /// A tournament of one game, and the games played so far.
 pub struct Tournament<'a, G: Game> {
-    plan: GamePlan<'a, G>,
-    played: PlayedGames,
+    pub(super) plan: GamePlan<'a, G>,
+    pub(super) played: PlayedGames,
 }
 
 /// A finished game, and the mistakes of White and Black.
-struct Judged {
+pub(super) struct Judged {
     game: ArenaGame,
     mistakes: [Mistakes; 2],
 }
 
 /// The games played so far.
-struct PlayedGames {
+pub(super) struct PlayedGames {
     standings: Standings,
     halves: HashMap<(usize, u32), Judged>, // first games of their pairs to end
     done: HashSet<GameId>,
@@ -182,6 +182,22 @@ impl<'a, G: Game> Tournament<'a, G> {
         &self.played.standings
     }
 
+    /// The games that are still to be played, in the order in which they start. None after the decision of a
+    /// sequential test.
+    pub(super) fn missing(&self) -> Vec<GameId> {
+        if self.played.decided() {
+            return Vec::new();
+        }
+        let all = schedule::games(self.plan.bouts.len(), self.plan.settings.pairs);
+        let missing = all.into_iter().filter(|&id| !self.played.has(id));
+        missing.collect()
+    }
+
+    /// Whether all games are played, or a sequential test is decided.
+    pub fn is_over(&self) -> bool {
+        self.missing().is_empty()
+    }
+
     /// Adds games that were played before. They must belong to this tournament: same seed, openings and
     /// budget. Agents and games may have been added since.
     pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), ArenaError> {
@@ -210,17 +226,14 @@ impl<'a, G: Game> Tournament<'a, G> {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), ArenaError> {
+        let ids = self.missing();
         let Tournament { plan, played } = self;
         assert!(!teams.is_empty(), "no teams");
         assert!(teams.iter().all(|team| team.len() == plan.names.len()));
-        let settings = &plan.settings;
-        let ids: Vec<GameId> = schedule::games(plan.bouts.len(), settings.pairs)
-            .into_iter()
-            .filter(|id| !played.done.contains(id))
-            .collect();
-        if ids.is_empty() || played.decided() {
+        if ids.is_empty() {
             return Ok(());
         }
+        let settings = &plan.settings;
         let in_flight = match settings.budget.movetime {
             Some(_) => 1,
             None => settings.in_flight.max(1),
@@ -254,7 +267,7 @@ impl<'a, G: Game> Tournament<'a, G> {
 }
 
 impl<G: Game> GamePlan<'_, G> {
-    fn judge(&self, game: ArenaGame) -> Judged {
+    pub(super) fn judge(&self, game: ArenaGame) -> Judged {
         let opening = self.openings.of_pair(game.id.pair);
         let mistakes = match &self.judge {
             Some(tables) => mistakes::of_game(self.game, tables, opening, &game),
@@ -265,6 +278,10 @@ impl<G: Game> GamePlan<'_, G> {
 }
 
 impl PlayedGames {
+    pub(super) fn has(&self, id: GameId) -> bool {
+        self.done.contains(&id)
+    }
+
     fn decided(&self) -> bool {
         self.standings
             .sprt()
@@ -272,7 +289,7 @@ impl PlayedGames {
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
-    fn add(&mut self, finished: Judged) {
+    pub(super) fn add(&mut self, finished: Judged) {
         let id = finished.game.id;
         if !self.done.insert(id) {
             return;

@@ -113,7 +113,7 @@ pub struct GameError(String);
 /// Games by name.
 ///
 /// The list is part of the type, because a task is compiled for each game.
-pub trait Catalog: Sized {
+pub trait Catalog: Sized + Sync {
     /// The games, in the order in which they are listed. The first one is the default.
     fn games(&self) -> Vec<Listed>;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use console::Term;
@@ -101,6 +101,9 @@ pub(super) struct Args {
     /// agents than before
     #[arg(long, value_name = "FILE")]
     resume: Option<PathBuf>,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    fleet: super::arena_fleet::FleetArgs,
 }
 
 fn agents_help() -> String {
@@ -125,6 +128,31 @@ fn even_games(text: &str) -> Result<u32, String> {
 struct Field {
     entrants: Vec<Entrant>,
     specs: Vec<AgentSpec>,
+}
+
+/// Where the games are played.
+enum Players<G: CatalogGame> {
+    /// On this machine, with a team of agents per thread.
+    Here(Vec<Team<G>>),
+    /// On other machines.
+    #[cfg(feature = "fleet")]
+    Fleet(super::arena_fleet::Machines),
+}
+
+impl<G: CatalogGame> Players<G> {
+    fn play(
+        self,
+        #[cfg_attr(not(feature = "fleet"), expect(unused_variables))] game: &G,
+        tournament: &mut Tournament<'_, G>,
+        stop: &AtomicBool,
+        watch: &mut Watch,
+    ) -> Result<(), Failure> {
+        match self {
+            Players::Here(teams) => tournament.play(teams, stop, watch).map_err(Failure::new),
+            #[cfg(feature = "fleet")]
+            Players::Fleet(machines) => machines.play(game, tournament, stop, watch),
+        }
+    }
 }
 
 impl Args {
@@ -174,16 +202,24 @@ impl Args {
         })
     }
 
-    /// A team of agents per thread.
-    fn teams<G: CatalogGame>(
+    /// Where the games are played.
+    fn players<G: CatalogGame>(
         &self,
         game: &G,
-        specs: &[AgentSpec],
-    ) -> Result<Vec<Team<G>>, Failure> {
-        let threads = self.threads.unwrap_or_else(cores);
+        specs: Vec<AgentSpec>,
+    ) -> Result<Players<G>, Failure> {
         let team = |_| specs.iter().map(|spec| build(game.clone(), spec)).collect();
-        let teams: Result<Vec<Team<G>>, AgentError> = (0..threads).map(team).collect();
-        teams.map_err(Failure::usage)
+        let teams = |threads: usize| -> Result<Vec<Team<G>>, Failure> {
+            let teams: Result<_, AgentError> = (0..threads).map(team).collect();
+            teams.map_err(Failure::usage)
+        };
+        #[cfg(feature = "fleet")]
+        if self.fleet.is_given() {
+            teams(1)?; // a wrong spec is found here and not by every worker
+            let rules = self.game.settings(None);
+            return Ok(Players::Fleet(self.fleet.open(rules, specs)?));
+        }
+        Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
     }
 
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
@@ -245,7 +281,7 @@ impl GameTask for ArenaTask<'_> {
             let wrong = |error| Failure::new(format!("--tables: {error}"));
             tournament = tournament.judged_by(tables.map_err(wrong)?);
         }
-        let teams = args.teams(&game, &specs)?;
+        let players = args.players(&game, specs)?;
         let (file, records) = args.records()?;
         tournament.restore(&records).map_err(Failure::new)?;
         let stop = stop_on_interrupt()?;
@@ -258,13 +294,13 @@ impl GameTask for ArenaTask<'_> {
             );
         }
         let mut watch = Watch::new(file, tournament.standings());
-        let played = tournament.play(teams, &stop, &mut watch);
+        let played = players.play(&game, &mut tournament, &stop, &mut watch);
         if let Some(block) = &mut watch.block {
             block.draw([], [], "")?;
         }
         let report = Report::new(tournament.standings());
         write_report(args, &report)?;
-        played.map_err(Failure::new)?;
+        played?;
         if stop.load(Ordering::Relaxed) {
             eprintln!("{}", interrupted(args, &report));
             return Ok(ExitCode::from(INTERRUPTED));

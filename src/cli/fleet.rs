@@ -106,7 +106,7 @@ pub(super) struct RepeatArgs {
     device: DeviceKind,
 }
 
-/// Play for a learner on another machine. Ctrl-C sends the finished games and stops
+/// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
 #[derive(clap::Args)]
 pub(super) struct WorkerArgs {
     /// The server, such as nats://localhost:4222
@@ -282,11 +282,12 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints what a worker does, a line per event; files at most every few seconds.
+/// Prints what a worker does, a line per event; files and pairs at most every few seconds.
 #[derive(Default)]
 struct WorkerPrinter {
     json: bool,
     files: u64,
+    pairs: usize,
     samples: usize,
     bytes: usize,
     weights: u64,
@@ -295,7 +296,6 @@ struct WorkerPrinter {
 
 impl WorkerPrinter {
     fn event(&mut self, event: &WorkerEvent) {
-        const FILES_EVERY: Duration = Duration::from_secs(5);
         if self.json {
             let text = serde_json::to_string(event).expect("an event is plain data");
             return self.say(&text);
@@ -304,22 +304,35 @@ impl WorkerPrinter {
             WorkerEvent::Doing(doing) => self.say(doing.text()),
             WorkerEvent::Playing(what) => self.say(what),
             WorkerEvent::Network(step) => self.weights = *step,
+            WorkerEvent::Pairs(pairs) => {
+                self.pairs += pairs;
+                self.say_now_and_then(|printer| {
+                    format!("{} pairs of games played for arenas", printer.pairs)
+                });
+            }
             WorkerEvent::Warning(warning) => self.say(&format!("warning: {warning}")),
             WorkerEvent::Sent(file) => {
                 self.files += 1;
                 self.samples += file.samples;
                 self.bytes += file.bytes;
-                if self.shown.is_none_or(|shown| shown.elapsed() > FILES_EVERY) {
-                    self.shown = Some(Instant::now());
-                    self.say(&format!(
+                self.say_now_and_then(|printer| {
+                    format!(
                         "{} files sent, {} samples, {:.0} kB; network of step {}",
-                        self.files,
-                        self.samples,
-                        self.bytes as f64 / 1000.0,
-                        self.weights
-                    ));
-                }
+                        printer.files,
+                        printer.samples,
+                        printer.bytes as f64 / 1000.0,
+                        printer.weights
+                    )
+                });
             }
+        }
+    }
+
+    fn say_now_and_then(&mut self, text: impl Fn(&WorkerPrinter) -> String) {
+        const EVERY: Duration = Duration::from_secs(5);
+        if self.shown.is_none_or(|shown| shown.elapsed() > EVERY) {
+            self.shown = Some(Instant::now());
+            self.say(&text(self));
         }
     }
 

@@ -6,6 +6,8 @@ mod about;
 mod accuracy;
 mod accuracy_report;
 mod arena;
+#[cfg(feature = "fleet")]
+mod arena_fleet;
 mod balance;
 mod bench;
 mod bench_env;

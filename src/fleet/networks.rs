@@ -44,9 +44,7 @@ impl Publisher {
     pub(super) fn publish(&mut self, link: &Link, agent: &AgentFile) -> Result<(), FleetError> {
         let step = agent.header().provenance.step;
         let name = format!("{}-{step:08}", self.run);
-        let bytes = zstd::bulk::compress(&agent.to_bytes(), 1).expect("memory can be compressed");
-        let mut bytes = Cursor::new(bytes);
-        link.wait_for(TRANSFER, self.networks.put(name.as_str(), &mut bytes))?;
+        write_object(link, &self.networks, &name, &agent.to_bytes())?;
         let newest = Newest {
             run: self.run.clone(),
             step,
@@ -99,8 +97,32 @@ pub(super) fn newer(
     if newest.run != run || known == Some(newest.step) {
         return Ok(None);
     }
+    let bytes = read_object(link, networks, &newest.object)?;
+    let agent = AgentFile::from_bytes(&bytes).map_err(FleetError::new)?;
+    Ok(Some(agent))
+}
+
+/// Writes an object, compressed.
+pub(super) fn write_object(
+    link: &Link,
+    store: &ObjectStore,
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), FleetError> {
+    let bytes = zstd::bulk::compress(bytes, 1).expect("memory can be compressed");
+    let mut bytes = Cursor::new(bytes);
+    link.wait_for(TRANSFER, store.put(name, &mut bytes))?;
+    Ok(())
+}
+
+/// Reads what [`write_object`] wrote.
+pub(super) fn read_object(
+    link: &Link,
+    store: &ObjectStore,
+    name: &str,
+) -> Result<Vec<u8>, FleetError> {
     let read = async {
-        let object = networks.get(&newest.object).await;
+        let object = store.get(name).await;
         let object = object.map_err(|error| error.to_string())?;
         let mut bytes = Vec::new();
         let read = object.take(MOST_NETWORK).read_to_end(&mut bytes).await;
@@ -108,7 +130,5 @@ pub(super) fn newer(
         Ok::<_, String>(bytes)
     };
     let bytes = link.wait_for(TRANSFER, read)?;
-    let bytes = zstd::bulk::decompress(&bytes, MOST_NETWORK as usize).map_err(FleetError::new)?;
-    let agent = AgentFile::from_bytes(&bytes).map_err(FleetError::new)?;
-    Ok(Some(agent))
+    zstd::bulk::decompress(&bytes, MOST_NETWORK as usize).map_err(FleetError::new)
 }

@@ -37,6 +37,32 @@ pub(super) const WORKERS: &str = "jarmo_workers";
 /// The bucket of networks.
 pub(super) const NETWORKS: &str = "jarmo_networks";
 
+/// The work queue of pairs of games, and the first part of its subjects; the tournament follows.
+pub(super) const PAIRS: &str = "JARMO_PAIRS";
+pub(super) const PAIRS_SUBJECT: &str = "jarmo.pairs";
+
+/// The only consumer of that queue, shared by all workers.
+pub(super) const PLAYERS: &str = "players";
+
+/// The games of pairs, and the first part of their subjects; the user and the tournament follow.
+const RESULTS: &str = "JARMO_RESULTS";
+pub(super) const RESULTS_SUBJECT: &str = "jarmo.results";
+
+/// The bucket of the agents that play matches, by the hash of their files.
+pub(super) const AGENTS: &str = "jarmo_agents";
+
+/// The most answers that may wait for arenas.
+const MOST_RESULTS: i64 = 100_000;
+
+/// A worker that plays a pair says so several times in this time; otherwise another worker gets the pair.
+const PAIR_WAIT: Duration = Duration::from_secs(15);
+
+/// What a lost arena leaves at the server is deleted after this time.
+const MATCH_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Agents are written again by every arena, and deleted this long after the last one.
+const AGENT_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// How long the server recognises a repeated file by itself. The learner recognises it at any time.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
@@ -69,18 +95,7 @@ impl LearnerPlaces {
             storage: StorageType::File,
             ..stream::Config::default()
         };
-        let failed = |what: &str, error: &dyn std::fmt::Display| {
-            FleetError::new(format!(
-                "the server's {what}: {error}; the server needs JetStream, and this user the right to use it \
-                 (see docs/fleet.md)"
-            ))
-        };
-        context
-            .create_or_update_stream(samples)
-            .await
-            .map_err(|error| failed(SAMPLES, &error))?;
-        let samples = context.get_stream(SAMPLES).await;
-        let samples = samples.map_err(|error| failed(SAMPLES, &error))?;
+        let samples = make_stream(context, samples).await?;
         let consumer = pull::Config {
             durable_name: Some(LEARNER.to_owned()),
             ack_policy: AckPolicy::Explicit,
@@ -100,12 +115,96 @@ impl LearnerPlaces {
             workers: bucket(context, WORKERS, WORKER_AGE)
                 .await
                 .map_err(|error| failed(WORKERS, &error))?,
-            networks: networks(context)
+            networks: objects(context, NETWORKS, Duration::ZERO)
                 .await
                 .map_err(|error| failed(NETWORKS, &error))?,
             samples,
         })
     }
+}
+
+/// What an arena reads and writes.
+pub(super) struct ArenaPlaces {
+    pub(super) pairs: Stream,
+    pub(super) results: Stream,
+    pub(super) answers: PullConsumer, // to this tournament
+    pub(super) agents: ObjectStore,
+}
+
+impl ArenaPlaces {
+    /// Finds all places, and makes those that are missing, for a tournament of this name.
+    pub(super) async fn open(
+        context: &Context,
+        tournament: &str,
+    ) -> Result<ArenaPlaces, FleetError> {
+        let queue = |name: &str, subject: &str| stream::Config {
+            name: name.to_owned(),
+            subjects: vec![format!("{subject}.>")],
+            retention: RetentionPolicy::WorkQueue,
+            discard: DiscardPolicy::New,
+            max_message_size: (MOST_BYTES + 4096) as i32, // with headers
+            max_age: MATCH_AGE,
+            duplicate_window: DUPLICATE_WINDOW,
+            storage: StorageType::File,
+            ..stream::Config::default()
+        };
+        let pairs = make_stream(context, queue(PAIRS, PAIRS_SUBJECT)).await?;
+        let players = pull::Config {
+            durable_name: Some(PLAYERS.to_owned()),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: PAIR_WAIT,
+            max_ack_pending: -1, // workers may be many
+            ..pull::Config::default()
+        };
+        let players = pairs.get_or_create_consumer(PLAYERS, players).await;
+        players.map_err(|error| failed("consumer `players`", &error))?;
+        let results = stream::Config {
+            max_messages: MOST_RESULTS,
+            ..queue(RESULTS, RESULTS_SUBJECT)
+        };
+        let results = make_stream(context, results).await?;
+        let answers = pull::Config {
+            durable_name: Some(tournament.to_owned()),
+            filter_subject: ArenaPlaces::answers_to(tournament),
+            ack_policy: AckPolicy::Explicit,
+            ack_wait: ACK_WAIT,
+            inactive_threshold: MATCH_AGE,
+            ..pull::Config::default()
+        };
+        let answers = results.get_or_create_consumer(tournament, answers).await;
+        let answers = answers.map_err(|error| failed("consumer of results", &error))?;
+        // Workers report their progress there, with and without a learner.
+        bucket(context, WORKERS, WORKER_AGE)
+            .await
+            .map_err(|error| failed(WORKERS, &error))?;
+        let agents = objects(context, AGENTS, AGENT_AGE).await;
+        Ok(ArenaPlaces {
+            pairs,
+            results,
+            answers,
+            agents: agents.map_err(|error| failed(AGENTS, &error))?,
+        })
+    }
+
+    /// The subjects of all answers to a tournament.
+    pub(super) fn answers_to(tournament: &str) -> String {
+        format!("{RESULTS_SUBJECT}.*.{tournament}")
+    }
+}
+
+async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, FleetError> {
+    let name = config.name.clone();
+    let made = context.create_or_update_stream(config).await;
+    made.map_err(|error| failed(&name, &error))?;
+    let stream = context.get_stream(&name).await;
+    stream.map_err(|error| failed(&name, &error))
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> FleetError {
+    FleetError::new(format!(
+        "the server's {what}: {error}; the server needs JetStream, and this user the right to use it \
+         (see docs/fleet.md)"
+    ))
 }
 
 /// Deletes files that were acknowledged and are still there. A server whose disk was full keeps them, and they would take
@@ -131,12 +230,13 @@ async fn bucket(context: &Context, name: &str, max_age: Duration) -> Result<Stor
     made.map_err(|error| error.to_string())
 }
 
-async fn networks(context: &Context) -> Result<ObjectStore, String> {
-    if let Ok(store) = context.get_object_store(NETWORKS).await {
+async fn objects(context: &Context, name: &str, max_age: Duration) -> Result<ObjectStore, String> {
+    if let Ok(store) = context.get_object_store(name).await {
         return Ok(store);
     }
     let config = object_store::Config {
-        bucket: NETWORKS.to_owned(),
+        bucket: name.to_owned(),
+        max_age,
         storage: StorageType::File,
         ..object_store::Config::default()
     };

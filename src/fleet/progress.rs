@@ -24,6 +24,8 @@ pub enum Doing {
     Starting,
     /// It plays.
     Playing,
+    /// It plays matches of an arena.
+    PlayingMatches,
     /// It waits for a learner, or for its first network.
     WaitingForLearner,
     /// It waits because the queue is full.
@@ -40,6 +42,7 @@ impl Doing {
         match self {
             Doing::Starting => "starting",
             Doing::Playing => "playing",
+            Doing::PlayingMatches => "playing matches",
             Doing::WaitingForLearner => "waiting for a learner",
             Doing::WaitingForQueue => "waiting: the queue is full",
             Doing::WaitingForServer => "waiting for the server",
@@ -66,6 +69,8 @@ pub struct Progress {
     pub games: u64,
     /// Searched positions.
     pub positions: u64,
+    /// Pairs of games that it played for arenas.
+    pub pairs: u64,
     /// Files that the server has.
     pub files: u64,
     /// Their samples.
@@ -87,7 +92,7 @@ pub struct Progress {
 impl Progress {
     /// Whether it plays.
     pub fn plays(&self) -> bool {
-        self.is_here() && self.since_played < PLAYS_WITHIN && self.positions > 0
+        self.is_here() && self.since_played < PLAYS_WITHIN && self.positions + self.pairs > 0
     }
 
     /// Whether it is connected.
@@ -106,7 +111,9 @@ impl Workers {
     pub fn of(link: &Link) -> Result<Workers, FleetError> {
         let store = link.wait(link.context().get_key_value(WORKERS));
         let store = store.map_err(|error| {
-            FleetError::new(format!("no learner has used this server so far: {error}"))
+            FleetError::new(format!(
+                "no learner and no arena has used this server so far: {error}"
+            ))
         })?;
         Ok(Workers { store })
     }

@@ -13,7 +13,9 @@ use rcgen::{
 };
 
 use super::FleetError;
-use super::places::{NETWORKS, RUN, SAMPLES_SUBJECT, WORKERS};
+use super::places::{
+    AGENTS, NETWORKS, PAIRS, PLAYERS, RESULTS_SUBJECT, RUN, SAMPLES_SUBJECT, WORKERS,
+};
 use crate::files::{SETTINGS_BYTES, read_text, write_whole};
 
 const CONFIG: &str = "server.conf";
@@ -228,19 +230,31 @@ impl Server {
     }
 }
 
-/// What a worker may send: its own files and progress, and requests to read settings and networks.
+/// What a worker may send: its own files, games and progress, and requests to read settings, networks and pairs.
 fn may_publish(key: &str) -> Vec<String> {
-    vec![
+    let mut subjects = vec![
         format!("{SAMPLES_SUBJECT}.{key}.>"),
+        format!("{RESULTS_SUBJECT}.{key}.>"),
         format!("$KV.{WORKERS}.{key}.>"),
         format!("$JS.API.STREAM.INFO.KV_{RUN}"),
         format!("$JS.API.DIRECT.GET.KV_{RUN}.>"),
-        format!("$JS.API.STREAM.INFO.OBJ_{NETWORKS}"),
-        format!("$JS.API.DIRECT.GET.OBJ_{NETWORKS}.>"),
-        format!("$JS.API.STREAM.MSG.GET.OBJ_{NETWORKS}"),
-        format!("$JS.API.CONSUMER.CREATE.OBJ_{NETWORKS}"),
-        format!("$JS.API.CONSUMER.CREATE.OBJ_{NETWORKS}.>"),
-        format!("$JS.FC.OBJ_{NETWORKS}.>"),
+        format!("$JS.API.CONSUMER.INFO.{PAIRS}.{PLAYERS}"),
+        format!("$JS.API.CONSUMER.MSG.NEXT.{PAIRS}.{PLAYERS}"),
+        format!("$JS.ACK.{PAIRS}.{PLAYERS}.>"),
+    ];
+    subjects.extend([NETWORKS, AGENTS].into_iter().flat_map(may_read));
+    subjects
+}
+
+/// The requests to read an object of a bucket.
+fn may_read(bucket: &str) -> Vec<String> {
+    vec![
+        format!("$JS.API.STREAM.INFO.OBJ_{bucket}"),
+        format!("$JS.API.DIRECT.GET.OBJ_{bucket}.>"),
+        format!("$JS.API.STREAM.MSG.GET.OBJ_{bucket}"),
+        format!("$JS.API.CONSUMER.CREATE.OBJ_{bucket}"),
+        format!("$JS.API.CONSUMER.CREATE.OBJ_{bucket}.>"),
+        format!("$JS.FC.OBJ_{bucket}.>"),
     ]
 }
 

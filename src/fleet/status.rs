@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::card::{Alive, Newest};
-use super::places::{ALIVE, NETWORK, RUN, SAMPLES};
+use super::places::{ALIVE, NETWORK, PAIRS, RUN, SAMPLES};
 use super::{FleetError, Link, Progress, Workers};
 
 /// What a fleet does at the moment.
@@ -23,6 +23,8 @@ pub struct Status {
     pub queued_bytes: u64,
     /// The most files that may wait.
     pub queue: u64,
+    /// Blocks of pairs of games that arenas wait for.
+    pub pairs: u64,
     /// The workers of the last hour.
     pub workers: Vec<Progress>,
 }
@@ -34,43 +36,53 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
         server: link.client().server_info().version,
         ..Status::default()
     };
-    let Ok(run) = link.wait(context.get_key_value(RUN)) else {
-        return Ok(status);
-    };
-    if let Some(alive) = link.wait(run.get(ALIVE))? {
-        let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
-        status.learner = Some(alive.folder);
+    if let Ok(run) = link.wait(context.get_key_value(RUN)) {
+        if let Some(alive) = link.wait(run.get(ALIVE))? {
+            let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
+            status.learner = Some(alive.folder);
+        }
+        if let Some(newest) = link.wait(run.get(NETWORK))? {
+            let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
+            status.step = Some(newest.step);
+        }
+        let samples = link.wait(context.get_stream(SAMPLES))?;
+        let info = link.wait(samples.get_info())?;
+        status.queued = info.state.messages;
+        status.queued_bytes = info.state.bytes;
+        status.queue = info.config.max_messages.max(0) as u64;
     }
-    if let Some(newest) = link.wait(run.get(NETWORK))? {
-        let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
-        status.step = Some(newest.step);
+    // Learners and arenas make this bucket.
+    if let Ok(workers) = Workers::of(link) {
+        status.workers = workers.list(link)?;
+        if let Ok(pairs) = link.wait(context.get_stream(PAIRS)) {
+            status.pairs = link.wait(pairs.get_info())?.state.messages;
+        }
     }
-    let samples = link.wait(context.get_stream(SAMPLES))?;
-    let info = link.wait(samples.get_info())?;
-    status.queued = info.state.messages;
-    status.queued_bytes = info.state.bytes;
-    status.queue = info.config.max_messages.max(0) as u64;
-    status.workers = Workers::of(link)?.list(link)?;
     Ok(status)
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(out, "nats-server {}", self.server)?;
-        let Some(learner) = &self.learner else {
-            return writeln!(out, "no learner has used this server so far");
-        };
-        let step = self.step.map_or(String::new(), |step| {
-            format!(", newest network of step {step}")
-        });
-        writeln!(out, "learner: {learner}{step}")?;
-        writeln!(
-            out,
-            "queue: {} of at most {} files, {:.1} MB",
-            self.queued,
-            self.queue,
-            self.queued_bytes as f64 / 1e6
-        )?;
+        match &self.learner {
+            None => writeln!(out, "no learner has used this server so far")?,
+            Some(learner) => {
+                let step = self.step.map_or(String::new(), |step| {
+                    format!(", newest network of step {step}")
+                });
+                writeln!(out, "learner: {learner}{step}")?;
+                writeln!(
+                    out,
+                    "queue: {} of at most {} files, {:.1} MB",
+                    self.queued,
+                    self.queue,
+                    self.queued_bytes as f64 / 1e6
+                )?;
+            }
+        }
+        if self.pairs > 0 {
+            writeln!(out, "matches: {} blocks of games to be played", self.pairs)?;
+        }
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
         }

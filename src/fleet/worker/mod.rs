@@ -14,6 +14,7 @@ use async_nats::jetstream::object_store::ObjectStore;
 use serde::Serialize;
 
 use super::card::Card;
+use super::matches::Matches;
 use super::places::{CARD, NETWORKS, RUN};
 use super::progress::Doing;
 use super::{Address, FleetError, Link};
@@ -23,7 +24,8 @@ use crate::program::cores;
 use crate::random::{mix, stream};
 use crate::run::FileId;
 use crate::train::OpenDevice;
-use session::{Report, SessionTask};
+pub(super) use session::Report;
+use session::SessionTask;
 
 /// The pause between two attempts to reach the server or to find a learner.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -53,6 +55,8 @@ pub enum WorkerEvent {
     Network(u64),
     /// The server has a file.
     Sent(SentFile),
+    /// An arena has the games of this many pairs.
+    Pairs(usize),
     /// Something went wrong and is tried again.
     Warning(String),
 }
@@ -81,8 +85,11 @@ pub fn work<C: Catalog>(
         return Ok(());
     };
     let report = Report::new(&identity.name, settings.threads.unwrap_or_else(cores));
+    let threads = settings.threads.unwrap_or_else(cores);
+    let mut matches = Matches::new(games, &link, &identity.name, threads, Arc::clone(&report));
     let mut told = None;
     while !stop.load(Ordering::Relaxed) {
+        matches.play_waiting(stop, &mut tell);
         let found = find_run(&link);
         let (places, card) = match found {
             Ok(Some((places, card))) => (places, Card::read(&card)?),
@@ -94,14 +101,16 @@ pub fn work<C: Catalog>(
                 if told.replace(doing) != Some(doing) {
                     tell(WorkerEvent::Doing(doing));
                 }
+                report.doing(doing);
+                report.send(&link);
+                report.events(&mut tell);
                 pause(stop);
                 continue;
             }
         };
         told = None;
         let config = card.config()?;
-        let threads = settings.threads.unwrap_or_else(cores);
-        let board = write_board(card.board.as_deref())?;
+        let board = write_board(card.board.as_deref(), "run")?;
         let task = SessionTask {
             link: &link,
             places,
@@ -113,6 +122,7 @@ pub fn work<C: Catalog>(
             report: Arc::clone(&report),
             stop,
             tell: &mut tell,
+            between: &mut |tell| matches.play_waiting(stop, tell),
         };
         let rules = GameSettings {
             board: board.as_ref().map(|board| board.path().to_owned()),
@@ -198,21 +208,23 @@ fn find_run(link: &Link) -> Result<Option<(WorkerPlaces, Vec<u8>)>, FleetError> 
     Ok(Some((WorkerPlaces { run, networks }, card.to_vec())))
 }
 
-/// Writes the board of the run to a file of this process, if the run has a board of its own.
-fn write_board(text: Option<&str>) -> Result<Option<BoardFile>, FleetError> {
+/// Writes a board to a file of this process, if there is one. Boards that are in use at the same time have different
+/// `users`.
+pub(super) fn write_board(text: Option<&str>, user: &str) -> Result<Option<BoardFile>, FleetError> {
     let Some(text) = text else {
         return Ok(None);
     };
-    let file = BoardFile(std::env::temp_dir().join(format!("jarmo-board-{}", std::process::id())));
+    let name = format!("jarmo-board-{}-{user}", std::process::id());
+    let file = BoardFile(std::env::temp_dir().join(name));
     write_whole(file.path(), text.as_bytes()).map_err(FleetError::new)?;
     Ok(Some(file))
 }
 
 /// A file that is deleted when it is dropped.
-struct BoardFile(std::path::PathBuf);
+pub(super) struct BoardFile(std::path::PathBuf);
 
 impl BoardFile {
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

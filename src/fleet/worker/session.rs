@@ -46,6 +46,8 @@ pub(super) struct SessionTask<'a, T> {
     pub(super) report: Arc<Report>,
     pub(super) stop: &'a AtomicBool,
     pub(super) tell: &'a mut T,
+    /// Called between two rounds of self-play.
+    pub(super) between: &'a mut dyn FnMut(&mut T),
 }
 
 impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
@@ -74,6 +76,7 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
                 report: &self.report,
                 stop,
                 tell: self.tell,
+                between: self.between,
             }
             .play(
                 game,
@@ -108,6 +111,7 @@ struct Session<'a, T> {
     report: &'a Report,
     stop: &'a AtomicBool,
     tell: &'a mut T,
+    between: &'a mut dyn FnMut(&mut T),
 }
 
 impl<T: FnMut(WorkerEvent)> Session<'_, T> {
@@ -160,6 +164,7 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
                 self.send(&outbox);
             }
             self.report.events(&mut *self.tell);
+            (self.between)(&mut *self.tell);
         }
         self.report.doing(Doing::Stopping);
         (self.tell)(WorkerEvent::Doing(Doing::Stopping));
@@ -190,6 +195,7 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
                 return None;
             }
             self.report.doing(Doing::WaitingForLearner);
+            (self.between)(&mut *self.tell);
             thread::sleep(Duration::from_millis(50));
         }
     }
@@ -301,7 +307,7 @@ fn look_after(link: &Link, places: &WorkerPlaces, card: &Card, report: &Report, 
 }
 
 /// What the threads of a worker know of its progress.
-pub(super) struct Report {
+pub(in crate::fleet) struct Report {
     state: Mutex<State>,
 }
 
@@ -336,7 +342,11 @@ impl Report {
         self.state.lock().expect("no thread panics with the report")
     }
 
-    fn doing(&self, doing: Doing) {
+    pub(in crate::fleet) fn doing_now(&self) -> Doing {
+        self.lock().progress.doing
+    }
+
+    pub(in crate::fleet) fn doing(&self, doing: Doing) {
         self.lock().progress.doing = doing;
     }
 
@@ -371,6 +381,14 @@ impl Report {
         }
     }
 
+    pub(in crate::fleet) fn pairs(&self, pairs: usize) {
+        let mut state = self.lock();
+        state.played = Instant::now();
+        state.progress.pairs += pairs as u64;
+        state.progress.games += 2 * pairs as u64;
+        state.events.push(WorkerEvent::Pairs(pairs));
+    }
+
     pub(super) fn cannot_send(&self, problem: Unsent) {
         let doing = problem.doing();
         let mut state = self.lock();
@@ -391,7 +409,7 @@ impl Report {
         )
     }
 
-    fn warn(&self, warning: String) {
+    pub(in crate::fleet) fn warn(&self, warning: String) {
         let mut state = self.lock();
         let event = WorkerEvent::Warning(warning);
         if !state.events.contains(&event) {
@@ -400,13 +418,13 @@ impl Report {
     }
 
     /// Tells what has happened since the last call.
-    fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
+    pub(in crate::fleet) fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
         let events = std::mem::take(&mut self.lock().events);
         events.into_iter().for_each(tell);
     }
 
     /// Sends the progress. A report that does not arrive is replaced by the next one.
-    fn send(&self, link: &Link) {
+    pub(in crate::fleet) fn send(&self, link: &Link) {
         let progress = {
             let mut state = self.lock();
             let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
