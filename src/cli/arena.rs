@@ -136,7 +136,7 @@ enum Players<G: CatalogGame> {
     Here(Vec<Team<G>>),
     /// On other machines.
     #[cfg(feature = "fleet")]
-    Fleet(super::arena_fleet::Machines),
+    Fleet(Box<super::arena_fleet::Machines>),
 }
 
 impl<G: CatalogGame> Players<G> {
@@ -217,7 +217,7 @@ impl Args {
         if self.fleet.is_given() {
             teams(1)?; // a wrong spec is found here and not by every worker
             let rules = self.game.settings(None);
-            return Ok(Players::Fleet(self.fleet.open(rules, specs)?));
+            return Ok(Players::Fleet(Box::new(self.fleet.open(rules, specs)?)));
         }
         Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
     }
