@@ -85,16 +85,19 @@ impl<'a, C: Catalog> Matches<'a, C> {
         tell: &mut impl FnMut(WorkerEvent),
     ) {
         let is_early = |looked: Instant| looked.elapsed() < LOOK_EVERY;
-        if self.looked.is_some_and(is_early) || !self.is_any_waiting() {
+        if self.looked.is_some_and(is_early) {
             return;
         }
+        let Some(first) = self.first_waiting() else {
+            return;
+        };
         let before = self.report.doing_now();
         self.report.doing(Doing::PlayingMatches);
         tell(WorkerEvent::Doing(Doing::PlayingMatches));
-        let busy = AtomicUsize::new(0);
-        let (matches, busy) = (&*self, &busy);
+        let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));
+        let matches = &*self;
         thread::scope(|scope| {
-            let play = || matches.play_blocks(busy, stop);
+            let play = || matches.play_blocks(&first, &busy, stop);
             let lanes: Vec<_> = (0..matches.threads).map(|_| scope.spawn(play)).collect();
             let mut reported = Instant::now();
             while lanes.iter().any(|lane| !lane.is_finished()) {
@@ -112,27 +115,35 @@ impl<'a, C: Catalog> Matches<'a, C> {
         self.looked = Some(Instant::now());
     }
 
-    fn is_any_waiting(&mut self) -> bool {
+    /// A block that waits now. It may be one that a lost worker had, which the server no longer counts as new.
+    fn first_waiting(&mut self) -> Option<Message> {
         self.looked = Some(Instant::now());
         if !self.link.is_connected() {
-            return false; // a learner's games need no server meanwhile
+            return None; // a learner's games need no server meanwhile
         }
         let context = self.link.context();
-        let info = self.link.wait(async {
+        let found = self.link.wait(async {
             let found = context.get_consumer_from_stream(PLAYERS, PAIRS).await;
             let queue: PullConsumer = found.map_err(|error| error.to_string())?;
-            Ok::<_, String>(queue)
+            let messages = queue.fetch().max_messages(1).expires(PATIENCE);
+            let messages = messages.messages().await;
+            let mut messages = messages.map_err(|error| error.to_string())?;
+            let message = messages.next().await.transpose();
+            let message = message.map_err(|error| error.to_string())?;
+            Ok::<_, String>((queue, message))
         });
         // Without a queue no arena has used this server so far.
-        self.queue = info.ok();
-        let queue = self.queue.as_ref();
-        queue.is_some_and(|queue| queue.cached_info().num_pending > 0)
+        let (queue, message) = found.ok()?;
+        self.queue = Some(queue);
+        message
     }
 
-    /// One thread's part.
-    fn play_blocks(&self, busy: &AtomicUsize, stop: &AtomicBool) {
+    /// One thread's part. One of the threads plays the block `first`.
+    fn play_blocks(&self, first: &Mutex<Option<Message>>, busy: &AtomicUsize, stop: &AtomicBool) {
         while !stop.load(Ordering::Relaxed) {
-            match self.next() {
+            let taken = first.lock().expect("no thread panics").take();
+            let next = taken.map_or_else(|| self.next(), |message| Ok(Some(message)));
+            match next {
                 Ok(Some(message)) => {
                     busy.fetch_add(1, Ordering::Relaxed);
                     let played = self.answer(&message, stop);
