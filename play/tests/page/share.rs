@@ -50,11 +50,8 @@ fn a_link_opens_the_game_in_another_browser() {
     assert_eq!(second.label(11), "B3, Black, archer, last move");
     second.click("#new");
     second.wait("return document.querySelectorAll('.piece:not(.gone)').length === 10");
-    assert_eq!(
-        second.run("return location.hash"),
-        json!(""),
-        "the address names no other game than the one shown"
-    );
+    // The address names no other game than the one shown.
+    second.wait("return location.hash === ''");
     second.wait_for_text("strip-top", "Black · greedy");
     // The position alone.
     let position = link(&first, "link-place-text");
