@@ -222,7 +222,7 @@ impl SelfPlay {
             games.forget();
             let mut all = games.round();
             while all.samples.len() < least && !self.remote.has_failed() {
-                all.add(&games.round());
+                all.add(games.round());
             }
             all
         });
