@@ -1,6 +1,7 @@
 //! `jarmo fleet` and `jarmo worker`
 
 use std::io::{self, Write};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
@@ -191,6 +192,12 @@ fn up(args: &UpArgs) -> CommandResult {
         )?;
         return Ok(ExitCode::SUCCESS);
     };
+    if is_taken(&server) {
+        return Err(Failure::new(format!(
+            "{url}: a program already listens on this port, perhaps the server of this folder; stop it first, or use \
+             another --dir with another --port"
+        )));
+    }
     writeln!(out, "starting {}; Ctrl-C stops it", program.display())?;
     out.flush()?;
     drop(out);
@@ -204,6 +211,14 @@ fn up(args: &UpArgs) -> CommandResult {
         true => Ok(ExitCode::SUCCESS),
         false => Err(Failure::new(format!("nats-server ended with {status}"))),
     }
+}
+
+/// Whether something on this machine listens on the server's port. A second server in one folder would open the data
+/// of the first one before it finds the port taken.
+fn is_taken(server: &Server) -> bool {
+    let url = server.url();
+    let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
+    port.is_some_and(|port: u16| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
 }
 
 fn show_status(args: &StatusArgs) -> CommandResult {

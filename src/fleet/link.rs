@@ -97,6 +97,12 @@ impl Link {
         let client = runtime.block_on(options.connect(url.as_str()));
         let client = client.map_err(|error| {
             use async_nats::ConnectErrorKind::{Dns, Io, TimedOut};
+            if error.to_string().contains("invalid peer certificate") {
+                return FleetError::new(format!(
+                    "{url}: the server's certificate is not trusted, or is for another host; give the authority.pem \
+                     of this server with --authority, and the host that `fleet up --host` named"
+                ));
+            }
             let problem = FleetError::new(format!(
                 "{url}: {error}; `fleet up` starts a server and says how to reach it"
             ));

@@ -46,7 +46,7 @@ pub(super) struct SessionTask<'a, T> {
     pub(super) report: Arc<Report>,
     pub(super) stop: &'a AtomicBool,
     pub(super) tell: &'a mut T,
-    /// Called between two rounds of self-play.
+    /// Called between two rounds of self-play, and while a file waits for room.
     pub(super) between: &'a mut dyn FnMut(&mut T),
 }
 
@@ -225,6 +225,9 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
                     return; // the server is full or away, and `finish` tries the file before this one
                 }
                 self.report.events(&mut *self.tell);
+                if !self.stop.load(Ordering::Relaxed) {
+                    (self.between)(&mut *self.tell); // matches do not wait for a learner
+                }
                 thread::sleep(Duration::from_millis(50));
             }
         }
