@@ -91,7 +91,11 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let Some(first) = self.first_waiting() else {
             return;
         };
-        let before = self.report.doing_now();
+        let before = match self.report.doing_now() {
+            // If a file still waits afterwards, its next attempt says so.
+            Doing::WaitingForQueue | Doing::WaitingForServer => Doing::Playing,
+            before => before,
+        };
         self.report.doing(Doing::PlayingMatches);
         tell(WorkerEvent::Doing(Doing::PlayingMatches));
         let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));

@@ -15,7 +15,7 @@ use crate::fleet::{Doing, FleetError, GameFile, Link};
 /// The pause before a file is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// How long a worker that was told to stop tries to send what it has.
+/// How long a worker that was told to stop, or whose run is over, tries to send what it has.
 const FAREWELL: Duration = Duration::from_secs(20);
 
 /// A file on its way.
@@ -54,13 +54,29 @@ impl Outbox {
         }
     }
 
+    /// Limits the time for all that is left. Only the first call counts.
+    pub(super) fn hurry(&self) {
+        let mut deadline = self.deadline.lock().expect("no thread panics");
+        deadline.get_or_insert_with(|| Instant::now() + FAREWELL);
+    }
+
+    /// Whether that time is over.
+    pub(super) fn is_late(&self) -> bool {
+        is_late(&self.deadline)
+    }
+
     /// Sends what is left, for a limited time. Returns the number of files that could not be sent.
     pub(super) fn finish(mut self) -> usize {
-        *self.deadline.lock().expect("no thread panics") = Some(Instant::now() + FAREWELL);
+        self.hurry();
         self.parcels = None;
         let thread = self.thread.take().expect("finished once");
         thread.join().expect("the outbox does not panic")
     }
+}
+
+fn is_late(deadline: &Mutex<Option<Instant>>) -> bool {
+    let until = *deadline.lock().expect("no thread panics");
+    until.is_some_and(|until| Instant::now() > until)
 }
 
 /// Sends every file until the server has it. Returns the number of those that it does not have.
@@ -85,8 +101,7 @@ fn send_all(
                 }
                 Err(problem) => report.cannot_send(problem),
             }
-            let until = *deadline.lock().expect("no thread panics");
-            if until.is_some_and(|until| Instant::now() > until) {
+            if is_late(deadline) {
                 unsent += 1;
                 break;
             }

@@ -72,6 +72,7 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
                 run,
                 mailbox: &mailbox,
                 file: Pending::default(),
+                unsent: 0,
                 worker: &self.identity.name,
                 report: &self.report,
                 stop,
@@ -107,6 +108,7 @@ struct Session<'a, T> {
     run: &'a str,
     mailbox: &'a Mailbox,
     file: Pending,
+    unsent: usize, // files that were given up
     worker: &'a str,
     report: &'a Report,
     stop: &'a AtomicBool,
@@ -171,11 +173,12 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         if !self.file.games.is_empty() {
             self.send(&outbox);
         }
-        let unsent = outbox.finish();
+        let unsent = self.unsent + outbox.finish();
         self.report.events(&mut *self.tell);
         if unsent > 0 {
             return Err(FleetError::new(format!(
-                "{unsent} file(s) of games could not be sent before stopping"
+                "{unsent} file(s) of games could not be sent within 20 s and are lost: the queue is full, or the \
+                 server is away"
             )));
         }
         Ok(())
@@ -205,7 +208,7 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         (self.tell)(WorkerEvent::Network(step));
     }
 
-    /// Hands the file over. While there is no room for it, the worker waits.
+    /// Hands the file over. While there is no room for it, the worker waits; for a limited time, if it is to stop.
     fn send(&mut self, outbox: &Outbox) {
         let header = GameFileHeader {
             run: self.run.to_owned(),
@@ -221,13 +224,16 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         while let Some(waiting) = parcel.take() {
             parcel = outbox.offer(waiting);
             if parcel.is_some() {
-                if self.stop.load(Ordering::Relaxed) && !self.report.can_send() {
-                    return; // the server is full or away, and `finish` tries the file before this one
-                }
-                self.report.events(&mut *self.tell);
-                if !self.stop.load(Ordering::Relaxed) {
+                if self.is_over() {
+                    outbox.hurry();
+                    if outbox.is_late() {
+                        self.unsent += 1;
+                        return;
+                    }
+                } else {
                     (self.between)(&mut *self.tell); // matches do not wait for a learner
                 }
+                self.report.events(&mut *self.tell);
                 thread::sleep(Duration::from_millis(50));
             }
         }
@@ -402,14 +408,6 @@ impl Report {
                 state.events.push(WorkerEvent::Warning(error.to_string()));
             }
         }
-    }
-
-    /// Whether nothing that was tried last says that files cannot be sent.
-    fn can_send(&self) -> bool {
-        !matches!(
-            self.lock().progress.doing,
-            Doing::WaitingForQueue | Doing::WaitingForServer
-        )
     }
 
     pub(in crate::fleet) fn warn(&self, warning: String) {
