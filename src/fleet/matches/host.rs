@@ -38,6 +38,9 @@ const BATCH: usize = 64;
 /// The pause after a failure of the server.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// After this time without an answer, something may be wrong.
+const QUIET: Duration = Duration::from_secs(30);
+
 /// The time between two looks whether the server still has what was sent.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
@@ -84,6 +87,7 @@ pub fn play_matches<G: CatalogGame>(
         out: BTreeMap::new(),
         sent: 0,
         heard: Instant::now(),
+        is_quiet: false,
         looked: Instant::now(),
         is_missed: false,
         warned: None,
@@ -106,6 +110,7 @@ struct Host<'a, T> {
     out: BTreeMap<String, PairBlock>, // sent and unanswered, by the task's name
     sent: u64,                        // tasks that were given a name
     heard: Instant,                   // the last answer
+    is_quiet: bool,                   // that there is none was said
     looked: Instant,
     is_missed: bool, // at the last look the server had no task, although some are unanswered
     warned: Option<String>,
@@ -130,6 +135,7 @@ impl<T: FnMut(String)> Host<'_, T> {
                 Ok(messages) => {
                     if messages.is_empty() {
                         self.look_for_lost_tasks();
+                        self.say_if_quiet();
                     }
                     for message in messages {
                         self.take(&message, tournament, observer)?;
@@ -214,6 +220,7 @@ impl<T: FnMut(String)> Host<'_, T> {
                 // An answer to no open task is one that came twice, or comes from a stranger.
                 if let Some(block) = self.out.remove(&answer.task) {
                     self.heard = Instant::now();
+                    self.is_quiet = false;
                     match tournament.add_block(&block, &answer.games, observer) {
                         Ok(()) => {}
                         Err(BlockError::Failed(error)) => return Err(FleetError::new(error)),
@@ -259,6 +266,17 @@ impl<T: FnMut(String)> Host<'_, T> {
             self.waiting.extend(lost.into_values());
         }
         self.is_missed = is_missed && !self.out.is_empty();
+    }
+
+    /// Says once that no games come.
+    fn say_if_quiet(&mut self) {
+        if !self.is_quiet && self.heard.elapsed() > QUIET {
+            self.is_quiet = true;
+            let seconds = QUIET.as_secs();
+            (self.tell)(format!(
+                "no games for {seconds} s; `fleet status` shows whether there are workers"
+            ));
+        }
     }
 
     /// Deletes what nobody needs any more. What stays after a failure is deleted by the server later.
