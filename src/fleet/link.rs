@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, Event};
+use async_nats::{Client, ConnectOptions, Event, ServerError};
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
 
 use super::FleetError;
 use crate::files::{SETTINGS_BYTES, read_text};
@@ -42,12 +43,18 @@ pub struct Link {
     context: Context,
     user: String,
     connected: Arc<AtomicBool>,
+    denied: Arc<Notify>, // the server refused something to the user
 }
 
 impl Link {
     /// Connects, as `name` in the server's lists. Refuses servers that are too old.
     pub fn open(address: &Address, name: &str) -> Result<Link, FleetError> {
         let url = &address.url;
+        if !(url.starts_with("nats://") || url.starts_with("tls://")) {
+            return Err(FleetError::new(format!(
+                "{url:?} is no address of a server, such as nats://localhost:4222 or tls://alice:4222"
+            )));
+        }
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("fleet")
@@ -56,6 +63,8 @@ impl Link {
             .map_err(FleetError::new)?;
         let connected = Arc::new(AtomicBool::new(true));
         let seen = Arc::clone(&connected);
+        let denied = Arc::new(Notify::new());
+        let deny = Arc::clone(&denied);
         let mut options = ConnectOptions::new()
             .name(name)
             .require_tls(url.starts_with("tls:"))
@@ -68,6 +77,12 @@ impl Link {
                 match event {
                     Event::Connected => seen.store(true, Ordering::Relaxed),
                     Event::Disconnected | Event::Closed => seen.store(false, Ordering::Relaxed),
+                    // The server does not answer the request itself.
+                    Event::ServerError(ServerError::Other(error))
+                        if error.contains("Permissions Violation for Publish") =>
+                    {
+                        deny.notify_waiters();
+                    }
                     _ => {}
                 }
                 std::future::ready(())
@@ -128,6 +143,7 @@ impl Link {
             context,
             user,
             connected,
+            denied,
         })
     }
 
@@ -163,11 +179,18 @@ impl Link {
         most: Duration,
         what: impl Future<Output = Result<T, E>>,
     ) -> Result<T, FleetError> {
-        let result = self
-            .runtime
-            .block_on(async { tokio::time::timeout(most, what).await });
+        let denied = FleetError::new(
+            "the server does not let this key do that: learners, arenas and `fleet status` need learner.key, workers \
+             a key of their own",
+        );
+        let result = self.runtime.block_on(async {
+            tokio::select! {
+                result = tokio::time::timeout(most, what) => result.map(|done| done.map_err(FleetError::new)),
+                () = self.denied.notified() => Ok(Err(denied)),
+            }
+        });
         match result {
-            Ok(done) => done.map_err(FleetError::new),
+            Ok(done) => done,
             Err(_) => Err(FleetError::new(format!(
                 "no answer within {} s",
                 most.as_secs()
