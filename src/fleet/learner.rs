@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::card::{Alive, Card};
+use super::card::{Alive, Card, age};
 use super::inbox::Inbox;
 use super::intake::{Desk, Intake};
 use super::networks::Publisher;
@@ -17,6 +17,7 @@ use crate::catalog::CatalogGame;
 use crate::config::Config;
 use crate::net::{AgentFile, GameVersion};
 use crate::observe::FleetReport;
+use crate::program::this_program;
 use crate::run::{Delivery, RunError, Seen, Supply};
 use crate::selfplay::EpisodeReader;
 
@@ -58,6 +59,7 @@ struct Shared {
     newest: Mutex<Option<AgentFile>>, // not published yet
     published: Condvar,
     report: Mutex<FleetReport>,
+    shown: Mutex<FleetReport>, // to those who look at the server
     is_over: AtomicBool,
 }
 
@@ -95,6 +97,8 @@ impl Learner {
         let alive = Alive {
             run: run.clone(),
             folder: folder.display().to_string(),
+            program: this_program(),
+            report: FleetReport::default(),
         };
         show_life(&link, &places, &alive)?;
         let reader = EpisodeReader::new(game, &config.selfplay).map_err(FleetError::new)?;
@@ -111,6 +115,7 @@ impl Learner {
                 queue,
                 ..FleetReport::default()
             }),
+            shown: Mutex::default(),
             is_over: AtomicBool::new(false),
         });
         let intake = Arc::new(Intake::new(run, origin, reader, inbox));
@@ -171,6 +176,10 @@ impl Supply for Learner {
         }
     }
 
+    fn show(&self, report: &FleetReport) {
+        *self.shared.shown.lock().expect("no thread panics") = report.clone();
+    }
+
     fn warnings(&self) -> Vec<String> {
         self.shared.desk.warnings()
     }
@@ -213,7 +222,7 @@ impl<G: CatalogGame> Start for Parts<G> {
                 "networks",
                 Box::new(move || send_networks(&send, publisher)),
             )?,
-            spawn("watch", Box::new(move || watch(&look, &places, &alive)))?,
+            spawn("watch", Box::new(move || watch(&look, &places, alive)))?,
         ])
     }
 }
@@ -264,7 +273,7 @@ fn send_networks(shared: &Shared, mut publisher: Publisher) {
 }
 
 /// Gives signs of life, and looks at the queue and the workers.
-fn watch(shared: &Shared, places: &LearnerPlaces, alive: &Alive) {
+fn watch(shared: &Shared, places: &LearnerPlaces, mut alive: Alive) {
     let workers = Workers::from(places.workers.clone());
     let mut last: Option<Instant> = None;
     while !shared.is_over.load(Ordering::Relaxed) {
@@ -274,7 +283,8 @@ fn watch(shared: &Shared, places: &LearnerPlaces, alive: &Alive) {
         }
         last = Some(Instant::now());
         let link = &shared.link;
-        let looked = show_life(link, places, alive).and_then(|()| {
+        alive.report = shared.shown.lock().expect("no thread panics").clone();
+        let looked = show_life(link, places, &alive).and_then(|()| {
             let queued = link.wait(places.samples.get_info())?.state.messages;
             Ok((queued, workers.list(link)?))
         });
@@ -307,14 +317,7 @@ fn refuse_other(link: &Link, places: &LearnerPlaces, run: &str) -> Result<(), Fl
     if other.run == run {
         return Ok(());
     }
-    // Compare the server's clock with itself.
-    let now = link
-        .wait(places.run.put("now", Vec::new().into()))
-        .and_then(|_| {
-            let now = link.wait(places.run.entry("now"))?;
-            now.ok_or_else(|| FleetError::new("the server forgets its bucket"))
-        })?;
-    if (now.created - entry.created).as_seconds_f64() < OTHER_LEARNER {
+    if age(link, &places.run, &entry)? < OTHER_LEARNER {
         return Err(FleetError::new(format!(
             "another learner, of the run in {}, uses this server; stop it first, or start another server",
             other.folder

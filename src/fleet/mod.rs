@@ -30,5 +30,5 @@ pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
 pub use progress::{Doing, Progress, Workers};
 pub use server::{Server, ServerSettings, Written, find_server};
-pub use status::{Status, status};
+pub use status::{LearnerStatus, Status, status};
 pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};

@@ -12,8 +12,8 @@ use super::{FleetError, Link};
 /// A worker that has played nothing for this long does nothing, whatever it says.
 const PLAYS_WITHIN: f64 = 30.0;
 
-/// A worker that has said nothing for this long is gone.
-const GONE_AFTER: f64 = 15.0;
+/// A worker or a learner that has said nothing for this long is gone.
+pub(super) const GONE_AFTER: f64 = 15.0;
 
 /// What a worker is busy with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,17 +4,19 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::card::{Alive, Newest};
+use super::card::{Alive, Newest, age};
 use super::places::{ALIVE, NETWORK, PAIRS, RUN, SAMPLES};
+use super::progress::GONE_AFTER;
 use super::{FleetError, Link, Progress, Workers};
+use crate::observe::FleetReport;
 
 /// What a fleet does at the moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Status {
     /// The server's version.
     pub server: String,
-    /// The folder of the learner's run; `None` if no learner ever used the server.
-    pub learner: Option<String>,
+    /// The learner; `None` if none ever used the server.
+    pub learner: Option<LearnerStatus>,
     /// Learning steps of the newest network.
     pub step: Option<u64>,
     /// Files that wait for the learner.
@@ -29,6 +31,26 @@ pub struct Status {
     pub workers: Vec<Progress>,
 }
 
+/// What a learner said of itself last.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LearnerStatus {
+    /// The folder of its run.
+    pub folder: String,
+    /// Its program and version.
+    pub program: String,
+    /// Seconds since then.
+    pub since_heard: f64,
+    /// What its view shows of the fleet.
+    pub report: FleetReport,
+}
+
+impl LearnerStatus {
+    /// Whether it runs.
+    pub fn is_here(&self) -> bool {
+        self.since_heard < GONE_AFTER
+    }
+}
+
 /// Looks at a fleet, with the learner's key.
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     let context = link.context();
@@ -37,9 +59,14 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
         ..Status::default()
     };
     if let Ok(run) = link.wait(context.get_key_value(RUN)) {
-        if let Some(alive) = link.wait(run.get(ALIVE))? {
-            let alive: Alive = serde_json::from_slice(&alive).map_err(FleetError::new)?;
-            status.learner = Some(alive.folder);
+        if let Some(entry) = link.wait(run.entry(ALIVE))? {
+            let alive: Alive = serde_json::from_slice(&entry.value).map_err(FleetError::new)?;
+            status.learner = Some(LearnerStatus {
+                folder: alive.folder,
+                program: alive.program,
+                since_heard: age(link, &run, &entry)?,
+                report: alive.report,
+            });
         }
         if let Some(newest) = link.wait(run.get(NETWORK))? {
             let newest: Newest = serde_json::from_slice(&newest).map_err(FleetError::new)?;
@@ -70,7 +97,17 @@ impl fmt::Display for Status {
                 let step = self.step.map_or(String::new(), |step| {
                     format!(", newest network of step {step}")
                 });
-                writeln!(out, "learner: {learner}{step}")?;
+                let LearnerStatus {
+                    folder, program, ..
+                } = learner;
+                let since = match learner.is_here() {
+                    true => String::new(),
+                    false => format!(", stopped {} ago", ago(learner.since_heard)),
+                };
+                writeln!(out, "learner: {folder}, {program}{step}{since}")?;
+                if learner.is_here() {
+                    writeln!(out, "arrived: {}", learner.report.files_text())?;
+                }
                 writeln!(
                     out,
                     "queue: {} of at most {} files, {:.1} MB",
@@ -81,7 +118,7 @@ impl fmt::Display for Status {
             }
         }
         if self.pairs > 0 {
-            writeln!(out, "matches: {} blocks of games to be played", self.pairs)?;
+            writeln!(out, "matches: blocks of games to be played: {}", self.pairs)?;
         }
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
@@ -90,7 +127,7 @@ impl fmt::Display for Status {
         let width = longest.unwrap_or(0).max("worker".len());
         writeln!(
             out,
-            "\n{:width$} {:>7} {:>10} {:>11} {:>9} {:>8} {:>8}  doing",
+            "\n{:width$} {:>7} {:>7} {:>11} {:>9} {:>7} {:>6}  doing",
             "worker", "threads", "games/s", "positions/s", "samples", "network", "played"
         )?;
         for worker in &self.workers {
@@ -99,13 +136,21 @@ impl fmt::Display for Status {
                 (true, true) => worker.doing.text().to_owned(),
                 (true, false) => format!("does nothing: {}", worker.doing.text()),
             };
+            let other = self
+                .learner
+                .as_ref()
+                .is_some_and(|learner| learner.program != worker.program);
+            let program = match other {
+                true => format!(", {}", worker.program),
+                false => String::new(),
+            };
             let (games, positions) = match worker.is_here() {
                 true => (worker.games_per_s, worker.positions_per_s),
                 false => (0.0, 0.0),
             };
             writeln!(
                 out,
-                "{:width$} {:>7} {games:>10.1} {positions:>11.0} {:>9} {:>8} {:>8}  {doing}",
+                "{:width$} {:>7} {games:>7.1} {positions:>11.0} {:>9} {:>7} {:>6}  {doing}{program}",
                 worker.worker,
                 worker.threads,
                 worker.samples,

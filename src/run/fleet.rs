@@ -73,7 +73,9 @@ pub(super) fn tell(
     for warning in supply.warnings() {
         watchers.tell(Event::Warning(warning));
     }
-    watchers.tell(Event::Fleet(&report(supply, counters)));
+    let report = report(supply, counters);
+    supply.show(&report);
+    watchers.tell(Event::Fleet(&report));
 }
 
 /// What watchers see of the fleet.

@@ -112,8 +112,11 @@ pub trait Supply: Sync {
     /// A checkpoint contains these files.
     fn saved(&self, seen: &Seen) -> Result<(), RunError>;
 
-    /// What watchers see.
+    /// What the supply itself knows of the machines.
     fn report(&self) -> FleetReport;
+
+    /// All that watchers see, for those who look at the server.
+    fn show(&self, report: &FleetReport);
 
     /// Warnings since the last call.
     fn warnings(&self) -> Vec<String>;
@@ -175,6 +178,8 @@ impl Supply for Handed {
             ..FleetReport::default()
         }
     }
+
+    fn show(&self, _: &FleetReport) {}
 
     fn warnings(&self) -> Vec<String> {
         Vec::new()
