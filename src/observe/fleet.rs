@@ -58,27 +58,27 @@ impl FleetReport {
         if !self.connected {
             return "the server cannot be reached; trying again".to_owned();
         }
-        let mut text = match (playing, idle) {
+        let workers = match (playing, idle) {
             (0, 0) => "no worker is connected".to_owned(),
-            (_, 0) => format!("{playing} workers play"),
-            _ => format!("{playing} workers play, {idle} do nothing"),
+            (_, 0) => format!("workers: {playing} play"),
+            _ => format!("workers: {playing} play, {idle} do nothing"),
         };
-        text += &format!("; {queued} of at most {queue} files wait");
-        if self.is_behind() {
-            text += ": the learner is the limit";
+        let files = format!("{queued} of at most {queue} files wait");
+        match self.is_behind() {
+            true => format!("the learner is the limit: {files}; {workers}"),
+            false => format!("{workers}; {files}"),
         }
-        text
     }
 
     /// What arrived, how old its weights were, and what was dropped.
     pub fn files_text(&self) -> String {
-        let mut text = format!(
-            "{} files so far, {:.0} samples/s, {:.0} kB/s; weights {:.0} steps old, at most {}",
-            self.files,
+        let arrived = format!(
+            "{:.0} samples/s, {:.0} kB/s; weights {:.0} steps old, at most {}; files: {}",
             self.samples_per_s,
             self.bytes_per_s / 1000.0,
             self.age,
-            self.oldest
+            self.oldest,
+            self.files
         );
         let dropped: Vec<String> = [
             (self.stale, "too old"),
@@ -90,9 +90,10 @@ impl FleetReport {
         .filter(|(count, _)| *count > 0)
         .map(|(count, why)| format!("{count} {why}"))
         .collect();
-        if !dropped.is_empty() {
-            text += &format!("; dropped: {}", dropped.join(", "));
+        // What is wrong comes first: a narrow terminal shows the beginning of the line.
+        match dropped.is_empty() {
+            true => arrived,
+            false => format!("dropped: {}; {arrived}", dropped.join(", ")),
         }
-        text
     }
 }
