@@ -11,8 +11,8 @@ use super::{CommandResult, Failure};
 use crate::catalog::{Catalog, CatalogGame, GameTask};
 use crate::config::Config;
 use crate::fleet::{
-    Address, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written, find_server,
-    status, work,
+    Address, Doing, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written,
+    find_server, status, work,
 };
 use crate::numbers::{NumberRange, PORT, THREADS};
 use crate::program;
@@ -61,7 +61,7 @@ pub(super) struct UpArgs {
     #[arg(long, value_name = "DIR", default_value = "fleet")]
     dir: PathBuf,
     /// The name or address under which other machines reach this one
-    #[arg(long, value_name = "HOST", default_value = "localhost")]
+    #[arg(long, value_name = "HOST", default_value = "localhost", value_parser = host)]
     host: String,
     /// The port
     #[arg(long, value_name = "PORT", default_value_t = 4222, value_parser = PORT.parser::<u16>())]
@@ -78,6 +78,17 @@ pub(super) struct UpArgs {
     /// Write the files and start nothing
     #[arg(long)]
     write_only: bool,
+}
+
+/// A name or an address of a machine.
+fn host(text: &str) -> Result<String, String> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-._:[]".contains(letter);
+    match !text.is_empty() && text.chars().all(fits) {
+        true => Ok(text.to_owned()),
+        false => {
+            Err("a host is a name such as alice.local or an address such as 192.168.0.7".to_owned())
+        }
+    }
 }
 
 const WORKERS: NumberRange<u64> = NumberRange::new(1, 10_000);
@@ -224,8 +235,7 @@ fn is_taken(server: &Server) -> bool {
 fn show_status(args: &StatusArgs) -> CommandResult {
     let link = Link::open(&args.address.at(&args.url), "status").map_err(Failure::new)?;
     let status = status(&link);
-    let status = status
-        .map_err(|error| Failure::new(format!("{error}; the status needs the learner's key")))?;
+    let status = status.map_err(Failure::new)?;
     let mut out = io::stdout().lock();
     if args.json {
         let text = serde_json::to_string(&status).expect("a status is plain data");
@@ -306,6 +316,7 @@ struct WorkerPrinter {
     samples: usize,
     bytes: usize,
     weights: u64,
+    doing: Option<Doing>, // said last
     shown: Option<Instant>,
 }
 
@@ -316,13 +327,17 @@ impl WorkerPrinter {
             return self.say(&text);
         }
         match event {
-            WorkerEvent::Doing(doing) => self.say(doing.text()),
+            WorkerEvent::Doing(doing) => {
+                if self.doing.replace(*doing) != Some(*doing) {
+                    self.say(doing.text());
+                }
+            }
             WorkerEvent::Playing(what) => self.say(what),
             WorkerEvent::Network(step) => self.weights = *step,
             WorkerEvent::Pairs(pairs) => {
                 self.pairs += pairs;
                 self.say_now_and_then(|printer| {
-                    format!("{} pairs of games played for arenas", printer.pairs)
+                    format!("pairs of games played for arenas: {}", printer.pairs)
                 });
             }
             WorkerEvent::Warning(warning) => self.say(&format!("warning: {warning}")),
@@ -332,7 +347,7 @@ impl WorkerPrinter {
                 self.bytes += file.bytes;
                 self.say_now_and_then(|printer| {
                     format!(
-                        "{} files sent, {} samples, {:.0} kB; network of step {}",
+                        "files sent: {}, with {} samples, {:.0} kB; network of step {}",
                         printer.files,
                         printer.samples,
                         printer.bytes as f64 / 1000.0,

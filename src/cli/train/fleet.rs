@@ -35,13 +35,14 @@ impl FleetArgs {
                 false => Ok(None),
             };
         };
-        let link = Link::open(&self.address.at(url), "learner").map_err(Failure::new)?;
+        let wrong = |error| Failure::new(format!("{error}\n{}", folder.how_to_resume()));
+        let link = Link::open(&self.address.at(url), "learner").map_err(wrong)?;
         let settings = LearnerSettings {
             run: folder.identity().map_err(Failure::new)?,
             folder: Path::new(&folder.name()).to_owned(),
             config,
         };
-        let learner = Learner::open(link, game, settings).map_err(Failure::new)?;
+        let learner = Learner::open(link, game, settings).map_err(wrong)?;
         Ok(Some(Machines {
             learner,
             plays_here: !self.no_play,

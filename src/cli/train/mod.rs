@@ -199,6 +199,10 @@ impl GameTask for TrainTask<'_> {
         let fleet = machines.as_ref().map(|machines| machines.fleet());
         #[cfg(not(feature = "fleet"))]
         let fleet = None;
+        let also = match fleet {
+            Some(_) => ", with --fleet and its options as before",
+            None => "",
+        };
         let mut printer = Printer::new(RunView::new(config, facts), self.stop);
         let _ = printer.begin();
         let (folder, device) = (self.folder, self.device);
@@ -208,7 +212,7 @@ impl GameTask for TrainTask<'_> {
         let ended = ended.map_err(Failure::new)?;
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
-            writeln!(out, "stopped; {}", self.folder.how_to_resume())?;
+            writeln!(out, "stopped; {}{also}", self.folder.how_to_resume())?;
         }
         if let Some(agent) = self.folder.newest_agent() {
             let agent = agent.display();
