@@ -1,7 +1,8 @@
 //! A learner and workers: nothing is lost and nothing is learned twice, whoever is killed.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::PathBuf;
+use std::{env, fs};
 
 use serde_json::Value;
 
@@ -154,6 +155,11 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         .command(&["fleet", "status", &url], "worker-1", "refused.log")
         .status();
     assert!(!refused.unwrap().success(), "a worker sees no other worker");
+    let said = server.log("refused.log");
+    assert!(
+        said.contains("learner.key"),
+        "it says what is needed: {said}"
+    );
     let seen = server
         .command(&["fleet", "status", &url, "--json"], "learner", "seen.log")
         .status();
@@ -217,4 +223,45 @@ fn a_second_learner_and_a_wrong_key_are_refused() {
         "{}",
         server.log("wrong.log")
     );
+}
+
+#[test]
+fn matches_are_played_while_the_queue_is_full_and_nobody_learns() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let url = server.url();
+    let first = learner(&server, &["--set", "fleet.queue=1"]);
+    let mut helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    stop(first);
+    until("the queue is full", || {
+        server.log("one.log").contains("waiting_for_queue")
+    });
+    let arena = ["arena", "rollout:10", "random", "--game", "connect_four"];
+    let games = ["--games", "8", "--fleet", &url];
+    let played = server
+        .command(&[&arena[..], &games].concat(), "learner", "arena.log")
+        .status();
+    assert!(played.unwrap().success(), "{}", server.log("arena.log"));
+    helper.kill().unwrap();
+    helper.wait().unwrap();
+}
+
+#[test]
+fn a_second_server_in_one_folder_is_refused() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let url = server.url();
+    let port = url.rsplit(':').next().unwrap();
+    let program = PathBuf::from(env::var_os("JARMO_NATS_SERVER").unwrap());
+    let up = ["fleet", "up", "--dir", "server", "--port", port];
+    let second = jarmo(server.folder(), &up)
+        .env("PATH", program.parent().unwrap())
+        .output()
+        .unwrap();
+    assert!(!second.status.success(), "{second:?}");
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert!(said.contains("already listens"), "{said}");
 }
