@@ -357,24 +357,15 @@ def slow_learner(trial):
 # Bad files. They come from a client, besides a worker that sends good ones.
 
 
-def collect(trial, count, **settings):
+def of_other_run(trial, count, settings):
     """So many files that workers of another run sent."""
     with tempfile.TemporaryDirectory() as folder:
-        with Fleet((trial.fleet.jarmo, trial.fleet.nats), folder, trial.fleet.port + 1, **settings) as other:
+        with Fleet((trial.fleet.jarmo, trial.fleet.nats), folder, trial.fleet.port + 1, settings) as other:
             other.start_server()
             other.start_learner()
             for _ in range(2):
                 other.start_worker()
-            kept = {}
-
-            def enough():
-                for path in other.inbox():
-                    with contextlib.suppress(FileNotFoundError):
-                        kept[path.name] = path.read_bytes()
-                return len(kept) >= count
-
-            until("files of another run", enough, 300, 0.01)
-            return list(kept.values())[:count]
+            return list(other.collect(count, 300).values())[:count]
 
 
 def good_file(fleet):
@@ -457,7 +448,7 @@ def wrong_checksum(trial):
 
 
 def wrong_rules(trial):
-    files = collect(trial, trial.times, game__name="guard", selfplay__simulations=4)
+    files = of_other_run(trial, trial.times, {"game.name": "guard", "selfplay.simulations": 4})
     send_bad(trial, files.__getitem__, "bad", said="a bad file on jarmo.samples.stranger.1")
     trial.note("files of guard, played by workers of another run")
 
@@ -518,7 +509,7 @@ FAULTS = {
     "replayed file": (replayed_file, {}),
     "learner with another protocol version": (wrong_protocol, {}),
     "garbage on the port": (garbage_on_port, {}),
-    "learner ten times too slow": (slow_learner, {"fleet__queue": 4, "run__reuse": 8}),
+    "learner ten times too slow": (slow_learner, {"fleet.queue": 4, "run.reuse": 8}),
 }
 
 
@@ -527,7 +518,7 @@ def attempt(name, options, port):
     fault, settings = FAULTS[name]
     begun, problem = time.monotonic(), None
     with tempfile.TemporaryDirectory(prefix="fleet-") as folder:
-        with Fleet(tools(options), folder, port, **settings) as fleet:
+        with Fleet(tools(options), folder, port, settings) as fleet:
             trial = Trial(fleet, options.times, random.Random(options.seed))
             try:
                 fault(trial)

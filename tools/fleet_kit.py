@@ -136,17 +136,21 @@ class Proxy(threading.Thread):
                     side.shutdown(socket.SHUT_RDWR)
 
 
+def as_words(settings):
+    """Settings for the command line."""
+    return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+
+
 class Fleet:
     """A server with its data, a learner with its run, and workers, all inside one folder."""
 
-    def __init__(self, tools, folder, port, game=None, **settings):
+    def __init__(self, tools, folder, port, settings, game=None):
         self.jarmo, self.nats = tools
         self.folder, self.port = Path(folder), port
         self.url = f"nats://127.0.0.1:{port}"
         self.run, self.data = self.folder / "run", self.folder / "server" / "data"
         self.game = game  # with its own settings; `None` for the tiny ones
-        changes = {key.replace("__", "."): value for key, value in settings.items()}
-        self.settings = changes if game else {**TINY, **changes}
+        self.settings = settings if game else {**TINY, **settings}
         self.server = self.learner = None
         self.workers = []  # (process, file of its output)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -190,7 +194,7 @@ class Fleet:
             words = ["--resume", self.run]
         else:
             words = ["--run", self.run, *(["--game", self.game] if self.game else [])]
-            words += [word for key, value in self.settings.items() for word in ("--set", f"{key}={value}")]
+            words += as_words(self.settings)
         self.learner = self.spawn("learner", self.jarmo, "train", *words, "--fleet", self.url, "--no-play", *more)
 
     def start_worker(self, name="worker", url=None, before=None, threads=1):
@@ -277,6 +281,19 @@ class Fleet:
         """Waits until so many more files are in the window."""
         wanted = len(self.window()) + more
         until("files get into the window", lambda: len(self.window()) >= wanted, seconds)
+
+    def collect(self, count, seconds):
+        """So many files that workers sent, by name, before the learner deletes them."""
+        kept = {}
+
+        def enough():
+            for path in self.inbox():
+                with contextlib.suppress(FileNotFoundError):
+                    kept.setdefault(path.stem.split("-")[1], path.read_bytes())
+            return len(kept) >= count
+
+        until("files of workers", enough, seconds, 0.01)
+        return kept
 
     def drain(self, seconds=120.0):
         """Waits until the server and the inbox hold nothing that is not in the window."""

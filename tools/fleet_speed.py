@@ -32,8 +32,8 @@ from fleet_kit import Client, Fleet, add_tools, tools, until
 
 BEHIND = "the learner is the limit"  # as the view says it
 SHARE, PERIOD = 0.05, 0.1  # of a core; seconds
-REAL = {"run__first_samples": 1024, "run__threads": 1, "run__steps": 10**9, "evaluation__every": 0,
-        "run__checkpoint": 10_000, "fleet__queue": 100_000, "fleet__max_age": 10**9}
+REAL = {"run.first_samples": 1024, "run.threads": 1, "run.steps": 10**9, "evaluation.every": 0,
+        "run.checkpoint": 10_000, "fleet.queue": 100_000, "fleet.max_age": 10**9}
 
 
 # Throttled workers.
@@ -118,7 +118,8 @@ def workers_table(options):
     try:
         for count in options.workers:
             with tempfile.TemporaryDirectory() as folder:
-                with Fleet(tools(options), folder, options.port, selfplay__simulations=32, run__reuse=0.01) as fleet:
+                settings = {"selfplay.simulations": 32, "run.reuse": 0.01}
+                with Fleet(tools(options), folder, options.port, settings) as fleet:
                     fleet.start_server()
                     fleet.start_learner()
                     for _ in range(count):
@@ -181,15 +182,7 @@ def record(fleet, count):
     fleet.start_learner()
     for _ in range(2):
         fleet.start_worker()
-    kept = {}
-
-    def enough():
-        for path in fleet.inbox():
-            with contextlib.suppress(FileNotFoundError):
-                kept.setdefault(path.stem.split("-")[1], path.read_bytes())
-        return len(kept) >= count
-
-    until("files are recorded", enough, 900, 0.2)
+    kept = fleet.collect(count, 900)
     fleet.stop_workers()
     fleet.drain()
     fleet.stop_learner()
@@ -241,8 +234,8 @@ def intake_table(options):
     rows, limits = [], {}
     for game in options.games:
         with tempfile.TemporaryDirectory() as folder:
-            with Fleet(tools(options), folder, options.port, game, run__reuse=0.001, replay__capacity=400_000,
-                       selfplay__simulations=64, **REAL) as fleet:
+            settings = {"run.reuse": 0.001, "replay.capacity": 400_000, "selfplay.simulations": 64, **REAL}
+            with Fleet(tools(options), folder, options.port, settings, game) as fleet:
                 files = record(fleet, options.files)
                 samples = sum(count for _, count in files)
                 size = sum(len(content) for content, _ in files)
@@ -296,8 +289,8 @@ def machines_table(options, limits):
 def worker_rate(options, game, simulations):
     """Samples per CPU second of a worker with one thread, so that a busy machine does no harm."""
     with tempfile.TemporaryDirectory() as folder:
-        with Fleet(tools(options), folder, options.port, game, run__reuse=0.001, selfplay__simulations=simulations,
-                   **REAL) as fleet:
+        settings = {"run.reuse": 0.001, "selfplay.simulations": simulations, **REAL}
+        with Fleet(tools(options), folder, options.port, settings, game) as fleet:
             fleet.start_server()
             fleet.start_learner()
             worker = fleet.start_worker()

@@ -15,15 +15,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from fleet_kit import Fleet, add_tools, tools
+from fleet_kit import Fleet, add_tools, as_words, tools
 from fleet_speed import processor_time
 
-SETTINGS = {"evaluation__every": 0, "run__checkpoint": 1000}
+SETTINGS = {"evaluation.every": 0, "run.checkpoint": 1000}
 
 
 def fleet_run(options, folder):
     """Trains with workers. Returns the run and its processor time."""
-    with Fleet(tools(options), folder, options.port, options.game, **SETTINGS) as fleet:
+    with Fleet(tools(options), folder, options.port, SETTINGS, options.game) as fleet:
         fleet.start_server()
         fleet.start_learner()
         for worker in range(options.workers):
@@ -43,11 +43,9 @@ def fleet_run(options, folder):
 
 def single_run(options, folder, seconds):
     """Trains with one process for this processor time."""
-    changes = [f"{key.replace('__', '.')}={value}" for key, value in SETTINGS.items()]
-    words = [word for change in changes for word in ("--set", change)]
     command = [options.jarmo, "train", "--game", options.game, "--run", folder, "--cpu-minutes", str(seconds / 60)]
     with open(f"{folder}.log", "wb") as log:
-        subprocess.run([*command, *words], check=True, stdout=log, stderr=log)
+        subprocess.run([*command, *as_words(SETTINGS)], check=True, stdout=log, stderr=log)
     return folder
 
 

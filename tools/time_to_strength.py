@@ -76,15 +76,22 @@ def picture(curves):
     width, height, left, top, right, bottom = 720, 400, 60, 20, 190, 46
     longest = max(point[0] for _, _, points in curves for point in points)
     shortest = min(point[0] for _, _, points in curves for point in points)
-    x = lambda minutes: left + (width - left - right) * log(minutes / shortest) / log(longest / shortest)
     worst, best = 20.0, 0.5
-    share = lambda value: log(min(max(100 - value, best), worst) / best) / log(worst / best)
-    y = lambda value: top + (height - top - bottom) * share(value)
+
+    def x(minutes):
+        return left + (width - left - right) * log(minutes / shortest) / log(longest / shortest)
+
+    def y(value):
+        share = log(min(max(100 - value, best), worst) / best) / log(worst / best)
+        return top + (height - top - bottom) * share
+
+    def line(x1, y1, x2, y2):
+        return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="#ddd"/>'
+
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
-    line = lambda x1, y1, x2, y2: f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="#ddd"/>'
     for value in [80, 90, 95, 97, 98, 99, 99.5]:
         parts.append(line(left, y(value), width - right, y(value)))
         parts.append(f'<text x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:g} %</text>')

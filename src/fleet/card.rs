@@ -1,10 +1,9 @@
 //! What a worker needs to know about a run.
 
-use async_nats::jetstream::kv::{Entry, Store};
 use serde::{Deserialize, Serialize};
 
+use super::FleetError;
 use super::places::PROTOCOL;
-use super::{FleetError, Link};
 use crate::config::Config;
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::net::GameVersion;
@@ -46,14 +45,6 @@ pub(super) struct Alive {
     pub(super) program: String,
     /// What it says of the fleet.
     pub(super) report: FleetReport,
-}
-
-/// The seconds since an entry was written, by the server's clock alone. Writes to the bucket.
-pub(super) fn age(link: &Link, run: &Store, entry: &Entry) -> Result<f64, FleetError> {
-    link.wait(run.put("now", Vec::new().into()))?;
-    let now = link.wait(run.entry("now"))?;
-    let now = now.ok_or_else(|| FleetError::new("the server forgets its bucket"))?;
-    Ok((now.created - entry.created).as_seconds_f64())
 }
 
 impl Card {

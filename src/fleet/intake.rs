@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
-use futures_util::StreamExt;
 
 use super::game_file::GameFile;
 use super::inbox::Inbox;
@@ -172,14 +171,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
         seen: &Mutex<Seen>,
         desk: &Desk,
     ) -> Result<(), FleetError> {
-        let request = async {
-            let batch = files.batch().max_messages(BATCH).expires(PATIENCE);
-            let messages = batch.messages().await.map_err(|error| error.to_string())?;
-            let messages: Vec<_> = messages.collect().await;
-            let messages: Result<Vec<Message>, _> = messages.into_iter().collect();
-            messages.map_err(|error| error.to_string())
-        };
-        for message in link.wait(request)? {
+        for message in link.fetch(files, BATCH, PATIENCE)? {
             self.handle(link, &message, seen, desk)?;
         }
         Ok(())

@@ -6,11 +6,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::card::{Alive, Card, age};
+use super::card::{Alive, Card};
 use super::inbox::Inbox;
 use super::intake::{Desk, Intake};
 use super::networks::Publisher;
-use super::places::{ALIVE, CARD, LearnerPlaces};
+use super::places::{ALIVE, CARD, LearnerPlaces, ages};
 use super::progress::Workers;
 use super::{FleetError, Link};
 use crate::catalog::CatalogGame;
@@ -317,7 +317,7 @@ fn refuse_other(link: &Link, places: &LearnerPlaces, run: &str) -> Result<(), Fl
     if other.run == run {
         return Ok(());
     }
-    if age(link, &places.run, &entry)? < OTHER_LEARNER {
+    if ages(link, &places.run, &[entry])?[0] < OTHER_LEARNER {
         return Err(FleetError::new(format!(
             "another learner, of the run in {}, uses this server; stop it first, or start another server",
             other.folder

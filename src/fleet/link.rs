@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{self, Context, Message};
 use async_nats::{Client, ConnectOptions, Event, ServerError};
+use futures_util::StreamExt;
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
@@ -163,6 +166,39 @@ impl Link {
     /// Whether the server can be reached.
     pub fn is_connected(&self) -> bool {
         self.connected.load(Ordering::Relaxed)
+    }
+
+    /// Sends a message and waits until a stream has it. The stream drops a second one of the same name.
+    pub(super) fn publish(
+        &self,
+        subject: &str,
+        name: &str,
+        bytes: Vec<u8>,
+    ) -> Result<(), FleetError> {
+        let message = PublishMessage::build()
+            .message_id(name)
+            .payload(bytes.into());
+        self.wait(async {
+            let sent = self.context.send_publish(subject.to_owned(), message).await;
+            let sent = sent.map_err(|error| error.to_string())?.await;
+            sent.map(|_| ()).map_err(|error| error.to_string())
+        })
+    }
+
+    /// The next messages of a queue, at most so many. While there are none, it waits this long.
+    pub(super) fn fetch(
+        &self,
+        queue: &PullConsumer,
+        most: usize,
+        patience: Duration,
+    ) -> Result<Vec<Message>, FleetError> {
+        self.wait(async {
+            let batch = queue.batch().max_messages(most).expires(patience);
+            let messages = batch.messages().await.map_err(|error| error.to_string())?;
+            let messages: Vec<_> = messages.collect().await;
+            let messages: Result<Vec<Message>, _> = messages.into_iter().collect();
+            messages.map_err(|error| error.to_string())
+        })
     }
 
     /// Waits for something, for at most as long as the server may take for an answer.

@@ -23,6 +23,8 @@ mod server;
 mod status;
 mod worker;
 
+use crate::random::mix;
+
 pub use error::FleetError;
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
 pub use learner::{Learner, LearnerSettings};
@@ -32,3 +34,11 @@ pub use progress::{Doing, Progress, Workers};
 pub use server::{Server, ServerSettings, Written, find_server};
 pub use status::{LearnerStatus, Status, status};
 pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
+
+/// A number that no other process and no other moment has, for names and seeds.
+fn unique() -> u64 {
+    let nanos = std::time::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |time| time.as_nanos());
+    mix(nanos as u64 ^ mix(u64::from(std::process::id())))
+}

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::kv::Store;
+use async_nats::jetstream::kv::{Entry, Store};
 use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType, Stream};
 use async_nats::jetstream::{Context, kv};
 
-use super::FleetError;
 use super::game_file::MOST_BYTES;
+use super::{FleetError, Link};
 
 /// The version of everything that is said on the wire. Both sides must have the same one.
 pub(super) const PROTOCOL: u32 = 1;
@@ -30,6 +30,9 @@ pub(super) const RUN: &str = "jarmo_run";
 pub(super) const CARD: &str = "card";
 pub(super) const NETWORK: &str = "network";
 pub(super) const ALIVE: &str = "learner";
+
+/// The key of an empty entry that tells the server's time, in any bucket.
+const NOW: &str = "now";
 
 /// The bucket with the progress of each worker.
 pub(super) const WORKERS: &str = "jarmo_workers";
@@ -190,6 +193,15 @@ impl ArenaPlaces {
     pub(super) fn answers_to(tournament: &str) -> String {
         format!("{RESULTS_SUBJECT}.*.{tournament}")
     }
+}
+
+/// The seconds since each entry was written, by the server's clock alone. Writes to their bucket.
+pub(super) fn ages(link: &Link, bucket: &Store, entries: &[Entry]) -> Result<Vec<f64>, FleetError> {
+    link.wait(bucket.put(NOW, Vec::new().into()))?;
+    let now = link.wait(bucket.entry(NOW))?;
+    let now = now.ok_or_else(|| FleetError::new("the server forgets what is in its bucket"))?;
+    let age = |entry: &Entry| (now.created - entry.created).as_seconds_f64();
+    Ok(entries.iter().map(age).collect())
 }
 
 async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, FleetError> {

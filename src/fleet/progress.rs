@@ -6,7 +6,7 @@ use async_nats::jetstream::kv::Store;
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::places::WORKERS;
+use super::places::{WORKERS, ages};
 use super::{FleetError, Link};
 
 /// A worker that has played nothing for this long does nothing, whatever it says.
@@ -137,14 +137,14 @@ impl Workers {
             Ok::<_, String>(entries)
         };
         let entries = link.wait_for(MOST, read)?;
-        let now = entries.iter().map(|entry| entry.created).max();
+        let ages = ages(link, store, &entries)?;
         let mut workers: Vec<Progress> = entries
             .iter()
-            .filter_map(|entry| {
+            .zip(ages)
+            .filter_map(|(entry, age)| {
                 let mut progress: Progress = serde_json::from_slice(&entry.value).ok()?;
-                let behind = now.map_or(0.0, |now| (now - entry.created).as_seconds_f64());
-                progress.since_heard = behind;
-                progress.since_played += behind;
+                progress.since_heard = age;
+                progress.since_played += age;
                 Some(progress)
             })
             .collect();

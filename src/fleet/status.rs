@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::card::{Alive, Newest, age};
-use super::places::{ALIVE, NETWORK, PAIRS, RUN, SAMPLES};
+use super::card::{Alive, Newest};
+use super::places::{ALIVE, NETWORK, PAIRS, RUN, SAMPLES, ages};
 use super::progress::GONE_AFTER;
 use super::{FleetError, Link, Progress, Workers};
 use crate::observe::FleetReport;
@@ -64,7 +64,7 @@ pub fn status(link: &Link) -> Result<Status, FleetError> {
             status.learner = Some(LearnerStatus {
                 folder: alive.folder,
                 program: alive.program,
-                since_heard: age(link, &run, &entry)?,
+                since_heard: ages(link, &run, &[entry])?[0],
                 report: alive.report,
             });
         }

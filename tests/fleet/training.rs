@@ -160,7 +160,7 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         said.contains("learner.key"),
         "it says what is needed: {said}"
     );
-    until("the status shows the worker's samples", || {
+    let seen = || {
         let seen = server
             .command(&["fleet", "status", &url, "--json"], "learner", "seen.log")
             .status();
@@ -168,7 +168,10 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         let seen = server.log("seen.log");
         let status: Value = serde_json::from_str(seen.lines().last().unwrap()).unwrap();
         assert!(status["workers"].as_array().unwrap().len() <= 1);
-        status["workers"][0]["samples"].as_u64() > Some(0)
+        status["workers"][0].clone()
+    };
+    until("the status shows the worker's samples", || {
+        seen()["samples"].as_u64() > Some(0)
     });
     // Without the authority's certificate, the server is a stranger.
     let mut stranger = jarmo(server.folder(), &["fleet", "status", &url]);
@@ -178,6 +181,9 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         .unwrap();
     assert!(!output.status.success());
     stop(helper);
+    until("the status says that the only worker is silent", || {
+        seen()["since_heard"].as_f64() > Some(3.0)
+    });
     stop(first);
     let secret = fs::read_to_string(server.folder().join("server/learner.key")).unwrap();
     for log in ["learner.log", "one.log", "server.log"] {

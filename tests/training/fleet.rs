@@ -76,6 +76,18 @@ fn folder(path: &TempDir) -> RunFolder {
     RunFolder::open(&path.path().join("run")).unwrap().0
 }
 
+/// Asserts that the run took the first of these files in their order. Returns how many.
+fn first_of(files: &[Delivery], place: &TempDir) -> usize {
+    let order = folder(place).order().unwrap();
+    let taken: Vec<FileId> = order
+        .iter()
+        .map(|line| line.sent.as_ref().unwrap().id)
+        .collect();
+    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(taken.len()).collect();
+    assert_eq!(taken, wanted);
+    taken.len()
+}
+
 #[test]
 fn each_file_is_taken_once_and_the_order_gives_the_same_weights_again() {
     let (place, config) = (tempfile::tempdir().unwrap(), config(&["run.steps=60"]));
@@ -84,28 +96,16 @@ fn each_file_is_taken_once_and_the_order_gives_the_same_weights_again() {
     let supply = Handed::new(twice);
     learn(&place, &config, &supply);
     assert!(supply.published().len() > 1, "{:?}", supply.published());
-    let order = folder(&place).order().unwrap();
-    let ids: Vec<FileId> = order
-        .iter()
-        .map(|line| line.sent.as_ref().unwrap().id)
-        .collect();
-    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(ids.len()).collect();
-    assert_eq!(ids, wanted);
+    let taken = first_of(&files, &place);
     let game = ConnectFour::new(0);
     let again = || repeat(&game, &config, &folder(&place), &OpenDevice::cpu()).unwrap();
     assert!(again().is_same);
-    assert_eq!((again().step, again().files), (60, ids.len()));
+    assert_eq!((again().step, again().files), (60, taken));
     // The second run goes on with the files that the first one did not take.
     let mut longer = config.clone();
     longer.run.steps = 75;
     learn(&place, &longer, &Handed::new(files.clone()));
-    let order = folder(&place).order().unwrap();
-    let ids: Vec<FileId> = order
-        .iter()
-        .map(|line| line.sent.as_ref().unwrap().id)
-        .collect();
-    let wanted: Vec<FileId> = files.iter().map(|file| file.id).take(ids.len()).collect();
-    assert_eq!(ids, wanted);
+    first_of(&files, &place);
     assert!(
         repeat(&game, &longer, &folder(&place), &OpenDevice::cpu())
             .unwrap()

@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::Message;
-use async_nats::jetstream::message::PublishMessage;
 use futures_util::StreamExt;
 
 use super::task::{Answer, SharedAgent, Task, pack, unpack};
@@ -16,9 +15,8 @@ use crate::catalog::{CatalogGame, GameSettings};
 use crate::files::{SETTINGS_BYTES, read_text};
 use crate::fleet::networks::write_object;
 use crate::fleet::places::{ArenaPlaces, PAIRS_SUBJECT};
-use crate::fleet::{FleetError, Link};
+use crate::fleet::{FleetError, Link, unique};
 use crate::net::GameVersion;
-use crate::random::mix;
 
 /// The most pairs in a block. A worker that is lost loses at most a block per thread.
 const MOST_PAIRS: usize = 8;
@@ -73,7 +71,7 @@ pub fn play_matches<G: CatalogGame>(
         .collect::<Result<_, _>>()?;
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
-    let name = new_name();
+    let name = format!("{:016x}", unique());
     let places = link.wait(ArenaPlaces::open(link.context(), &name))?;
     let mut host = Host {
         link,
@@ -130,8 +128,10 @@ impl<T: FnMut(String)> Host<'_, T> {
             }
         }
         while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
-            let done = self.send().and_then(|()| self.fetch());
-            match done {
+            let sent = self.send();
+            let fetched =
+                sent.and_then(|()| self.link.fetch(&self.places.answers, BATCH, PATIENCE));
+            match fetched {
                 Ok(messages) => {
                     if messages.is_empty() {
                         self.look_for_lost_tasks();
@@ -175,15 +175,7 @@ impl<T: FnMut(String)> Host<'_, T> {
                 agents: block.agents.map(|agent| self.agents[agent].spec.clone()),
                 block: block.clone(),
             };
-            let message = PublishMessage::build()
-                .message_id(&id)
-                .payload(pack(&task)?.into());
-            let subject = self.subject();
-            self.link.wait(async {
-                let sent = self.link.context().send_publish(subject, message).await;
-                let sent = sent.map_err(|error| error.to_string())?;
-                sent.await.map_err(|error| error.to_string())
-            })?;
+            self.link.publish(&self.subject(), &id, pack(&task)?)?;
             // After a failure the same name is sent again, and the server recognises it.
             self.sent += 1;
             let block = self.waiting.pop_front().expect("it was just read");
@@ -194,17 +186,6 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     fn subject(&self) -> String {
         format!("{PAIRS_SUBJECT}.{}", self.name)
-    }
-
-    fn fetch(&self) -> Result<Vec<Message>, FleetError> {
-        self.link.wait(async {
-            let answers = &self.places.answers;
-            let batch = answers.batch().max_messages(BATCH).expires(PATIENCE);
-            let messages = batch.messages().await.map_err(|error| error.to_string())?;
-            let messages: Vec<_> = messages.collect().await;
-            let messages: Result<Vec<Message>, _> = messages.into_iter().collect();
-            messages.map_err(|error| error.to_string())
-        })
     }
 
     /// Adds the games of an answer, then acknowledges it. Games that cannot be those of their task are played again.
@@ -291,13 +272,4 @@ impl<T: FnMut(String)> Host<'_, T> {
             .link
             .wait(async { answers.purge().filter(filter).await });
     }
-}
-
-/// A name that no other tournament has.
-fn new_name() -> String {
-    let nanos = std::time::UNIX_EPOCH
-        .elapsed()
-        .map_or(0, |time| time.as_nanos());
-    let seed = mix(nanos as u64 ^ mix(u64::from(std::process::id())));
-    format!("{seed:016x}")
 }

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{AckKind, Message};
 use futures_util::StreamExt;
 use xxhash_rust::xxh3::xxh3_128;
@@ -170,12 +169,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     fn next(&self) -> Result<Option<Message>, FleetError> {
         let queue = self.queue.as_ref().expect("found before");
-        self.link.wait(async {
-            let batch = queue.batch().max_messages(1).expires(PATIENCE);
-            let mut messages = batch.messages().await.map_err(|error| error.to_string())?;
-            let message = messages.next().await.transpose();
-            message.map_err(|error| error.to_string())
-        })
+        Ok(self.link.fetch(queue, 1, PATIENCE)?.pop())
     }
 
     /// Plays a block, sends its games, and acknowledges it. Meanwhile the server hears that the block is being played.
@@ -212,16 +206,8 @@ impl<'a, C: Catalog> Matches<'a, C> {
         })?;
         let subject = format!("{RESULTS_SUBJECT}.{}.{}", self.link.user(), task.tournament);
         loop {
-            let message = PublishMessage::build()
-                .message_id(&task.id)
-                .payload(answer.clone().into());
-            let sent = self.link.wait(async {
-                let sent = self.link.context().send_publish(subject.clone(), message);
-                let sent = sent.await.map_err(|error| error.to_string())?;
-                sent.await.map_err(|error| error.to_string())
-            });
-            match sent {
-                Ok(_) => break,
+            match self.link.publish(&subject, &task.id, answer.clone()) {
+                Ok(()) => break,
                 Err(error) if stop.load(Ordering::Relaxed) => return Err(error),
                 Err(error) => self
                     .report

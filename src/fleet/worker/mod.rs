@@ -17,11 +17,11 @@ use super::card::Card;
 use super::matches::Matches;
 use super::places::{CARD, NETWORKS, RUN};
 use super::progress::Doing;
-use super::{Address, FleetError, Link};
+use super::{Address, FleetError, Link, unique};
 use crate::catalog::{Catalog, GameSettings};
 use crate::files::write_whole;
 use crate::program::cores;
-use crate::random::{mix, stream};
+use crate::random::stream;
 use crate::run::FileId;
 use crate::train::OpenDevice;
 pub(super) use session::Report;
@@ -84,8 +84,8 @@ pub fn work<C: Catalog>(
     let Some(link) = connect(settings, &identity, stop, &mut tell)? else {
         return Ok(());
     };
-    let report = Report::new(&identity.name, settings.threads.unwrap_or_else(cores));
     let threads = settings.threads.unwrap_or_else(cores);
+    let report = Report::new(&identity.name, threads);
     let mut matches = Matches::new(games, &link, &identity.name, threads, Arc::clone(&report));
     let mut told = None;
     while !stop.load(Ordering::Relaxed) {
@@ -143,10 +143,7 @@ struct Identity {
 
 impl Identity {
     fn new(machine: &str) -> Identity {
-        let nanos = std::time::UNIX_EPOCH
-            .elapsed()
-            .map_or(0, |time| time.as_nanos());
-        let seed = mix(nanos as u64 ^ mix(u64::from(std::process::id())));
+        let seed = unique();
         let process = format!("{:08x}", seed >> 32);
         let plain = |letter: char| match letter {
             'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => letter,

@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::message::PublishMessage;
-
 use super::SentFile;
 use super::session::Report;
 use crate::fleet::places::SAMPLES_SUBJECT;
@@ -16,7 +14,7 @@ use crate::fleet::{Doing, FleetError, GameFile, Link};
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// How long a worker that was told to stop, or whose run is over, tries to send what it has.
-const FAREWELL: Duration = Duration::from_secs(20);
+pub(super) const FAREWELL: Duration = Duration::from_secs(20);
 
 /// A file on its way.
 pub(super) struct Parcel {
@@ -128,21 +126,9 @@ impl Unsent {
 
 /// Sends a file under its name, so that the server recognises it if it already has it.
 fn send(link: &Link, subject: &str, parcel: &Parcel) -> Result<(), Unsent> {
-    let message = PublishMessage::build()
-        .message_id(GameFile::id(&parcel.bytes).to_string())
-        .payload(parcel.bytes.clone().into());
-    let sent = link.wait(async {
-        let acknowledged = link
-            .context()
-            .send_publish(subject.to_owned(), message)
-            .await;
-        acknowledged
-            .map_err(|error| error.to_string())?
-            .await
-            .map_err(|error| error.to_string())
-    });
-    match sent {
-        Ok(_) => Ok(()),
+    let name = GameFile::id(&parcel.bytes).to_string();
+    match link.publish(subject, &name, parcel.bytes.clone()) {
+        Ok(()) => Ok(()),
         Err(error) if error.to_string().contains("maximum messages exceeded") => {
             Err(Unsent::QueueIsFull)
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
-use super::outbox::{Outbox, Parcel, Unsent};
+use super::outbox::{FAREWELL, Outbox, Parcel, Unsent};
 use super::{Identity, SentFile, WorkerEvent, WorkerPlaces, find_run};
 use crate::catalog::{CatalogGame, GameTask};
 use crate::config::Config;
@@ -177,8 +177,9 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         self.report.events(&mut *self.tell);
         if unsent > 0 {
             return Err(FleetError::new(format!(
-                "{unsent} file(s) of games could not be sent within 20 s and are lost: the queue is full, or the \
-                 server is away"
+                "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the \
+                 server is away",
+                FAREWELL.as_secs()
             )));
         }
         Ok(())
