@@ -454,7 +454,7 @@ def wrong_rules(trial):
 
 
 def another_run(trial):
-    files = collect(trial, trial.times)
+    files = of_other_run(trial, trial.times, {})
     send_bad(trial, files.__getitem__, "strange")
 
 
