@@ -207,11 +207,13 @@ impl<G: Game> Tree<G> {
             return Value::certain(verdict, score);
         }
         let (result, draw) = (node.value / count, node.draw / count);
+        // Sums are rounded, so a share can come out just below 0.
+        let share = |share: f32| share.clamp(0.0, 1.0);
         let decided = 1.0 - draw;
         Value {
-            win: (decided + result) / 2.0,
-            draw,
-            loss: (decided - result) / 2.0,
+            win: share((decided + result) / 2.0),
+            draw: share(draw),
+            loss: share((decided - result) / 2.0),
             score,
         }
     }

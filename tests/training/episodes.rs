@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use jarmo::encode::Encode;
-use jarmo::eval::Uniform;
+use jarmo::eval::{Evaluation, Evaluator, Uniform, Value as Worth};
+use jarmo::game::Game;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::replay::Samples;
 use jarmo::selfplay::{Counts, Episode, EpisodeReader, Root, Round, SelfPlay, SelfPlaySettings};
@@ -71,6 +72,51 @@ fn episodes_of_every_game_make_the_same_samples_elsewhere() {
     check(&Guard::standard(), 0.0, 150);
     check(&Tammi::standard(), 0.0, 200);
     check(&ConnectFour::new(0), 0.0, 60);
+}
+
+/// Nearly sure of a result, by the seed: what a trained network says of most positions.
+struct Sure;
+
+impl<G: Game> Evaluator<G> for Sure {
+    fn has_policy(&self) -> bool {
+        false
+    }
+
+    fn evaluate(
+        &mut self,
+        _: &[G::Position],
+        seeds: &[u64],
+        _: &mut [f32],
+        evaluations: &mut [Evaluation],
+    ) {
+        for (evaluation, &seed) in evaluations.iter_mut().zip(seeds) {
+            let value = Worth {
+                win: 0.0,
+                draw: 1e-7 * (seed % 97) as f32 / 97.0,
+                loss: 1.0, // the sum is 1 in 32 bits
+                score: 0.0,
+            };
+            *evaluation = Evaluation::of(if seed % 8 < 4 { value } else { value.flip() });
+        }
+    }
+}
+
+#[test]
+fn expectations_are_shares_however_sure_the_network_is() {
+    let game = ConnectFour::new(0);
+    let mut play = SelfPlay::new(&game, &settings(0.0), vec![Sure], 5).unwrap();
+    play.keep_episodes(1);
+    let mut searches = 0;
+    for _ in 0..400 {
+        for episode in play.round().episodes {
+            for search in &episode.searches {
+                let fits = |share: &f32| (0.0..=1.0).contains(share);
+                assert!(search.expected.iter().all(fits), "{:?}", search.expected);
+                searches += 1;
+            }
+        }
+    }
+    assert!(searches > 1000, "{searches}");
 }
 
 #[test]
