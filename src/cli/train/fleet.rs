@@ -9,6 +9,9 @@ use crate::config::Config;
 use crate::fleet::{Learner, LearnerSettings, Link};
 use crate::run::{Fleet, RunFolder};
 
+/// What to add to the command that continues a run with a fleet.
+pub(super) const AS_BEFORE: &str = ", with --fleet and its options as before";
+
 #[derive(clap::Args)]
 pub(super) struct FleetArgs {
     /// Let other machines play as well, through the server at this address (see `jarmo fleet up`)
@@ -35,7 +38,8 @@ impl FleetArgs {
                 false => Ok(None),
             };
         };
-        let wrong = |error| Failure::new(format!("{error}\n{}", folder.how_to_resume()));
+        let again = folder.how_to_resume();
+        let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
         let link = Link::open(&self.address.at(url), "learner").map_err(wrong)?;
         let settings = LearnerSettings {
             run: folder.identity().map_err(Failure::new)?,

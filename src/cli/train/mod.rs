@@ -197,12 +197,10 @@ impl GameTask for TrainTask<'_> {
         let machines = self.fleet.open(&game, config, self.folder)?;
         #[cfg(feature = "fleet")]
         let fleet = machines.as_ref().map(|machines| machines.fleet());
+        #[cfg(feature = "fleet")]
+        let also = fleet.as_ref().map_or("", |_| fleet::AS_BEFORE);
         #[cfg(not(feature = "fleet"))]
-        let fleet = None;
-        let also = match fleet {
-            Some(_) => ", with --fleet and its options as before",
-            None => "",
-        };
+        let (fleet, also) = (None, "");
         let mut printer = Printer::new(RunView::new(config, facts), self.stop);
         let _ = printer.begin();
         let (folder, device) = (self.folder, self.device);
