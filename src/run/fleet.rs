@@ -74,8 +74,7 @@ pub(super) fn tell(
         watchers.tell(Event::Warning(warning));
     }
     let report = report(supply, counters);
-    supply.show(&report);
-    watchers.tell(Event::Fleet(&report));
+    supply.show(watchers.tell_fleet(report, counters.window.passed));
 }
 
 /// What watchers see of the fleet.
