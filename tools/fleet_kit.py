@@ -183,6 +183,8 @@ class Fleet:
         self.server = self.spawn("server", self.nats, "-c", self.config)
 
         def answers():
+            if self.server.poll() is not None:
+                raise Failed(f"the server ended: {self.said('server')[-300:]}")
             with contextlib.suppress(OSError):
                 self.ask("$JS.API.INFO")
                 return True
