@@ -4,7 +4,14 @@ use std::env;
 use std::process::Command;
 
 fn main() {
-    for path in ["src", "configs", "Cargo.toml", "Cargo.lock", "build.rs"] {
+    for path in [
+        "src",
+        "crates",
+        "configs",
+        "Cargo.toml",
+        "Cargo.lock",
+        "build.rs",
+    ] {
         println!("cargo::rerun-if-changed={path}");
     }
     // Without version control nothing else changes, and a path that is not there would always count.

@@ -66,55 +66,28 @@
 //! ```
 //!
 //! A game from another crate implements [`game::Game`] and [`encode::Encode`] and is registered in a [`catalog`]; then it
-//! has all of the above, and with feature `cli` the `jarmo` program.
+//! has all of the above, and the whole `jarmo` program as [`cli::main`].
 //!
-//! The folder `examples` has longer examples. Feature `net` adds training, feature `cli` the `jarmo` program; both
-//! are on by default. Feature `agents`, which `cli` turns on, makes the trained agents part of the program.
-//!
-//! Modules import only modules that come earlier in this list.
+//! The folder `examples` has longer examples. This crate collects the crates of the workspace under one name and adds
+//! the program; `jarmo-core` alone has the rules, the environment, search and agents. Feature `train`, which is on by
+//! default, adds training.
 
-pub mod program;
-pub mod ascii;
-pub mod files;
-pub mod checksum;
-pub mod game;
-pub mod games;
-pub mod numbers;
-pub mod random;
-pub mod view;
-pub mod encode;
-pub mod tables;
-pub mod env;
-pub mod proof;
-pub mod eval;
-pub mod search;
-pub mod net;
-pub mod catalog;
 pub mod pictures;
-mod plot;
-pub mod input;
 pub mod probe;
-pub mod agent;
-pub mod accuracy;
-pub mod puzzles;
-pub mod record;
-pub mod arena;
 pub mod engine;
-pub mod replay;
-pub mod selfplay;
-pub mod bench;
-#[cfg(feature = "net")]
-pub mod train;
-#[cfg(feature = "net")]
-pub mod config;
-#[cfg(feature = "net")]
-pub mod observe;
-#[cfg(feature = "net")]
-pub mod run;
-#[cfg(feature = "fleet")]
-pub mod fleet;
-#[cfg(feature = "cli")]
 pub mod cli;
+
+pub use jarmo_core::{
+    checksum, encode, env, eval, game, games, known, net, numbers, random, search, view,
+};
+pub use jarmo_exact::{agent, catalog, proof, tables};
+#[cfg(feature = "fleet")]
+pub use jarmo_fleet as fleet;
+pub use jarmo_host::{agent_file, ascii, files, input, program, record};
+pub use jarmo_judge::{accuracy, arena, puzzles};
+#[cfg(feature = "train")]
+pub use jarmo_learn::{config, observe, run, train};
+pub use jarmo_selfplay::{bench, replay, selfplay};
 
 /// The README's examples, compiled and run as tests.
 #[cfg(doctest)]

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::catalog::{Catalog, CatalogGame, GameError, GameSettings, GameTask};
-use crate::files::{SETTINGS_BYTES, read_text};
-use crate::view::{Arrow, Layout, svg};
+use jarmo_core::view::{Arrow, Layout, svg};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameError, GameSettings, GameTask};
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// A list of pictures.
 #[derive(Clone, Debug, Deserialize)]

@@ -5,9 +5,9 @@ use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::game::{Mask, Outcome, Player, shorten_quotes};
-use crate::input::{read_line, too_long};
+use jarmo_core::game::{Mask, Outcome, Player, shorten_quotes};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_host::input::{read_line, too_long};
 
 /// The limit on the length of games that do not give `max_plies`.
 const DEFAULT_MAX_PLIES: u32 = 200;

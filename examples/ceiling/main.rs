@@ -24,6 +24,7 @@ use clap::Parser;
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo::accuracy::{Exam, ExamHeader};
 use jarmo::agent::{Agent, PolicyAgent};
+use jarmo::agent_file;
 use jarmo::catalog::{CatalogGame, GameSettings, GameTask, with_game};
 use jarmo::config::Config;
 use jarmo::net::{
@@ -181,7 +182,8 @@ impl GameTask for Ceiling<'_> {
                 games: 0,
             };
             let weights = student.learner.average().clone();
-            AgentFile::new(&game, weights, provenance, Vec::new()).save(path)?;
+            let file = AgentFile::new(&game, weights, provenance, Vec::new());
+            agent_file::save(&file, path)?;
         }
         Ok(())
     }
@@ -196,7 +198,7 @@ fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<d
     config.validate()?;
     let mut stream = stream(args.seed, WEIGHTS);
     Ok(match &args.from {
-        Some(file) => AgentFile::load_for(file, game)?
+        Some(file) => agent_file::load_for(file, game)?
             .weights()
             .grown(config, &mut stream)?,
         None => Weights::random(config, NetShape::of(game), &mut stream),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::levels::Level;
 use crate::specs::{self, Crew, Strength};
-use jarmo::agent::{Agent, AgentSpec, Networks};
-use jarmo::catalog::CatalogGame;
+use jarmo_exact::agent::{Agent, AgentSpec, Networks};
+use jarmo_exact::catalog::CatalogGame;
 
 /// Agents kept by one search thread; each may hold megabytes of search tables.
 const SHELF_SIZE: usize = 3;

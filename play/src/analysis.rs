@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use crate::session::Session;
 use crate::thought::by_winner;
 use crate::words::mine;
-use jarmo::game::{Player, Proven};
+use jarmo_core::game::{Player, Proven};
 
 /// Loss of value, on the scale from -1 to +1, from which a move is marked as doubtful, a mistake, a blunder.
 pub(crate) const DOUBTFUL: f32 = 0.1;

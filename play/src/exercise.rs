@@ -4,7 +4,7 @@ use crate::lang::Texts;
 use crate::lessons::{self, Answer};
 use crate::puzzles::{self, Attempt, Book, Progress};
 use crate::session::Session;
-use jarmo::game::Player;
+use jarmo_core::game::Player;
 
 /// A lesson or puzzles under way.
 pub(crate) struct Exercise {

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
-use jarmo::files::{LINES_BYTES, read_text};
+use jarmo_host::files::{LINES_BYTES, read_text};
 
 /// Appends a line to a file, which is created if missing.
 pub fn append_line(path: &Path, line: &str) -> Result<(), String> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::table::{Open, Table};
-use jarmo::catalog::{Catalog, GameError, GameSettings, GameTask, Shipped};
+use jarmo_exact::catalog::{Catalog, GameError, GameSettings, GameTask, Shipped};
 
 /// The games of a catalog.
 ///

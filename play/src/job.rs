@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::agents::Shelf;
 use crate::specs::Strength;
 use crate::thought::{Thinking, Thought, Time};
-use jarmo::agent::AgentSpec;
+use jarmo_exact::agent::AgentSpec;
 
 /// How thoroughly a position was evaluated, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

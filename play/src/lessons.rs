@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::lang::Texts;
 use crate::session::{Refusal, Session};
 use crate::words;
-use jarmo::catalog::GameSettings;
+use jarmo_exact::catalog::GameSettings;
 
 /// A step of a lesson.
 #[derive(Debug, Deserialize)]

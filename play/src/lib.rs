@@ -27,7 +27,7 @@ pub(crate) mod words;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use jarmo::catalog::Catalog;
+use jarmo_exact::catalog::Catalog;
 
 use games::Games;
 use options::Options;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use jarmo::catalog::Shipped;
+use jarmo_exact::catalog::Shipped;
 
 fn main() -> ExitCode {
     play::main(Shipped)

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use jarmo::game::{Outcome, Player};
+use jarmo_core::game::{Outcome, Player};
 
 /// Two games with the sides swapped; their points are added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

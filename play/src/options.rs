@@ -19,15 +19,15 @@ use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::{Session, fresh_seed};
 use crate::specs::Store;
 use crate::tui::{self, App};
-use jarmo::ascii::locale_has_unicode;
-use jarmo::catalog::GameSettings;
-use jarmo::game::{Player, shorten};
-use jarmo::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
-use jarmo::record::GameRecord;
+use jarmo_core::game::{Player, shorten};
+use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_host::ascii::locale_has_unicode;
+use jarmo_host::record::GameRecord;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
-#[command(name = "play", version = jarmo::program::version(), max_term_width = 100, after_help = WHO)]
+#[command(name = "play", version = jarmo_host::program::version(), max_term_width = 100, after_help = WHO)]
 pub struct Options {
     /// The game
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
@@ -259,7 +259,7 @@ impl Options {
             Some(shell) => clap_complete::generate(shell, &mut command, "play", &mut text),
             None => {
                 // The version of the command line has several lines; the foot of a page has room for one.
-                let source = format!("play {}", jarmo::program::VERSION);
+                let source = format!("play {}", jarmo_host::program::VERSION);
                 Man::new(command).source(source).render(&mut text)?;
             }
         }

@@ -20,10 +20,10 @@ use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
 use crate::{analysis, files, tui, words};
 use exercise::Training;
-use jarmo::ascii::{locale_has_unicode, to_ascii};
-use jarmo::game::{Player, shorten};
-use jarmo::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
-use jarmo::record::GameRecord;
+use jarmo_core::game::{Player, shorten};
+use jarmo_host::ascii::{locale_has_unicode, to_ascii};
+use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
+use jarmo_host::record::GameRecord;
 
 /// A game in lines of text.
 pub struct Plain<'a, W> {

@@ -10,9 +10,9 @@ use crate::lang::Texts;
 use crate::lessons::{Answer, attempt, board};
 use crate::session::Session;
 use crate::words;
-use jarmo::files::{SETTINGS_BYTES, read_text, write_whole};
-use jarmo::game::{Player, shorten_quotes};
-use jarmo::puzzles::{Goal, Puzzle, shipped};
+use jarmo_core::game::{Player, shorten_quotes};
+use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
+use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
 
 /// The game with puzzles.
 pub const GAME: &str = "jarmo";

@@ -18,9 +18,9 @@ use crate::specs::{Store, Strength};
 use crate::table::{self, RecordProblem, Table};
 use crate::thought::Thought;
 use crate::trial::{Trial, Tried};
-use jarmo::catalog::GameSettings;
-use jarmo::game::{ActionError, Player, Proven};
-use jarmo::record::GameRecord;
+use jarmo_core::game::{ActionError, Player, Proven};
+use jarmo_exact::catalog::GameSettings;
+use jarmo_host::record::GameRecord;
 
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use crate::games::Games;
 use crate::levels::Level;
-use jarmo::agent::{
+use jarmo_exact::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
     Networks, TreeSpec, YesNo,
 };
-use jarmo::catalog::CatalogGame;
-use jarmo::tables::{EndgameError, Endgames};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::tables::{EndgameError, Endgames};
 
 /// Search table size per agent. A search thread keeps a few agents.
 const MEGABYTES: u32 = 32;
@@ -103,14 +103,14 @@ impl Store {
         let file = format!("{game}.safetensors");
         let mut files = self.agents.iter().map(|folder| folder.join(&file));
         let file = files.find(|path| path.exists()).map(AgentSource::File);
-        let built_in = AgentSource::built_in(game).filter(|_| self.built_in);
+        let built_in = agent::trained(game).filter(|_| self.built_in);
         file.or(built_in)
     }
 
     /// Whether the trained agent of a game is the one that is part of the program.
     pub(crate) fn is_usual(&self, game: &str) -> bool {
         self.trained(game)
-            .is_some_and(|source| source.is_built_in(game))
+            .is_some_and(|source| agent::is_trained(&source, game))
     }
 }
 
@@ -176,7 +176,7 @@ impl Crew {
             game: game.id(),
             is_usual: trained
                 .as_ref()
-                .is_some_and(|source| source.is_built_in(game.id())),
+                .is_some_and(|source| agent::is_trained(source, game.id())),
             trained,
             refused,
             tables: store.tables.clone().filter(|_| tables),

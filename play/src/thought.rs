@@ -7,12 +7,12 @@ use serde::{Serialize, Serializer};
 
 use crate::agents::Shelf;
 use crate::specs::Strength;
-use jarmo::agent::{Choice, Limit, Networks, Request};
-use jarmo::catalog::CatalogGame;
-use jarmo::eval::Value;
-use jarmo::game::{Action, Player, Proven, Verdict};
-use jarmo::random::stream;
-use jarmo::view::Gesture;
+use jarmo_core::eval::Value;
+use jarmo_core::game::{Action, Player, Proven, Verdict};
+use jarmo_core::random::stream;
+use jarmo_core::view::Gesture;
+use jarmo_exact::agent::{Choice, Limit, Networks, Request};
+use jarmo_exact::catalog::CatalogGame;
 
 /// Longest expected line that is shown, in moves.
 const LINE_LENGTH: usize = 8;
@@ -125,10 +125,12 @@ impl<G: CatalogGame> Thinking for Question<G> {
     ) -> Result<Thought, String> {
         let agent = shelf.agent(&self.game, &self.variant, strength, &self.networks)?;
         let began = Instant::now();
+        let is_past = |time: Option<Duration>| time.is_some_and(|time| began.elapsed() >= time);
+        let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
         let limit = Limit {
             nodes: strength.nodes,
-            deadline: time.given.map(|time| began + time),
-            latest: time.most.map(|time| began + time),
+            deadline: time.given.is_some().then_some(&is_spent),
+            latest: time.most.is_some().then_some(&is_latest),
             stop: Some(stop),
             ..Limit::default()
         };

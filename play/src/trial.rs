@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::table::Table;
 use crate::thought::{Thinking, Thought};
 use crate::words::mine;
-use jarmo::game::{ActionError, Player};
+use jarmo_core::game::{ActionError, Player};
 
 /// A move at a place, and the position after it.
 pub(crate) struct Trial {

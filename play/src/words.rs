@@ -6,7 +6,7 @@ use crate::levels::Level;
 use crate::session::{Refusal, Session};
 use crate::table::RecordProblem;
 use crate::thought::{Idea, winner};
-use jarmo::game::{Player, PositionError, Proven, shorten};
+use jarmo_core::game::{Player, PositionError, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {

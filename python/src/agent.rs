@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use jarmo::agent::{Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing};
-use jarmo::catalog::CatalogGame;
-use jarmo::game::Game;
-use jarmo::random::stream;
+use jarmo_exact::agent::{Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::Game;
+use jarmo_core::random::stream;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -169,7 +169,7 @@ fn judge_part<G: Game>(
 fn line_texts<G: Game>(
     game: &G,
     mut position: G::Position,
-    line: &[jarmo::game::Action],
+    line: &[jarmo_core::game::Action],
 ) -> Vec<String> {
     let mut texts = Vec::with_capacity(line.len());
     for &action in line {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use jarmo::agent::{AgentError, AgentSpec, Networks, build_sharing};
-use jarmo::arena::{
+use jarmo_exact::agent::{AgentError, AgentSpec, Networks, build_sharing};
+use jarmo_judge::arena::{
     Anchor, Budget, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
 };
-use jarmo::catalog::CatalogGame;
+use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

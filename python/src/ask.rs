@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use jarmo::catalog::CatalogGame;
-use jarmo::eval::{Evaluation, Evaluator, Value};
-use jarmo::game::Mask;
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::eval::{Evaluation, Evaluator, Value};
+use jarmo_core::game::Mask;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

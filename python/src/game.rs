@@ -4,7 +4,7 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -96,9 +96,9 @@ pub trait AnyGame: Send + Sync {
         &self,
         path: &std::path::Path,
         tensors: Tensors,
-        provenance: jarmo::net::Provenance,
+        provenance: jarmo_core::net::Provenance,
     ) -> Result<(), String>;
-    fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed;
+    fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed;
 }
 
 impl<G: CatalogGame> AnyGame for Rules<G> {
@@ -174,13 +174,13 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         &self,
         path: &std::path::Path,
         tensors: Tensors,
-        provenance: jarmo::net::Provenance,
+        provenance: jarmo_core::net::Provenance,
     ) -> Result<(), String> {
         network::save(&self.game, path, tensors, provenance)
     }
 
-    fn bench(&self, work: jarmo::bench::EnvWork) -> jarmo::bench::EnvSpeed {
-        jarmo::bench::env(self.game.clone(), work)
+    fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed {
+        jarmo_selfplay::bench::env(self.game.clone(), work)
     }
 }
 

@@ -46,7 +46,7 @@ mod _jarmo {
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
         use super::PyModuleMethods;
-        module.add("GAMES", jarmo::catalog::GAMES)?;
-        module.add("__version__", jarmo::program::VERSION)
+        module.add("GAMES", jarmo_exact::catalog::GAMES)?;
+        module.add("__version__", jarmo_host::program::VERSION)
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jarmo::agent::AgentSpec;
-use jarmo::catalog::CatalogGame;
-use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
+use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -96,7 +96,7 @@ pub fn save_agent(
         all.insert(name, Tensor { dims, data });
     }
     let provenance = Provenance {
-        program: format!("jarmo {} from Python", jarmo::program::VERSION),
+        program: format!("jarmo {} from Python", jarmo_host::program::VERSION),
         run: run.to_owned(),
         seed,
         step,

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use jarmo::catalog::CatalogGame;
-use jarmo::game::{Action, Mask, Outcome, Player};
-use jarmo::view::{Arrow, svg};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::{Action, Mask, Outcome, Player};
+use jarmo_core::view::{Arrow, svg};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
-use jarmo::catalog::CatalogGame;
-use jarmo::replay::Samples;
-use jarmo::selfplay::{Counts, Root, Round, SelfPlay as Games, SelfPlaySettings};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::selfplay::{Counts, Root, Round, SelfPlay as Games, SelfPlaySettings};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use jarmo::catalog::CatalogGame;
-use jarmo::game::Game;
-use jarmo::random::stream;
-use jarmo::search::{
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::Game;
+use jarmo_core::random::stream;
+use jarmo_core::search::{
     Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
 use pyo3::exceptions::PyValueError;
@@ -122,7 +122,7 @@ fn search_part<G: CatalogGame>(
 
 /// Plans the search of the position with this number, whose random numbers follow from the seed and the number.
 fn prepare<G: Game>(tree: &mut Tree<G>, game: &G, plan: &SearchPlan, number: usize) {
-    use jarmo::game::Mask;
+    use jarmo_core::game::Mask;
     let mut random = stream(plan.seed, number as u64);
     let actions = game.legal(tree.position()).count() as usize;
     let mut noise = Vec::new();

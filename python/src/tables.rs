@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jarmo::catalog::CatalogGame;
-use jarmo::game::{Mask, Proven};
-use jarmo::tables::Endgames;
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::game::{Mask, Proven};
+use jarmo_exact::tables::Endgames;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -8,8 +8,8 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::{CommandResult, Failure};
-use crate::game::shorten;
-use crate::program::{self, this_program};
+use jarmo_core::game::shorten;
+use jarmo_host::program::{self, this_program};
 
 /// Print a script that completes commands and options in a shell
 #[derive(clap::Args)]

@@ -12,15 +12,15 @@ use rayon::ThreadPool;
 use super::accuracy_report::{Measured, to_json, write_tables};
 use super::solved::{SolvedTask, with_solved};
 use super::{CommandResult, Failure, first, thread_pool};
-use crate::accuracy::{
+use jarmo_core::game::Game;
+use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
+use jarmo_exact::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_exact::tables::{Solvable, Tables};
+use jarmo_host::agent_file;
+use jarmo_judge::accuracy::{
     Draw, Exam, ExamHeader, HasExam, Mix, draw_stages, random_of_tables, solve_by_tables,
 };
-use crate::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::game::Game;
-use crate::net::AgentFile;
-use crate::numbers::{BUDGET, NumberRange, SEED, THREADS};
-use crate::tables::{Solvable, Tables};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -203,7 +203,7 @@ fn game_of<C: Catalog>(
 ) -> String {
     let of_file = || match spec {
         AgentSpec::Network(AgentSource::File(path), _) => {
-            let file = AgentFile::load(path).ok()?;
+            let file = agent_file::load(path).ok()?;
             Some(file.header().version.game.clone())
         }
         _ => None,

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::accuracy::ExamBudget;
-use crate::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_with_error};
-use crate::game::{Game, Player};
+use jarmo_core::game::{Game, Player};
+use jarmo_judge::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_with_error};
 
 /// An agent's answers with one of its budgets.
 pub(super) struct Measured<P> {

@@ -12,17 +12,17 @@ use console::Term;
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentError, AgentSpec, build};
-use crate::arena::{
+use jarmo_core::numbers::{
+    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
+};
+use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_host::program::cores;
+use jarmo_host::record::{GameRecord, RecordError, RecordFile};
+use jarmo_judge::arena::{
     Anchor, Budget, Entrant, Expanded, Observer, Openings, Over, Pairing, Report, Settings, Sprt,
     Standings, Team, Tournament, entrants, expand,
 };
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::numbers::{
-    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
-};
-use crate::program::cores;
-use crate::record::{GameRecord, RecordError, RecordFile};
 
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]

@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use super::Failure;
 use super::fleet::AddressArgs;
-use crate::agent::AgentSpec;
-use crate::arena::{Observer, Tournament};
-use crate::catalog::{CatalogGame, GameSettings};
-use crate::fleet::{Link, MatchSettings, play_matches};
+use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::catalog::{CatalogGame, GameSettings};
+use jarmo_fleet::{Link, MatchSettings, play_matches};
+use jarmo_judge::arena::{Observer, Tournament};
 
 #[derive(clap::Args)]
 pub(super) struct FleetArgs {

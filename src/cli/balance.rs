@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::solved::JarmoArgs;
 use super::{CommandResult, Failure};
-use crate::agent::{AGENTS, AgentError, AgentSpec, build};
-use crate::arena::{Openings, Team, white_scores};
-use crate::catalog::Catalog;
-use crate::game::Verdict;
-use crate::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
-use crate::program::cores;
-use crate::tables::Tables;
+use jarmo_core::game::Verdict;
+use jarmo_core::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
+use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
+use jarmo_exact::catalog::Catalog;
+use jarmo_exact::tables::Tables;
+use jarmo_host::program::cores;
+use jarmo_judge::arena::{Openings, Team, white_scores};
 
 /// Drawn openings that are tried for one that is kept.
 const TRIED: usize = 6;

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-#[cfg(feature = "net")]
+#[cfg(feature = "train")]
 use super::bench_selfplay;
 use super::{CommandResult, bench_env, bench_net, bench_search, bench_signature};
-use crate::catalog::Catalog;
+use jarmo_exact::catalog::Catalog;
 
 /// Measure how fast this machine is
 #[derive(Subcommand)]
@@ -15,7 +15,7 @@ pub(super) enum Command {
     Env(bench_env::Args),
     Search(bench_search::Args),
     Signature(bench_signature::Args),
-    #[cfg(feature = "net")]
+    #[cfg(feature = "train")]
     Selfplay(bench_selfplay::Args),
     Net(bench_net::Args),
 }
@@ -25,7 +25,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         Command::Env(args) => bench_env::run(games, args),
         Command::Search(args) => bench_search::run(games, args),
         Command::Signature(args) => bench_signature::run(games, args),
-        #[cfg(feature = "net")]
+        #[cfg(feature = "train")]
         Command::Selfplay(args) => bench_selfplay::run(games, args),
         Command::Net(args) => bench_net::run(games, args),
     }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::bench::report;
 use super::{CommandResult, GameArgs, thread_pool};
-use crate::bench::{EnvWork, env};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::numbers::{NumberRange, SEED, THREADS};
+use jarmo_core::numbers::{NumberRange, SEED, THREADS};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_selfplay::bench::{EnvWork, env};
 
 /// The features of this many games take gigabytes.
 const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 22);

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::bench::report;
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
-use crate::bench::{NetWork, net};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::net::KernelKind;
-use crate::numbers::{BATCH, SEED};
+use jarmo_core::net::KernelKind;
+use jarmo_core::numbers::{BATCH, SEED};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_selfplay::bench::{NetWork, net};
 
 /// Networks on one core: positions per second with each kernel that the processor supports
 #[derive(clap::Args)]

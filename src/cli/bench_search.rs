@@ -6,11 +6,11 @@ use clap::ValueEnum;
 
 use super::bench::report;
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec, build, random_net_agent};
-use crate::bench::{SearchWork, search};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::net::NetConfig;
-use crate::numbers::{BATCH, BUDGET, SEED};
+use jarmo_core::net::NetConfig;
+use jarmo_core::numbers::{BATCH, BUDGET, SEED};
+use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_selfplay::bench::{SearchWork, search};
 
 /// An agent playing against itself: simulations, root positions and evaluations per CPU second
 #[derive(clap::Args)]

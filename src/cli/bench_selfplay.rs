@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::bench::report;
 use super::config::ConfigArgs;
 use super::{CommandResult, Failure, thread_pool};
-use crate::bench::{SelfPlayWork, selfplay};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::config::Config;
-use crate::net::{AgentFile, NetShape, Weights};
-use crate::numbers::THREADS;
-use crate::random::stream;
+use jarmo_core::net::{NetShape, Weights};
+use jarmo_core::numbers::THREADS;
+use jarmo_core::random::stream;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_host::agent_file;
+use jarmo_learn::config::Config;
+use jarmo_selfplay::bench::{SelfPlayWork, selfplay};
 
 /// Self-play as in training: games, positions, simulations and evaluations per second
 ///
@@ -58,7 +59,7 @@ impl GameTask for SelfPlayTask<'_> {
         let seed = config.run.seed;
         let weights = match &args.agent {
             Some(file) => {
-                let file = AgentFile::load_for(file, &game).map_err(Failure::new)?;
+                let file = agent_file::load_for(file, &game).map_err(Failure::new)?;
                 file.weights().clone()
             }
             None => Weights::random(config.net, NetShape::of(&game), &mut stream(seed, 0)),

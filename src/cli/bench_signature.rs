@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::CommandResult;
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::search::{Signature, signature};
+use jarmo_core::search::{Signature, signature};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 
 /// A checksum of search trees for fixed positions of every game, with a uniform evaluator; it is the
 /// same on every machine

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, first};
-use crate::catalog::Catalog;
-use crate::config::{Base, Config};
-use crate::net::NetConfig;
+use jarmo_core::net::NetConfig;
+use jarmo_exact::catalog::Catalog;
+use jarmo_learn::config::{Base, Config};
 
 /// Print the settings of a training run with these options
 #[derive(clap::Args)]

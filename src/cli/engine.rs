@@ -4,10 +4,10 @@ use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, GameArgs};
-use crate::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
 use crate::engine;
-use crate::numbers::SEED;
+use jarmo_core::numbers::SEED;
+use jarmo_exact::agent::{AGENTS, AgentSpec, AlphaBetaSpec, TreeSpec};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 
 /// Play over standard input and output with the Universal Game Interface
 #[derive(clap::Args)]

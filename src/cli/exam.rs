@@ -8,14 +8,14 @@ use clap::Subcommand;
 
 use super::solved::{SolvedGameArgs, SolvedTask};
 use super::{CommandResult, Failure, thread_pool};
-use crate::accuracy::{
+use jarmo_core::game::{Game, Player};
+use jarmo_core::numbers::{NumberRange, SEED, THREADS};
+use jarmo_exact::agent::{AGENTS, AgentSpec, build};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_exact::tables::{Solvable, Tables};
+use jarmo_judge::accuracy::{
     Draw, Exam, ExamHeader, HasExam, Mix, Phase, random_of_tables, solve_by_tables,
 };
-use crate::agent::{AGENTS, AgentSpec, build};
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::game::{Game, Player};
-use crate::numbers::{NumberRange, SEED, THREADS};
-use crate::tables::{Solvable, Tables};
 
 /// Make and show exams: positions with the exact result of every action
 #[derive(Subcommand)]

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::config::Config;
-use crate::fleet::{
+use jarmo_core::numbers::{NumberRange, PORT, THREADS};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
+use jarmo_fleet::{
     Address, Doing, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written,
     find_server, status, work,
 };
-use crate::numbers::{NumberRange, PORT, THREADS};
-use crate::program;
-use crate::run::{Repeated, RunError, RunFolder, repeat};
-use crate::train::{DeviceKind, OpenDevice};
+use jarmo_host::program;
+use jarmo_learn::config::Config;
+use jarmo_learn::run::{Repeated, RunError, RunFolder, repeat};
+use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// How to reach a fleet's server.
 #[derive(clap::Args)]

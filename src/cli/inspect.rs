@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, position_of};
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::net::{AgentFile, Inspection, NetOutput};
+use jarmo_core::net::{AgentFile, Inspection, NetOutput};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_host::agent_file;
 
 /// Show the contents of an agent file, and its network's evaluation of a position
 #[derive(clap::Args)]
@@ -26,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let file = AgentFile::load(&args.file).map_err(Failure::new)?;
+    let file = agent_file::load(&args.file).map_err(Failure::new)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
         let settings = GameSettings {

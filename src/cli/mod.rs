@@ -13,11 +13,11 @@ mod bench;
 mod bench_env;
 mod bench_net;
 mod bench_search;
-#[cfg(feature = "net")]
+#[cfg(feature = "train")]
 mod bench_selfplay;
 mod bench_signature;
 mod block;
-#[cfg(feature = "net")]
+#[cfg(feature = "train")]
 mod config;
 mod engine;
 mod exam;
@@ -34,7 +34,7 @@ mod puzzles;
 mod rules;
 mod solved;
 mod tables;
-#[cfg(feature = "net")]
+#[cfg(feature = "train")]
 mod train;
 
 use std::fmt::Display;
@@ -47,10 +47,10 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::catalog::{Catalog, GameError, GameSettings};
-use crate::game::{Game, shorten};
-use crate::numbers::{QUIET_LIMIT, SECONDS};
-use crate::program::{self, cores};
+use jarmo_core::game::{Game, shorten};
+use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
+use jarmo_exact::catalog::{Catalog, GameError, GameSettings};
+use jarmo_host::program::{self, Build, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
 #[derive(Parser)]
@@ -72,9 +72,9 @@ enum Command {
     Exam(exam::Command),
     #[command(subcommand)]
     Proof(proof::Command),
-    #[cfg(feature = "net")]
+    #[cfg(feature = "train")]
     Config(config::Args),
-    #[cfg(feature = "net")]
+    #[cfg(feature = "train")]
     Export(train::ExportArgs),
     #[cfg(feature = "fleet")]
     #[command(subcommand)]
@@ -86,11 +86,24 @@ enum Command {
     Rules(rules::Command),
     #[command(subcommand)]
     Tables(tables::Command),
-    #[cfg(feature = "net")]
+    #[cfg(feature = "train")]
     Train(train::Args),
     #[cfg(feature = "fleet")]
     Worker(fleet::WorkerArgs),
 }
+
+/// What this program was built from.
+const BUILD: Build = Build {
+    commit: env!("JARMO_COMMIT"),
+    is_changed: matches!(env!("JARMO_CHANGED").as_bytes(), b"true"),
+    toolchain: env!("JARMO_TOOLCHAIN"),
+    features: &[
+        ("train", cfg!(feature = "train")),
+        ("cuda", cfg!(feature = "cuda")),
+        ("wgpu", cfg!(feature = "wgpu")),
+        ("fleet", cfg!(feature = "fleet")),
+    ],
+};
 
 /// Why a command ended early.
 pub(crate) enum Failure {
@@ -146,7 +159,7 @@ pub(crate) type CommandResult = Result<ExitCode, Failure>;
 /// # Panics
 /// Panics without a game.
 pub fn main<C: Catalog>(games: &C) -> ExitCode {
-    program::set_name();
+    program::announce(BUILD);
     let command = filled(Cli::command(), games);
     let matches = command.clone().try_get_matches();
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
@@ -159,9 +172,9 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Engine(args) => engine::run(games, args),
         Command::Exam(command) => exam::run(games, command),
         Command::Proof(command) => proof::run(command),
-        #[cfg(feature = "net")]
+        #[cfg(feature = "train")]
         Command::Config(args) => config::run(games, args),
-        #[cfg(feature = "net")]
+        #[cfg(feature = "train")]
         Command::Export(args) => train::run_export(args),
         #[cfg(feature = "fleet")]
         Command::Fleet(command) => fleet::run(games, command),
@@ -170,7 +183,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Perft(args) => perft::run(games, args),
         Command::Rules(command) => rules::run(games, command),
         Command::Tables(command) => tables::run(games, command),
-        #[cfg(feature = "net")]
+        #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
         Command::Worker(args) => fleet::run_worker(games, args),

@@ -1,7 +1,7 @@
 //! The options that describe a network.
 
 use super::Failure;
-use crate::net::NetConfig;
+use jarmo_core::net::NetConfig;
 
 /// The size of a network.
 #[derive(clap::Args)]

@@ -7,9 +7,9 @@ use clap::CommandFactory;
 
 use self::walk::try_every_number;
 use super::Cli;
-use crate::agent::AgentSpec;
-use crate::arena::{Anchor, Sprt};
-use crate::net::KernelKind;
+use jarmo_core::net::KernelKind;
+use jarmo_exact::agent::AgentSpec;
+use jarmo_judge::arena::{Anchor, Sprt};
 
 #[path = "../../tests/common/numbers.rs"]
 mod walk;
@@ -24,8 +24,8 @@ fn every_number_of_every_command_has_bounds_that_its_error_names() {
         TypeId::of::<Sprt>(),
         TypeId::of::<KernelKind>(),
     ];
-    #[cfg(feature = "net")]
-    others.push(TypeId::of::<crate::train::DeviceKind>());
+    #[cfg(feature = "train")]
+    others.push(TypeId::of::<jarmo_learn::train::DeviceKind>());
     let mut command = Cli::command();
     command.build();
     assert!(try_every_number(&command, &others) > 35);

@@ -4,9 +4,9 @@ use std::io::{Write, stdout};
 use std::process::ExitCode;
 
 use super::{CommandResult, GameArgs, position_of};
-use crate::catalog::{Catalog, CatalogGame, GameTask};
-use crate::game::{divide, perft};
-use crate::numbers::NumberRange;
+use jarmo_core::game::{divide, perft};
+use jarmo_core::numbers::NumberRange;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 
 /// Deeper counts would take forever. The stack is large enough for this depth.
 const TURNS: NumberRange<u64> = NumberRange::new(0, 100);

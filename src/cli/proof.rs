@@ -8,13 +8,13 @@ use std::time::Instant;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, position_of};
-use crate::env::Opening;
-use crate::game::{Action, Game, Mask, Verdict};
-use crate::games::{Jarmo, JarmoPosition};
-use crate::numbers::NumberRange;
-use crate::proof::{MOST_SEARCH, Proof, check, make};
-use crate::tables::Tables;
-use crate::tables::index::Placement;
+use jarmo_core::env::Opening;
+use jarmo_core::game::{Action, Game, Mask, Verdict};
+use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::numbers::NumberRange;
+use jarmo_exact::proof::{MOST_SEARCH, Proof, check, make};
+use jarmo_exact::tables::Tables;
+use jarmo_exact::tables::index::Placement;
 
 /// Proofs: who wins after decided openings of jarmo, checked by the rules alone
 #[derive(Subcommand)]

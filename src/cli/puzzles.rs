@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use super::solved::JarmoArgs;
 use super::{CommandResult, Failure, thread_pool};
-use crate::agent::{AGENTS, AgentSpec};
-use crate::catalog::Catalog;
-use crate::files;
-use crate::numbers::{NumberRange, SEED, THREADS};
-use crate::puzzles::{MakeSettings, Puzzle, make};
-use crate::tables::Tables;
+use jarmo_core::numbers::{NumberRange, SEED, THREADS};
+use jarmo_exact::agent::{AGENTS, AgentSpec};
+use jarmo_exact::catalog::Catalog;
+use jarmo_exact::tables::Tables;
+use jarmo_host::files;
+use jarmo_judge::puzzles::{MakeSettings, Puzzle, make};
 
 const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
 const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);

@@ -7,12 +7,12 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, GameArgs, position_of};
-use crate::ascii::{locale_has_unicode, to_ascii};
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::files::write_whole;
-use crate::numbers::{MAX_PLIES, QUIET_LIMIT};
 use crate::pictures::Album;
 use crate::probe::{self, TraceError};
+use jarmo_core::numbers::{MAX_PLIES, QUIET_LIMIT};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_host::ascii::{locale_has_unicode, to_ascii};
+use jarmo_host::files::write_whole;
 
 /// Show and trace positions by the rules
 #[derive(Subcommand)]

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::path::PathBuf;
 
 use super::Failure;
-use crate::accuracy::HasExam;
-use crate::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use crate::games::{Jarmo, Tammi};
-use crate::numbers::QUIET_LIMIT;
-use crate::tables::{EndgameError, Solvable};
+use jarmo_core::games::{Jarmo, Tammi};
+use jarmo_core::numbers::QUIET_LIMIT;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_exact::tables::{EndgameError, Solvable};
+use jarmo_judge::accuracy::HasExam;
 
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]

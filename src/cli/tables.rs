@@ -10,16 +10,16 @@ use serde_json::json;
 
 use super::solved::{JarmoArgs, SolvedGameArgs, SolvedTask};
 use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
-use crate::accuracy::HasExam;
-use crate::bench;
-use crate::catalog::{Catalog, CatalogGame};
-use crate::game::{Game, Player, Proven};
-use crate::numbers::{NumberRange, SEED};
-use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
-use crate::tables::{
+use jarmo_core::game::{Game, Player, Proven};
+use jarmo_core::numbers::{NumberRange, SEED};
+use jarmo_exact::catalog::{Catalog, CatalogGame};
+use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
+use jarmo_exact::tables::{
     BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, PliesTo,
     SideStats, Solvable, Tables, build, pack, shuttle_effect, verify,
 };
+use jarmo_judge::accuracy::HasExam;
+use jarmo_selfplay::bench;
 
 /// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);

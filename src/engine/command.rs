@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::game::shorten;
-use crate::input::Urgency;
+use jarmo_core::game::shorten;
+use jarmo_host::input::Urgency;
 
 /// A line of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]

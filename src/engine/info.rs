@@ -3,9 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::agent::{Candidate, Choice};
-use crate::eval::Value;
-use crate::game::{Action, Game, Proven, Verdict};
+use jarmo_core::eval::Value;
+use jarmo_core::game::{Action, Game, Proven, Verdict};
+use jarmo_exact::agent::{Candidate, Choice};
 
 /// The widest an uncertain score gets, in centipawns.
 const MOST_CENTIPAWNS: f32 = 9999.0;

@@ -12,14 +12,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
-use crate::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
-use crate::catalog::CatalogGame;
-use crate::game::{Player, shorten};
-use crate::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
-use crate::numbers::{LINES, SIMULATIONS};
-use crate::program::this_program;
-use crate::random::stream;
 use command::{Command, Query, Spend};
+use jarmo_core::game::{Player, shorten};
+use jarmo_core::numbers::{LINES, SIMULATIONS};
+use jarmo_core::random::stream;
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
+use jarmo_host::program::this_program;
 
 /// What is answered where there is no move to answer with.
 const NO_MOVE: &str = "0000";
@@ -385,16 +385,18 @@ impl<G: CatalogGame> Search<G> {
             );
             let _ = say(out, &lines);
         };
+        let until = match self.spend {
+            Spend::Time(time) => start.checked_add(time),
+            _ => None,
+        };
+        let is_late = || until.is_some_and(|until| Instant::now() >= until);
         let limit = Limit {
             nodes: match self.spend {
                 Spend::Nodes(nodes) => Some(nodes),
                 Spend::Endless => Some(u64::MAX),
                 Spend::Usual | Spend::Time(_) => None,
             },
-            deadline: match self.spend {
-                Spend::Time(time) => start.checked_add(time),
-                _ => None,
-            },
+            deadline: until.is_some().then_some(&is_late),
             stop: Some(&self.stop),
             progress: Some(&show),
             latest: None,

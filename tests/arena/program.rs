@@ -259,7 +259,7 @@ fn run_of_three(folder: &Path) -> String {
     fs::create_dir_all(run.join("checkpoints")).unwrap();
     for step in [100, 200, 300] {
         let path = run.join(format!("checkpoints/step-{step:08}.safetensors"));
-        tiny(&Jarmo::standard(), step).save(&path).unwrap();
+        jarmo::agent_file::save(&tiny(&Jarmo::standard(), step), &path).unwrap();
     }
     run.display().to_string()
 }

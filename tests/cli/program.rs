@@ -266,7 +266,7 @@ fn wrong_options_are_named_with_the_remedy() {
 fn a_board_file_with_an_error_is_refused_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("board.toml");
-    let standard = include_str!("../../src/games/board/standard.toml");
+    let standard = include_str!("../../crates/core/src/games/board/standard.toml");
     std::fs::write(&path, standard.replace("\"A1-C2\"", "\"A1-B3\"")).unwrap();
     let path = path.to_str().unwrap();
     jarmo(&["perft", "--depth", "1", "--board", path])

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::nets::{tiny, with_header};
 use assert_cmd::Command;
+use jarmo::agent_file;
 use jarmo::game::Game;
 use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
@@ -42,10 +43,10 @@ fn what_is_saved_is_loaded_bit_by_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
     let file = jarmo_agent();
-    file.save(&path).unwrap();
-    let loaded = AgentFile::load_for(&path, &Jarmo::standard()).unwrap();
+    agent_file::save(&file, &path).unwrap();
+    let loaded = agent_file::load_for(&path, &Jarmo::standard()).unwrap();
     assert_eq!(loaded, file);
-    loaded.save(&path).unwrap();
+    agent_file::save(&loaded, &path).unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), file.to_bytes());
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "no temporary file is left");
@@ -61,7 +62,7 @@ fn weights_that_could_overflow_are_refused_by_name() {
         let mut bytes = bytes.to_vec();
         jarmo::checksum::seal(&mut bytes);
         std::fs::write(&path, bytes).unwrap();
-        let error = AgentFile::load(&path).err().map(|error| error.to_string());
+        let error = agent_file::load(&path).err().map(|error| error.to_string());
         if let Some(error) = &error {
             assert!(error.starts_with(path.to_str().unwrap()), "{error}");
             assert!(
@@ -212,21 +213,21 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
         ),
     ] {
         std::fs::write(&path, content).unwrap();
-        let error = AgentFile::load(&path).unwrap_err().to_string();
+        let error = agent_file::load(&path).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
         assert!(error.contains("broken.safetensors: "), "{error}");
     }
     for cut in (0..whole.len()).step_by(997) {
         assert!(AgentFile::from_bytes(&whole[..cut]).is_err());
     }
-    let missing = AgentFile::load(Path::new("no/such.safetensors")).unwrap_err();
+    let missing = agent_file::load(Path::new("no/such.safetensors")).unwrap_err();
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
-    let run = AgentFile::load(folder.path()).unwrap_err().to_string();
+    let run = agent_file::load(folder.path()).unwrap_err().to_string();
     assert!(
         run.contains(": a folder, not an agent file; `jarmo export "),
         "{run}"
     );
-    let unwritable = file.save(Path::new("no/such.safetensors")).unwrap_err();
+    let unwritable = agent_file::save(&file, Path::new("no/such.safetensors")).unwrap_err();
     assert!(unwritable.to_string().contains("nothing was written"));
 }
 
@@ -238,7 +239,7 @@ fn program() -> Command {
 fn inspect_shows_the_header_the_tensors_and_an_opinion() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
-    jarmo_agent().save(&path).unwrap();
+    agent_file::save(&jarmo_agent(), &path).unwrap();
     program()
         .args(["inspect", "--position", "start"])
         .arg(&path)
@@ -270,7 +271,7 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
 fn inspect_refuses_what_it_cannot_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
-    jarmo_agent().save(&path).unwrap();
+    agent_file::save(&jarmo_agent(), &path).unwrap();
     program()
         .args(["inspect", "no/such.safetensors"])
         .assert()
@@ -319,12 +320,11 @@ fn bench_net_measures_every_kernel_of_this_machine() {
 }
 
 #[test]
-#[cfg(feature = "net")]
 fn what_the_arena_said_goes_into_the_header() {
     let home = tempfile::tempdir().unwrap();
     let [agent, told, out] = ["agent.safetensors", "told.json", "out.safetensors"]
         .map(|name| home.path().join(name).to_str().unwrap().to_owned());
-    tiny(&Jarmo::standard(), 3).save(agent.as_ref()).unwrap();
+    agent_file::save(&tiny(&Jarmo::standard(), 3), agent.as_ref()).unwrap();
     let spec = format!("{agent}?sims=4&kernel=portable");
     let arena = program()
         .args([
@@ -344,7 +344,7 @@ fn what_the_arena_said_goes_into_the_header() {
         .args(["export", &agent, "--results", &told, "--out", &out])
         .assert()
         .success();
-    let file = AgentFile::load(out.as_ref()).unwrap();
+    let file = agent_file::load(out.as_ref()).unwrap();
     let results = &file.header().results;
     let opponents: Vec<&str> = results.iter().map(|result| &*result.opponent).collect();
     assert_eq!(opponents, ["random", "greedy"]);

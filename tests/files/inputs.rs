@@ -11,7 +11,7 @@ use jarmo::games::Jarmo;
 use predicates::str::contains;
 
 /// Every way to name an input on the command line; `AGENT` is a sound agent.
-const COMMANDS: [&[&str]; 7] = [
+const COMMANDS: [&[&str]; 11] = [
     &["inspect", "INPUT.safetensors"],
     &["arena", "INPUT.safetensors", "random", "--games", "2"],
     &[
@@ -36,18 +36,11 @@ const COMMANDS: [&[&str]; 7] = [
         "--out",
         "out.safetensors",
     ],
-];
-
-#[cfg(feature = "net")]
-const OF_TRAINING: [&[&str]; 4] = [
     &["train", "--config", "INPUT", "--run", "run"],
     &["train", "--from", "INPUT.safetensors", "--run", "run"],
     &["train", "--set", "game.board='INPUT'", "--run", "run"],
     &["config", "--config", "INPUT"],
 ];
-
-#[cfg(not(feature = "net"))]
-const OF_TRAINING: [&[&str]; 0] = [];
 
 /// Makes an input under a name with every ending, and checks that every command refuses it by name.
 fn check(make: impl Fn(&Path), message: &str) {
@@ -55,13 +48,9 @@ fn check(make: impl Fn(&Path), message: &str) {
     for name in ["input", "input.safetensors"] {
         make(&home.path().join(name));
     }
-    tiny(&Jarmo::standard(), 1)
-        .save(&home.path().join("agent.safetensors"))
-        .unwrap();
-    for arguments in COMMANDS.iter().chain(&OF_TRAINING) {
-        if !cfg!(feature = "net") && arguments[0] == "export" {
-            continue;
-        }
+    let agent = home.path().join("agent.safetensors");
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &agent).unwrap();
+    for arguments in COMMANDS {
         let words = arguments.iter().map(|word| {
             let word = word.replace("INPUT", "input");
             word.replace("AGENT", "agent.safetensors")
@@ -99,7 +88,7 @@ fn a_file_far_too_large_is_refused_before_it_is_read() {
     // A sound beginning does not help.
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("agent.safetensors");
-    tiny(&Jarmo::standard(), 1).save(&path).unwrap();
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(10 << 30).unwrap();
     Command::cargo_bin("jarmo")

@@ -40,7 +40,6 @@ fn every_picture_is_shown_with_its_title_on_the_page_of_its_game() {
 }
 
 #[test]
-#[cfg(feature = "cli")]
 fn the_command_draws_a_list_and_names_what_is_wrong_with_it() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list.toml");

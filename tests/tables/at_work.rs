@@ -202,9 +202,8 @@ fn untrained(folder: &Path) -> (Weights, String) {
     };
     let weights = Weights::random(config, NetShape::of(&game), &mut stream(3, 0));
     let path = folder.join("untrained.safetensors");
-    AgentFile::new(&game, weights.clone(), Provenance::default(), Vec::new())
-        .save(&path)
-        .unwrap();
+    let file_of_agent = AgentFile::new(&game, weights.clone(), Provenance::default(), Vec::new());
+    jarmo::agent_file::save(&file_of_agent, &path).unwrap();
     (weights, path.display().to_string())
 }
 

@@ -3,12 +3,10 @@
 mod at_work;
 mod exam;
 mod files;
-#[cfg(feature = "cli")]
 mod lost;
 mod packed;
 mod proof;
 mod puzzles;
-#[cfg(feature = "cli")]
 mod program;
 mod selfplay;
 mod tammi;

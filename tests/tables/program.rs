@@ -194,9 +194,8 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
         blocks: 1,
     };
     let weights = Weights::random(config, NetShape::of(&game), &mut stream(1, 0));
-    AgentFile::new(&game, weights, Provenance::default(), Vec::new())
-        .save(&file)
-        .unwrap();
+    let file_of_agent = AgentFile::new(&game, weights, Provenance::default(), Vec::new());
+    jarmo::agent_file::save(&file_of_agent, &file).unwrap();
     let file = file.to_str().unwrap();
     let common = [file, "random", "--tables", tables];
     let measure = |more: &[&str]| accuracies(&[&common[..], more].concat());
@@ -260,7 +259,6 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
         .stderr(contains("--nodes 0 needs an agent with a network"));
 }
 
-#[cfg(feature = "net")]
 #[test]
 fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     let folder = tempfile::tempdir().unwrap();
@@ -449,7 +447,7 @@ fn bad_input_is_refused_with_the_remedy() {
     let tables = folder.path().to_str().unwrap();
     let start = "bbbbb/5/5/5/wwwww w - - 0";
     let board = folder.path().join("board.toml");
-    let standard = include_str!("../../src/games/board/standard.toml");
+    let standard = include_str!("../../crates/core/src/games/board/standard.toml");
     fs::write(
         &board,
         standard.replace("\"A1-B3\"", "\"A1-A2\", \"A1-B3\""),

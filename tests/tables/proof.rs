@@ -210,7 +210,6 @@ fn only_decided_positions_inside_exact_tables_can_be_proven() {
 }
 
 /// The agents of the shipped proof.
-#[cfg(feature = "agents")]
 mod shipped {
     use jarmo::agent::{Limit, Request, build};
     use jarmo::game::{Game, Mask, Player};

@@ -81,7 +81,6 @@ fn a_puzzle_that_does_not_hold_together_is_refused() {
     );
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn puzzles_are_made_from_tables() {
     use assert_cmd::prelude::*;

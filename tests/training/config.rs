@@ -1,5 +1,4 @@
 //! The settings of a run: layers, and errors that name the nearest known setting.
-#![cfg(feature = "net")]
 
 use std::path::Path;
 

@@ -1,6 +1,5 @@
 //! Damaged, missing and strange files of a run: each is refused by name, or the run says what it does
 //! without it. A resume deletes nothing that it does not replace.
-#![cfg(feature = "net")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
+use jarmo::agent_file;
 use jarmo::config::Config;
 use jarmo::games::ConnectFour;
 use jarmo::net::{AgentFile, NetShape, Provenance, Weights};
@@ -107,7 +107,7 @@ fn resume(home: &Path, steps: u64) -> (Vec<String>, Option<String>) {
 /// The weights that a run has learned after `LATER` steps.
 fn outcome(home: &Path) -> AgentFile {
     assert_eq!(resume(home, LATER), (Vec::new(), None));
-    AgentFile::load(&home.join(format!("checkpoints/step-{LATER:08}.safetensors"))).unwrap()
+    agent_file::load(&home.join(format!("checkpoints/step-{LATER:08}.safetensors"))).unwrap()
 }
 
 /// The only file whose name ends in this.
@@ -404,7 +404,7 @@ fn a_file_for_tensorboard_that_fails_is_reported_once_and_the_run_goes_on() {
             "{warning}"
         );
         assert!(warning.contains(events.to_str().unwrap()), "{warning}");
-        let agent = AgentFile::load(&home.path().join(&end)).unwrap();
+        let agent = agent_file::load(&home.path().join(&end)).unwrap();
         assert_eq!(agent.weights(), expected.weights());
     }
 }

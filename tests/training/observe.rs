@@ -1,6 +1,5 @@
 //! Observing a run: TensorBoard gets complete records with all metrics, and the view shows the latest
 //! values.
-#![cfg(feature = "net")]
 
 use std::collections::BTreeMap;
 use std::fs;

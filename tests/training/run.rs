@@ -1,12 +1,12 @@
 //! A training run: stopped and resumed it equals a run that was never stopped. Problems with its folder give
 //! clear errors and lose nothing.
-#![cfg(feature = "net")]
 
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use assert_cmd::Command;
+use jarmo::agent_file;
 use jarmo::catalog::CatalogGame;
 use jarmo::config::Config;
 use jarmo::games::{ConnectFour, Tammi};
@@ -79,7 +79,7 @@ fn metrics(path: &Path) -> Vec<Metrics> {
 }
 
 fn newest(folder: &RunFolder) -> AgentFile {
-    AgentFile::load(&folder.newest_agent().unwrap()).unwrap()
+    agent_file::load(&folder.newest_agent().unwrap()).unwrap()
 }
 
 #[test]

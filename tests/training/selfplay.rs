@@ -386,9 +386,8 @@ fn an_agent_file_plays_in_the_arena() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");
     let game = Jarmo::standard();
-    AgentFile::new(&game, weights(&game, 1), Provenance::default(), Vec::new())
-        .save(&path)
-        .unwrap();
+    let file_of_agent = AgentFile::new(&game, weights(&game, 1), Provenance::default(), Vec::new());
+    jarmo::agent_file::save(&file_of_agent, &path).unwrap();
     let arena = |file: &str, game: &str| {
         let mut command = Command::cargo_bin("jarmo").unwrap();
         command
@@ -408,7 +407,6 @@ fn an_agent_file_plays_in_the_arena() {
         .stderr(contains("no/such.safetensors"));
 }
 
-#[cfg(feature = "net")]
 #[test]
 fn bench_selfplay_reports_rates_and_shares() {
     let run = |arguments: &[&str]| {

@@ -1,6 +1,5 @@
 //! The learner: burn computes the same as the frozen network, gradients point downhill, and a learner
 //! from a file continues as if it had never been saved.
-#![cfg(feature = "net")]
 
 use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Value};

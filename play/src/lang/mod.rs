@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use jarmo::game::{Player, Reason};
+use jarmo_core::game::{Player, Reason};
 
 /// A language of the user interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

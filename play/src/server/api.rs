@@ -21,9 +21,9 @@ use crate::session::{LeftGame, Session};
 use crate::specs::{self, Refused};
 use crate::thought::by_winner;
 use crate::words;
-use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::game::{Player, shorten, shorten_quotes};
-use jarmo::record::GameRecord;
+use jarmo_core::game::{Player, shorten, shorten_quotes};
+use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo_host::record::GameRecord;
 
 /// How long a request waits for news.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -17,9 +17,9 @@ use super::room::{NoRoom, Rooms, new_id};
 use crate::lang::Texts;
 use crate::session::{Session, fresh_seed};
 use crate::words;
-use jarmo::catalog::GAMES;
-use jarmo::game::Player;
-use jarmo::record::GameRecord;
+use jarmo_core::game::Player;
+use jarmo_exact::catalog::GAMES;
+use jarmo_host::record::GameRecord;
 
 /// What a page begins with; the rest is the server's choice.
 #[derive(Default, Deserialize)]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
-use jarmo::game::{Outcome, Player};
+use jarmo_core::game::{Outcome, Player};
 
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@ use super::room::Rooms;
 use crate::lessons::{self, Answer};
 use crate::puzzles::{self, Attempt, GAME, SCALE};
 use crate::session::Session;
-use jarmo::catalog::GAMES;
+use jarmo_exact::catalog::GAMES;
 
 /// A step of a lesson, and a move there if the person made one.
 #[derive(Deserialize)]

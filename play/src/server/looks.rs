@@ -10,8 +10,8 @@ use super::room::Rooms;
 use crate::session::{Refusal, Session};
 use crate::table::Table;
 use crate::words;
-use jarmo::game::shorten;
-use jarmo::view::Setup;
+use jarmo_core::game::shorten;
+use jarmo_core::view::Setup;
 
 /// Moves that a line beside the game may have.
 const LONGEST_LINE: usize = 64;

@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 
 use crate::lang::Language;
 use crate::specs::Store;
-use jarmo::catalog::GameSettings;
+use jarmo_exact::catalog::GameSettings;
 pub use room::Bounds;
 use room::Rooms;
 

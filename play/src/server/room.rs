@@ -50,7 +50,7 @@ impl Default for Bounds {
             sessions: 500,
             idle: Duration::from_secs(4 * 3600),
             idle_if_full: Duration::from_secs(120),
-            thinkers: jarmo::program::cores().min(8),
+            thinkers: jarmo_host::program::cores().min(8),
             thought: Duration::from_secs(5),
             absence: Duration::from_secs(5),
             connections: 800, // many systems give a program 1024 file handles

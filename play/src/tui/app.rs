@@ -13,9 +13,9 @@ use crate::session::{Job, Session};
 use crate::table::Scene;
 use crate::thought::Thought;
 use crate::{analysis, words};
-use jarmo::game::shorten;
-use jarmo::record::GameRecord;
-use jarmo::view::Layout;
+use jarmo_core::game::shorten;
+use jarmo_core::view::Layout;
+use jarmo_host::record::GameRecord;
 
 /// The state of the screen.
 pub struct App {

@@ -5,9 +5,9 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::table::Scene;
-use jarmo::game::Player;
-use jarmo::games::board::BRAILLE_DOTS;
-use jarmo::view::{Layout, Piece, Style as BoardStyle};
+use jarmo_core::game::Player;
+use jarmo_core::games::board::BRAILLE_DOTS;
+use jarmo_core::view::{Layout, Piece, Style as BoardStyle};
 
 /// The inputs of a drawing of the board.
 pub struct Picture<'a> {

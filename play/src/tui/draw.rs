@@ -10,9 +10,9 @@ use super::app::{App, Page};
 use super::board::{self, Grid, Picture};
 use super::menu::seat_names;
 use crate::words;
-use jarmo::catalog::GAMES;
-use jarmo::game::Player;
-use jarmo::view::Piece;
+use jarmo_core::game::Player;
+use jarmo_core::view::Piece;
+use jarmo_exact::catalog::GAMES;
 
 /// The smallest supported screen, width and height.
 const LEAST: (u16, u16) = (80, 24);

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::KeyCode;
 
 use crate::levels::Level;
 use crate::session::Session;
-use jarmo::catalog::GAMES;
+use jarmo_exact::catalog::GAMES;
 
 /// The rows of the menu: the game, White, Black.
 pub(super) struct Menu {

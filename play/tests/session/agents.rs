@@ -52,7 +52,7 @@ fn a_trained_agent_in_checkpoints_becomes_the_default_opponent() {
     assert!(who.starts_with("rollout"), "{who}");
     fs::create_dir(folder.path().join("checkpoints")).unwrap();
     let file = folder.path().join("checkpoints/jarmo.safetensors");
-    tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &file).unwrap();
     let (said, who) = opponent(play(), folder.path());
     assert!(!said.contains("trained agent"), "{said}");
     assert!(who.starts_with("checkpoints/jarmo.safetensors"), "{who}");
@@ -66,7 +66,7 @@ fn the_folder_in_the_environment_replaces_the_default_folders() {
     }
     for name in ["checkpoints", "others"] {
         let file = folder.path().join(name).join("jarmo.safetensors");
-        tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+        jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &file).unwrap();
     }
     for (name, expected) in [
         ("others", "others/jarmo"),
@@ -88,7 +88,7 @@ fn checkpoints_beside_the_program_are_found_from_every_directory() {
     fs::hard_link(assert_cmd::cargo::cargo_bin("play"), &program).unwrap();
     fs::create_dir(installed.path().join("checkpoints")).unwrap();
     let file = installed.path().join("checkpoints/jarmo.safetensors");
-    tiny(&Jarmo::standard(), 1).save(&file).unwrap();
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &file).unwrap();
     let mut command = Command::new(program);
     command.env_remove("JARMO_CHECKPOINTS");
     let elsewhere = tempfile::tempdir().unwrap();
@@ -129,7 +129,7 @@ fn an_unusable_trained_agent_is_reported_and_the_built_in_agent_plays() {
 fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jarmo.safetensors");
-    tiny(&Jarmo::standard(), 1).save(&path).unwrap();
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
     let store = Store {
         agents: vec![folder.path().to_owned()],
         ..Store::default()
@@ -190,7 +190,7 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
     // Another agent has other strengths.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("jarmo.safetensors");
-    tiny(&Jarmo::standard(), 1).save(&path).unwrap();
+    jarmo::agent_file::save(&tiny(&Jarmo::standard(), 1), &path).unwrap();
     let other = Store {
         agents: vec![folder.path().to_owned()],
         ..Store::default()

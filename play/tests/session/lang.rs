@@ -99,7 +99,10 @@ fn named(text: &str, marker: &str) -> Vec<String> {
 #[test]
 fn every_key_that_the_program_uses_exists() {
     let keys: BTreeSet<String> = Language::En.texts().keys().into_iter().collect();
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("../src/view")];
+    let mut folders = vec![
+        PathBuf::from("src"),
+        PathBuf::from("../crates/core/src/view"),
+    ];
     let mut checked = 0;
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {

@@ -108,9 +108,7 @@ fn start_screens() {
 fn the_screen_reports_a_missing_or_refused_trained_agent() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("jarmo.safetensors");
-    crate::nets::tiny(&Jarmo::standard(), 1)
-        .save(&file)
-        .unwrap();
+    jarmo::agent_file::save(&crate::nets::tiny(&Jarmo::standard(), 1), &file).unwrap();
     let old = crate::nets::tiny(&Guard::standard(), 1);
     let (now, then) = (r#""rules_version":1"#, r#""rules_version":0"#);
     let file = folder.path().join("guard.safetensors");

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use jarmo::agent::{Agent, AgentSpec, Networks, build_sharing};
-use jarmo::catalog::CatalogGame;
-use jarmo::env::EnvState;
-use jarmo::game::{Action, Mask, Player};
+use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::env::EnvState;
+use jarmo_core::game::{Action, Mask, Player};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

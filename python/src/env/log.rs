@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use jarmo::env::{Opening, SavedGame};
-use jarmo::game::{Action, Game};
+use jarmo_core::env::{Opening, SavedGame};
+use jarmo_core::game::{Action, Game};
 
 /// Rows that are kept before old ones are looked for.
 const LEAST_ROWS: usize = 64;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use jarmo::agent::{Agent, Limit, Request};
-use jarmo::catalog::CatalogGame;
-use jarmo::env::{EnvError, Keep, Opening, SavedGame, Shard};
-use jarmo::game::{Action, Game, Mask, Outcome, Player};
-use jarmo::random::{Draws, Stream, slot_stream};
+use jarmo_exact::agent::{Agent, Limit, Request};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_core::env::{EnvError, Keep, Opening, SavedGame, Shard};
+use jarmo_core::game::{Action, Game, Mask, Outcome, Player};
+use jarmo_core::random::{Draws, Stream, slot_stream};
 
 use super::log::Log;
 use super::out::{Features, Masks, Out};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jarmo::bench::EnvWork;
+use jarmo_selfplay::bench::EnvWork;
 use numpy::ndarray::{Ix1, Ix2, Ix4};
 use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};

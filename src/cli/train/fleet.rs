@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::catalog::CatalogGame;
 use crate::cli::Failure;
 use crate::cli::fleet::AddressArgs;
-use crate::config::Config;
-use crate::fleet::{Learner, LearnerSettings, Link};
-use crate::run::{Fleet, RunFolder};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_fleet::{Learner, LearnerSettings, Link};
+use jarmo_learn::config::Config;
+use jarmo_learn::run::{Fleet, RunFolder};
 
 /// What to add to the command that continues a run with a fleet.
 pub(super) const AS_BEFORE: &str = ", with --fleet and its options as before";

@@ -14,16 +14,17 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use crate::arena::read_results;
-use crate::catalog::{Catalog, CatalogGame, GAMES, GameTask};
-use crate::config::Config;
-use crate::files::{SETTINGS_BYTES, read_text};
-use crate::net::{AgentFile, KernelKind, NetShape};
-use crate::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
-use crate::observe::{Event, Facts, RunView};
-use crate::program::{self, cores};
-use crate::run::{Ended, RunFolder, check, checkpoint, run_with_fleet};
-use crate::train::{DeviceKind, OpenDevice};
+use jarmo_core::net::{AgentFile, KernelKind, NetShape};
+use jarmo_core::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
+use jarmo_host::agent_file;
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
+use jarmo_host::program::{self, cores};
+use jarmo_judge::arena::read_results;
+use jarmo_learn::config::Config;
+use jarmo_learn::observe::{Event, Facts, RunView};
+use jarmo_learn::run::{Ended, RunFolder, check, checkpoint, run_with_fleet};
+use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
 #[derive(clap::Args)]
@@ -98,7 +99,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
                 "--checkpoint needs the folder of a run, not an agent file",
             ));
         }
-        AgentFile::load(&args.run).map_err(Failure::new)?
+        agent_file::load(&args.run).map_err(Failure::new)?
     } else {
         checkpoint(&args.run, args.checkpoint).map_err(Failure::new)?
     };
@@ -111,7 +112,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     if !results.is_empty() {
         agent = agent.with_results(results);
     }
-    agent.save(&args.out).map_err(Failure::new)?;
+    agent_file::save(&agent, &args.out).map_err(Failure::new)?;
     let step = agent.header().provenance.step;
     writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
     Ok(ExitCode::SUCCESS)
@@ -125,7 +126,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
             (folder, args.limited(config)?)
         }
         None => {
-            let first = args.from.as_deref().map(AgentFile::load).transpose();
+            let first = args.from.as_deref().map(agent_file::load).transpose();
             let first = first.map_err(Failure::new)?;
             let net = first.as_ref().map(|agent| agent.header().net);
             let config = args.config.resolve(games, net)?;

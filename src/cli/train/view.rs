@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use console::{Term, style};
 
 use crate::cli::block::LiveBlock;
-use crate::observe::{Event, RunView};
-use crate::program;
+use jarmo_host::program;
+use jarmo_learn::observe::{Event, RunView};
 
 /// The minimum time between two drawings of the block.
 const FRAME: Duration = Duration::from_millis(200);

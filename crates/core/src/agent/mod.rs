@@ -1,0 +1,163 @@
+//! Who plays: agents choose actions for a batch of positions.
+
+mod alphabeta;
+mod build;
+mod endgame;
+mod greedy;
+mod memory;
+mod policy;
+mod proven;
+mod random;
+mod sampling;
+mod source;
+mod sources;
+mod spec;
+mod tree;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use alphabeta::AlphaBetaAgent;
+pub use build::{build_from, build_without_search, random_net_agent};
+pub use endgame::EndgameAgent;
+pub use greedy::GreedyAgent;
+pub use memory::Memory;
+pub use policy::PolicyAgent;
+pub use proven::ProvenAgent;
+pub use random::RandomAgent;
+pub use sampling::SamplingAgent;
+pub use source::AgentSource;
+pub use sources::{NoSources, Sources};
+pub use spec::{
+    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, NetworkSpec, RootRule, TablesSpec,
+    TreeSpec, YesNo,
+};
+pub use tree::{TreeAgent, TreeSettings};
+
+use crate::eval::Value;
+use crate::game::{Action, Game, Proven};
+use crate::random::Stream;
+
+/// Chooses actions in a game.
+///
+/// Each request of a batch is answered on its own: the choice may depend on the request's memory, but
+/// not on the other requests.
+pub trait Agent<G: Game>: Send {
+    /// The name of this agent in tables and records: usually its spec.
+    fn name(&self) -> &str;
+
+    /// The number of positions evaluated so far, if the agent uses an evaluator.
+    fn evaluations(&self) -> Option<u64> {
+        None
+    }
+
+    /// Chooses an action for each request, in their order. No game may be over.
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice>;
+}
+
+/// A position to choose an action for.
+pub struct Request<'a, G: Game> {
+    /// The position.
+    pub position: G::Position,
+    /// The random stream of this game.
+    pub stream: &'a mut Stream,
+    /// Limits of time and nodes.
+    pub limit: Limit<'a>,
+    /// What the agent keeps between its choices in this game.
+    pub memory: Option<&'a mut Memory>,
+}
+
+/// Whether a time has come. The clock is the caller's: `&|| Instant::now() >= time`.
+pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
+
+/// Limits on one choice. Unset fields fall back to the agent's spec.
+#[derive(Clone, Copy, Default)]
+pub struct Limit<'a> {
+    /// The number of nodes or simulations.
+    pub nodes: Option<u64>,
+    /// The time that the agent may use up. It replaces the number of nodes of the agent's spec.
+    pub deadline: Option<Deadline<'a>>,
+    /// The time by which the agent must choose even if its budget is not used up. Unlike `deadline`, it does not
+    /// replace the number of nodes of the agent's spec.
+    pub latest: Option<Deadline<'a>>,
+    /// The agent chooses at once when another thread sets this.
+    pub stop: Option<&'a AtomicBool>,
+    /// Called from time to time with the choice so far.
+    pub progress: Option<&'a (dyn Fn(&Choice) + Sync)>,
+}
+
+impl Limit<'_> {
+    /// Whether its time has passed or `stop` is set.
+    pub fn expired(&self) -> bool {
+        let times = [self.deadline, self.latest];
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || times.iter().flatten().any(|is_past| is_past())
+    }
+
+    /// Whether [`Limit::expired`] can ever become true.
+    pub fn can_expire(&self) -> bool {
+        self.stop.is_some() || self.deadline.is_some() || self.latest.is_some()
+    }
+}
+
+/// What an agent chose, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The action to play.
+    pub action: Action,
+    /// The value of the position for the player to move.
+    pub value: Value,
+    /// The proven result of the position.
+    pub proven: Option<Proven>,
+    /// Nodes or simulations used.
+    pub nodes: u64,
+    /// Search depth; 0 for agents without one.
+    pub depth: u32,
+    /// The actions that the agent considered, best first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// An agent's evaluation of one action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The action.
+    pub action: Action,
+    /// Simulations or nodes used for it. In a tree that is kept, those of earlier choices count too.
+    pub visits: u64,
+    /// Its probability in the agent's policy, from 0 to 1.
+    pub policy: f32,
+    /// The value of playing it, for the player to move.
+    pub value: Value,
+    /// The proven result of playing it, for the player to move.
+    pub proven: Option<Proven>,
+    /// The expected play, this action first.
+    pub line: Vec<Action>,
+}
+
+/// Completes the choices of an agent that answers some requests itself: `otherwise` answers the others.
+fn complete<G: Game>(
+    mut choices: Vec<Option<Choice>>,
+    requests: &mut [Request<'_, G>],
+    otherwise: &mut dyn Agent<G>,
+) -> Vec<Choice> {
+    let mut others: Vec<Request<'_, G>> = requests
+        .iter_mut()
+        .zip(&choices)
+        .filter(|(_, choice)| choice.is_none())
+        .map(|(request, _)| Request {
+            position: request.position,
+            stream: request.stream,
+            limit: request.limit,
+            memory: request.memory.as_deref_mut(),
+        })
+        .collect();
+    if !others.is_empty() {
+        let mut others = otherwise.choose(&mut others).into_iter();
+        for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
+            *choice = others.next();
+        }
+    }
+    choices
+        .into_iter()
+        .map(|choice| choice.expect("the other agent answers every request"))
+        .collect()
+}

@@ -1,0 +1,67 @@
+//! The agent that plays proven wins.
+
+use std::sync::Arc;
+
+use super::{Agent, Candidate, Choice, Request, complete};
+use crate::eval::Value;
+use crate::game::{Game, Proven, Verdict};
+use crate::known::{Guide, Next};
+
+/// Plays proven wins, so that no reply can save the opponent. Another agent plays all other positions.
+pub struct ProvenAgent<G: Game> {
+    game: G,
+    guide: Arc<dyn Guide<G>>,
+    otherwise: Box<dyn Agent<G>>,
+}
+
+impl<G: Game> ProvenAgent<G> {
+    /// An agent with the name of the agent that plays `otherwise`.
+    pub fn new(game: G, guide: Arc<dyn Guide<G>>, otherwise: Box<dyn Agent<G>>) -> ProvenAgent<G> {
+        ProvenAgent {
+            game,
+            guide,
+            otherwise,
+        }
+    }
+}
+
+fn choice(next: Next) -> Choice {
+    let proven = Proven {
+        verdict: Verdict::Win,
+        plies: next.plies,
+    };
+    let value = Value::proven(proven);
+    Choice {
+        action: next.action,
+        value,
+        proven: Some(proven),
+        nodes: 1,
+        depth: 1,
+        candidates: vec![Candidate {
+            action: next.action,
+            visits: 1,
+            policy: 1.0,
+            value,
+            proven: Some(proven),
+            line: vec![next.action],
+        }],
+    }
+}
+
+impl<G: Game> Agent<G> for ProvenAgent<G> {
+    fn name(&self) -> &str {
+        self.otherwise.name()
+    }
+
+    fn evaluations(&self) -> Option<u64> {
+        self.otherwise.evaluations()
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let choices = requests
+            .iter()
+            .map(|request| self.guide.next(&self.game, &request.position).map(choice))
+            .collect();
+        complete(choices, requests, &mut *self.otherwise)
+    }
+}

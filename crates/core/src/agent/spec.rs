@@ -1,0 +1,408 @@
+//! Agent specs: `rollout:800`, `alphabeta:200000?mb=64`, `best.safetensors?sims=64`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::source::{AgentSource, TRAINED};
+use crate::game::{shorten, shorten_quotes};
+use crate::net::KernelKind;
+use crate::numbers::{
+    EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE,
+    UNVISITED_REDUCTION,
+};
+
+/// The ending of agent files.
+pub const FILE_ENDING: &str = ".safetensors";
+
+/// The maximum length of a spec: that of a path on most systems.
+const MOST_BYTES: usize = 4096;
+
+/// The syntax of all agents, for messages and help.
+pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
+                          alphabeta:NODES, tables:DIR, trained?sims=SIMULATIONS (part of the program), \
+                          or an agent file FILE.safetensors?sims=SIMULATIONS";
+
+/// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
+///
+/// The settings are a URL query without escapes. An agent file's path must not contain `?`, and a path
+/// in a setting must not contain `&`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentSpec {
+    /// Random legal actions.
+    Random,
+    /// Search of one ply with a hand-written evaluation.
+    Greedy,
+    /// Tree search with the uniform evaluator.
+    Uniform(TreeSpec),
+    /// Tree search with random playouts from its leaves.
+    Rollout(TreeSpec),
+    /// Alpha-beta search with a hand-written evaluation.
+    AlphaBeta(AlphaBetaSpec),
+    /// Perfect play inside the exact tables of this folder, rollouts outside.
+    Tables(PathBuf, TablesSpec),
+    /// Tree search with a trained network.
+    Network(AgentSource, NetworkSpec),
+}
+
+/// Settings of an agent with tree search. Unset fields have the agent's defaults.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeSpec {
+    /// Simulations per choice.
+    pub sims: Option<u32>,
+    /// How simulations are distributed.
+    pub root: Option<RootRule>,
+    /// PUCT: the weight of exploration.
+    #[serde(default, serialize_with = "shown")]
+    pub cpuct: Option<f32>,
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
+    #[serde(default, serialize_with = "shown")]
+    pub fpu: Option<f32>,
+    /// Whether the tree is kept between choices in a game.
+    pub keep: Option<YesNo>,
+    /// Memory limit of the tree, in megabytes.
+    pub mb: Option<u32>,
+    /// A folder of exact tables.
+    #[serde(default, serialize_with = "path")]
+    pub tables: Option<PathBuf>,
+}
+
+/// Settings of an agent with tree search whose tables are given elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TablesSpec {
+    /// Simulations per choice.
+    pub sims: Option<u32>,
+    /// How simulations are distributed.
+    pub root: Option<RootRule>,
+    /// PUCT: the weight of exploration.
+    #[serde(default, serialize_with = "shown")]
+    pub cpuct: Option<f32>,
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
+    #[serde(default, serialize_with = "shown")]
+    pub fpu: Option<f32>,
+    /// Whether the tree is kept between choices in a game.
+    pub keep: Option<YesNo>,
+    /// Memory limit of the tree, in megabytes.
+    pub mb: Option<u32>,
+}
+
+/// Settings of an agent with a trained network.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// Simulations per choice; 0 plays the network's policy without search.
+    pub sims: Option<u32>,
+    /// How simulations are distributed.
+    pub root: Option<RootRule>,
+    /// PUCT: the weight of exploration.
+    #[serde(default, serialize_with = "shown")]
+    pub cpuct: Option<f32>,
+    /// PUCT: first-play urgency, the reduction of unvisited actions.
+    #[serde(default, serialize_with = "shown")]
+    pub fpu: Option<f32>,
+    /// PUCT: softmax temperature of the priors; 1 leaves them unchanged.
+    #[serde(default, serialize_with = "shown")]
+    pub temperature: Option<f32>,
+    /// Softmax temperature at which the action is drawn from the policy; the best one is played if unset.
+    #[serde(default, serialize_with = "shown")]
+    pub sampling: Option<f32>,
+    /// Whether the tree is kept between choices in a game.
+    pub keep: Option<YesNo>,
+    /// Memory limit of the tree, in megabytes.
+    pub mb: Option<u32>,
+    /// A folder of exact tables.
+    #[serde(default, serialize_with = "path")]
+    pub tables: Option<PathBuf>,
+    /// Whether the wins of the program's own proof are played without search.
+    pub proof: Option<YesNo>,
+    /// The kernel; the fastest one of this processor if unset.
+    pub kernel: Option<KernelKind>,
+}
+
+/// Settings of alpha-beta.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AlphaBetaSpec {
+    /// Nodes per choice.
+    pub nodes: Option<u64>,
+    /// The number of best lines with exact scores.
+    pub lines: Option<u32>,
+    /// Memory of the transposition table, in megabytes.
+    pub mb: Option<u32>,
+}
+
+/// The search rules that a spec can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RootRule {
+    /// Sequential halving at the root and the improved policy below.
+    Gumbel,
+    /// AlphaZero's rule everywhere.
+    Puct,
+}
+
+/// A setting that is on or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum YesNo {
+    /// On.
+    Yes,
+    /// Off.
+    No,
+}
+
+/// The settings that are whole numbers.
+const WHOLE: [(&str, NumberRange<u64>); 4] = [
+    ("sims", SIMULATIONS),
+    ("nodes", NODES),
+    ("lines", LINES),
+    ("mb", MEGABYTES),
+];
+
+/// The settings that are real numbers.
+const REAL: [(&str, NumberRange<f64>); 4] = [
+    ("cpuct", EXPLORATION),
+    ("fpu", UNVISITED_REDUCTION),
+    ("temperature", TEMPERATURE),
+    ("sampling", TEMPERATURE),
+];
+
+/// An agent that cannot be built, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("agent `{agent}`: {problem}")]
+pub struct AgentError {
+    agent: String,
+    problem: String,
+}
+
+impl AgentError {
+    /// An error with this spec.
+    pub fn new(spec: impl fmt::Display, problem: impl fmt::Display) -> AgentError {
+        AgentError {
+            agent: shorten(&spec.to_string()),
+            problem: problem.to_string(),
+        }
+    }
+}
+
+/// Bytes of this many megabytes.
+pub(super) fn bytes_of(megabytes: u32) -> usize {
+    (megabytes as usize) << 20
+}
+
+impl TablesSpec {
+    /// The same settings as a [`TreeSpec`].
+    pub(super) fn tree(&self) -> TreeSpec {
+        TreeSpec {
+            sims: self.sims,
+            root: self.root,
+            cpuct: self.cpuct,
+            fpu: self.fpu,
+            keep: self.keep,
+            mb: self.mb,
+            tables: None,
+        }
+    }
+}
+
+impl NetworkSpec {
+    /// The settings that every agent with tree search has.
+    pub(super) fn tree(&self) -> TreeSpec {
+        TreeSpec {
+            sims: self.sims,
+            root: self.root,
+            cpuct: self.cpuct,
+            fpu: self.fpu,
+            keep: self.keep,
+            mb: self.mb,
+            tables: self.tables.clone(),
+        }
+    }
+}
+
+impl AgentSpec {
+    /// The same agent with this many simulations or nodes per choice, if it has that setting.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: u64) -> AgentSpec {
+        let sims = Some(nodes.min(SIMULATIONS.most) as u32);
+        match &mut self {
+            AgentSpec::Random | AgentSpec::Greedy => {}
+            AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) => settings.sims = sims,
+            AgentSpec::AlphaBeta(settings) => settings.nodes = Some(nodes),
+            AgentSpec::Tables(_, settings) => settings.sims = sims,
+            AgentSpec::Network(_, settings) => settings.sims = sims,
+        }
+        self
+    }
+}
+
+impl FromStr for AgentSpec {
+    type Err = AgentError;
+
+    fn from_str(text: &str) -> Result<AgentSpec, AgentError> {
+        parse(text).map_err(|problem| AgentError::new(text, problem))
+    }
+}
+
+fn parse(text: &str) -> Result<AgentSpec, String> {
+    if text.len() > MOST_BYTES {
+        return Err(format!("an agent's spec has at most {MOST_BYTES} bytes"));
+    }
+    let (head, query) = match text.split_once('?') {
+        None => (text, None),
+        Some((_, "")) => return Err("no setting follows the `?`".to_owned()),
+        Some((head, query)) => (head, Some(query)),
+    };
+    let (name, number) = split_number(head);
+    let query = |key: &str| -> String {
+        let number = number.map(|number| format!("{key}={number}"));
+        let parts: Vec<&str> = number.as_deref().into_iter().chain(query).collect();
+        parts.join("&")
+    };
+    Ok(match name {
+        "random" | "greedy" if !query("").is_empty() => {
+            return Err(format!("{name} takes no number and no settings"));
+        }
+        "random" => AgentSpec::Random,
+        "greedy" => AgentSpec::Greedy,
+        "uniform" => AgentSpec::Uniform(read(&query("sims"))?),
+        "rollout" => AgentSpec::Rollout(read(&query("sims"))?),
+        "alphabeta" => AgentSpec::AlphaBeta(read(&query("nodes"))?),
+        TRAINED => AgentSpec::Network(AgentSource::Program, read(&query("sims"))?),
+        _ => match name.strip_prefix("tables:") {
+            Some(folder) if !folder.is_empty() => {
+                AgentSpec::Tables(folder.into(), read(&query("sims"))?)
+            }
+            None if name.ends_with(FILE_ENDING) => {
+                AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?)
+            }
+            _ => return Err(format!("unknown agent; agents are {AGENTS}")),
+        },
+    })
+}
+
+/// Splits the number from the name before the settings. A path may contain a `:`.
+fn split_number(head: &str) -> (&str, Option<&str>) {
+    const COUNTING: [&str; 6] = [
+        "random",
+        "greedy",
+        "uniform",
+        "rollout",
+        "alphabeta",
+        TRAINED,
+    ];
+    match head.rsplit_once(':') {
+        Some((name, number))
+            if COUNTING.contains(&name)
+                || name.ends_with(FILE_ENDING) && !name.starts_with("tables:") =>
+        {
+            (name, Some(number))
+        }
+        _ => (head, None),
+    }
+}
+
+/// Reads the settings of an agent. The error names the setting and what is expected.
+fn read<T: DeserializeOwned>(query: &str) -> Result<T, String> {
+    // Specs have no escapes, so the characters that the parser takes for escapes are escaped.
+    let parse =
+        |text: &str| serde_urlencoded::from_str::<T>(&text.replace('%', "%25").replace('+', "%2B"));
+    let pairs = || query.split('&').filter(|_| !query.is_empty());
+    for pair in pairs() {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(format!(
+                "`{}` is not a setting; write KEY=VALUE, joined by `&`",
+                shorten(pair)
+            ));
+        };
+        if let Some(problem) = violated_bounds(key, value) {
+            return Err(format!("setting {}: {problem}", shorten(pair)));
+        }
+    }
+    parse(query).map_err(|error| match pairs().find(|pair| parse(pair).is_err()) {
+        Some(pair) => {
+            let error = shorten_quotes(&error.to_string());
+            format!("setting {}: {error}", shorten(pair))
+        }
+        None => format!("a setting or the number is given twice: {error}"),
+    })
+}
+
+/// What is wrong with the value of a numeric setting, if anything.
+fn violated_bounds(key: &str, value: &str) -> Option<String> {
+    if let Some((_, bounds)) = WHOLE.iter().find(|(name, _)| *name == key) {
+        return bounds.parse::<u64>(value).err();
+    }
+    let (_, bounds) = REAL.iter().find(|(name, _)| *name == key)?;
+    bounds.parse(value).err()
+}
+
+impl fmt::Display for AgentSpec {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AgentSpec::Random => out.write_str("random"),
+            AgentSpec::Greedy => out.write_str("greedy"),
+            AgentSpec::Uniform(settings) => write_counting(out, "uniform", &pairs(settings)),
+            AgentSpec::Rollout(settings) => write_counting(out, "rollout", &pairs(settings)),
+            AgentSpec::AlphaBeta(settings) => write_counting(out, "alphabeta", &pairs(settings)),
+            AgentSpec::Tables(folder, settings) => {
+                write!(out, "tables:{}", folder.display())?;
+                write_query(out, &pairs(settings))
+            }
+            AgentSpec::Network(source, settings) => {
+                write!(out, "{source}")?;
+                write_query(out, &pairs(settings))
+            }
+        }
+    }
+}
+
+/// The settings that are set, in declaration order.
+pub(super) fn pairs(settings: &impl Serialize) -> Vec<(String, String)> {
+    let query = serde_urlencoded::to_string(settings).expect("settings are plain values");
+    serde_urlencoded::from_str(&query).expect("what was just written")
+}
+
+/// Writes the settings of a built-in agent, with its simulations or nodes as the number.
+fn write_counting(
+    out: &mut fmt::Formatter<'_>,
+    name: &str,
+    pairs: &[(String, String)],
+) -> fmt::Result {
+    out.write_str(name)?;
+    match pairs {
+        [(key, number), rest @ ..] if ["sims", "nodes"].contains(&key.as_str()) => {
+            write!(out, ":{number}")?;
+            write_query(out, rest)
+        }
+        _ => write_query(out, pairs),
+    }
+}
+
+fn write_query(out: &mut fmt::Formatter<'_>, pairs: &[(String, String)]) -> fmt::Result {
+    for (index, (key, value)) in pairs.iter().enumerate() {
+        let sign = if index == 0 { '?' } else { '&' };
+        write!(out, "{sign}{key}={value}")?;
+    }
+    Ok(())
+}
+
+/// Writes `2` rather than `2.0`.
+fn shown<S: Serializer>(number: &Option<f32>, out: S) -> Result<S::Ok, S::Error> {
+    match number {
+        Some(number) => out.collect_str(number),
+        None => out.serialize_none(),
+    }
+}
+
+fn path<S: Serializer>(path: &Option<PathBuf>, out: S) -> Result<S::Ok, S::Error> {
+    match path {
+        Some(path) => out.collect_str(&path.display()),
+        None => out.serialize_none(),
+    }
+}

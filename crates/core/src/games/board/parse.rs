@@ -1,0 +1,103 @@
+//! Reads a board file and checks that it is playable.
+
+use serde::Deserialize;
+
+use super::{Board, Circle, Circles, MAX_LINES};
+use crate::game::{Player, shorten};
+
+/// A board file that cannot be used, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BoardError(String);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoardFile {
+    name: String,
+    lines: Vec<String>,
+}
+
+impl Board {
+    /// Reads a board from TOML text: `name`, and `lines` as a list of `"A1-B3"`.
+    pub fn from_toml(text: &str) -> Result<Board, BoardError> {
+        let file: BoardFile = toml::from_str(text).map_err(|error| {
+            BoardError(format!(
+                "not a board file (name = \"…\", lines = [\"A1-B3\", …]): {}",
+                error.to_string().trim_end()
+            ))
+        })?;
+        let mut lines: Vec<(Circle, Circle)> = Vec::with_capacity(file.lines.len());
+        for (index, text) in file.lines.iter().enumerate() {
+            let line = parse_line(text).map_err(|problem| {
+                BoardError(format!("line {} `{}`: {problem}", index + 1, shorten(text)))
+            })?;
+            if let Some(first) = lines.iter().position(|&other| other == line) {
+                return Err(BoardError(format!(
+                    "line {} `{}` repeats line {} `{}`; lines have no direction",
+                    index + 1,
+                    shorten(text),
+                    first + 1,
+                    file.lines[first]
+                )));
+            }
+            lines.push(line);
+        }
+        if lines.len() > MAX_LINES {
+            return Err(BoardError(format!(
+                "{} lines; a board has at most {MAX_LINES}",
+                lines.len()
+            )));
+        }
+        let board = Board::new(file.name, lines);
+        board.check_playable()?;
+        Ok(board)
+    }
+
+    /// Checks that every circle has a line, and that every home circle is connected to the goal row.
+    fn check_playable(&self) -> Result<(), BoardError> {
+        if let Some(lonely) = Circle::all().find(|&circle| self.neighbours(circle).is_empty()) {
+            return Err(BoardError(format!("circle {lonely} has no line")));
+        }
+        for player in Player::BOTH {
+            for start in Circles::home(player).iter() {
+                if (self.reachable(start) & Circles::goal(player)).is_empty() {
+                    return Err(BoardError(format!(
+                        "{}'s goal row {} cannot be reached from {start}",
+                        player.name(),
+                        Circles::home_row_of(!player) + 1
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn reachable(&self, start: Circle) -> Circles {
+        let mut reached = Circles::from(start);
+        loop {
+            let wider = reached
+                .iter()
+                .fold(reached, |set, circle| set | self.neighbours(circle));
+            if wider == reached {
+                return reached;
+            }
+            reached = wider;
+        }
+    }
+}
+
+/// The two circles of a line, the lower one first.
+fn parse_line(text: &str) -> Result<(Circle, Circle), String> {
+    let (from, to) = text
+        .split_once('-')
+        .ok_or("expected two circles joined by `-`, such as `A1-B3`")?;
+    let circle = |name: &str| {
+        name.parse::<Circle>()
+            .map_err(|error| format!("`{}` is {error}", shorten(name)))
+    };
+    let (from, to) = (circle(from)?, circle(to)?);
+    if from == to {
+        return Err("a line needs two different circles".to_owned());
+    }
+    Ok((from.min(to), from.max(to)))
+}

@@ -1,0 +1,89 @@
+//! What is certain about positions: the interface of exact tables and proofs for search, self-play and agents.
+//!
+//! The tables and proofs themselves are made and read elsewhere.
+
+use rand::Rng;
+
+use crate::game::{Action, Game, Outcome, Proven};
+use crate::random::{Stream, below};
+
+/// Exact results of some positions of a game.
+///
+/// If a position is known, [`Endgames::after`] knows all its actions.
+pub trait Endgames<G: Game>: Send + Sync {
+    /// The result under best play for the player to move in a position that is not over, with the plies
+    /// until a win or loss; `None` if it is not known.
+    fn known(&self, game: &G, position: &G::Position) -> Option<Proven>;
+
+    /// [`Endgames::known`] of many positions at once, in their order.
+    fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
+        out.clear();
+        out.extend(positions.iter().map(|position| self.known(game, position)));
+    }
+
+    /// The end of the game under best play: quickest wins, slowest losses. `None` if the position is not
+    /// known, or if rules that the tables ignore could change a win. The position must not be over.
+    fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
+
+    /// The force of a position: what is left on the board. A known position has no more than the tables' highest force.
+    fn force(&self, position: &G::Position) -> u32;
+
+    /// Whether [`Endgames::ending`] knows the end of won and lost positions. With packed results it does not.
+    fn has_endings(&self) -> bool {
+        true
+    }
+
+    /// Which of the actions that keep a win to take if their plies are not known, so that the win comes
+    /// closer.
+    fn way_forward(
+        &self,
+        _game: &G,
+        _position: &G::Position,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action {
+        winning[below(stream.next_u64(), winning.len() as u32) as usize]
+    }
+
+    /// A random position that is known or over. All forces are equally likely, and all placements of
+    /// a force.
+    fn random(&self, stream: &mut Stream) -> G::Position;
+
+    /// The value of a legal action of a known position for the player who takes it.
+    fn after(&self, game: &G, position: &G::Position, action: Action) -> Proven {
+        let mover = game.to_move(position);
+        let mut next = *position;
+        game.play(&mut next, action);
+        if let Some(outcome) = game.outcome(&next) {
+            return Proven::over(outcome.verdict(mover)).before();
+        }
+        let known = self.known(game, &next);
+        let known = known.expect("successors of known positions are known");
+        let same = game.to_move(&next) == mover;
+        if same { known } else { known.flip() }.before()
+    }
+}
+
+/// The end of a game from a known position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The result, with the points at the end of the game. A draw has the points of the position itself.
+    pub outcome: Outcome,
+    /// The plies until a win or loss.
+    pub plies: Option<u32>,
+}
+
+/// Proven wins of some positions of a game.
+pub trait Guide<G: Game>: Send + Sync {
+    /// The next action of a proven win of the player to move, if there is one.
+    fn next(&self, game: &G, position: &G::Position) -> Option<Next>;
+}
+
+/// The next action of a proven win.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// The action.
+    pub action: Action,
+    /// The most plies until the end, if they are known.
+    pub plies: Option<u32>,
+}

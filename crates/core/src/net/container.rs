@@ -1,0 +1,241 @@
+//! A JSON header and named arrays in one safetensors file: how agents, learners and samples are kept.
+//! docs/formats.md describes each.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, Metadata, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::checksum;
+
+/// A kind of file.
+pub struct Format {
+    /// The header's name in the metadata.
+    pub key: &'static str,
+    /// What is in such a file, for messages.
+    pub what: &'static str,
+    /// Goes up when an older program would misread the file. Only this version is read.
+    pub version: u32,
+}
+
+/// Bytes of the number in front of a header, which is the header's length.
+pub const LENGTH: u64 = 8;
+
+/// The most bytes of a header in the safetensors format.
+pub const MOST_HEADER: u64 = 100_000_000;
+
+/// Why a file cannot be read, written or used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    path: Option<PathBuf>, // if it came from a file
+    problem: String,
+}
+
+impl FileError {
+    /// A problem with the file of this name.
+    pub fn at(path: &Path, problem: impl fmt::Display) -> FileError {
+        FileError::from(problem.to_string()).in_file(path)
+    }
+
+    /// What is wrong, without the name of the file.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    /// The same problem, found in the file of this name.
+    pub fn in_file(self, path: &Path) -> FileError {
+        let path = Some(path.to_owned());
+        FileError { path, ..self }
+    }
+}
+
+/// A problem with what is in a file.
+impl From<String> for FileError {
+    fn from(problem: String) -> FileError {
+        let path = None;
+        FileError { path, problem }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(path) = &self.path {
+            write!(out, "{}: ", path.display())?;
+        }
+        out.write_str(&self.problem)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// A kind of number that arrays are made of.
+pub trait Number: Copy {
+    /// How a file names it.
+    const DTYPE: Dtype;
+
+    /// Appends its bytes, little-endian.
+    fn write(self, bytes: &mut Vec<u8>);
+
+    /// The numbers that these bytes are.
+    fn read(bytes: &[u8]) -> Vec<Self>;
+}
+
+macro_rules! number_kinds {
+    ($($number:ident $dtype:ident),*) => {$(
+        impl Number for $number {
+            const DTYPE: Dtype = Dtype::$dtype;
+
+            fn write(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
+            }
+
+            fn read(bytes: &[u8]) -> Vec<$number> {
+                let numbers = bytes.as_chunks().0.iter();
+                numbers.map(|&bytes| $number::from_le_bytes(bytes)).collect()
+            }
+        }
+    )*};
+}
+
+number_kinds!(u8 U8, i8 I8, u16 U16, u32 U32, f32 F32);
+
+/// Numbers as they lie in a file.
+pub struct Array {
+    name: String,
+    dtype: Dtype,
+    dims: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Array {
+    /// An array of these dimensions.
+    pub fn new<T: Number>(name: impl Into<String>, dims: Vec<usize>, numbers: &[T]) -> Array {
+        let mut bytes = Vec::with_capacity(size_of_val(numbers));
+        for number in numbers {
+            number.write(&mut bytes);
+        }
+        Array {
+            name: name.into(),
+            dtype: T::DTYPE,
+            dims,
+            bytes,
+        }
+    }
+
+    /// An array of one dimension.
+    pub fn flat<T: Number>(name: &str, numbers: &[T]) -> Array {
+        Array::new(name, vec![numbers.len()], numbers)
+    }
+}
+
+#[derive(Serialize)]
+struct Versioned<'a, H> {
+    format: u32,
+    checksum: &'static str, // the digits are written when the rest of the file is there
+    #[serde(flatten)]
+    header: &'a H,
+}
+
+impl Format {
+    /// The content of a file.
+    pub fn write(&self, header: &impl Serialize, arrays: &[Array]) -> Vec<u8> {
+        let header = Versioned {
+            format: self.version,
+            checksum: checksum::BLANK,
+            header,
+        };
+        let header = serde_json::to_string(&header).expect("a header is plain data");
+        let views = arrays.iter().map(|array| {
+            let view = TensorView::new(array.dtype, array.dims.clone(), &array.bytes);
+            (&array.name, view.expect("as many bytes as numbers need"))
+        });
+        let metadata = HashMap::from([(self.key.to_owned(), header)]);
+        let file = safetensors::serialize(views, Some(metadata));
+        let mut file = file.expect("arrays with different names");
+        checksum::seal(&mut file);
+        file
+    }
+
+    /// Reads the content of a file. An error says what is wrong.
+    pub fn read<'a, H: DeserializeOwned>(
+        &self,
+        bytes: &'a [u8],
+    ) -> Result<(H, SafeTensors<'a>), String> {
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+
+        let Format { key, what, version } = self;
+        let size = bytes.len() as u64;
+        match stated_size(bytes) {
+            // The size may be so large that the library's sums would overflow.
+            Some(stated) if stated != size => return Err(wrong_size(size, stated)),
+            _ => {}
+        }
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(broken)?;
+        let header = metadata.metadata().as_ref().and_then(|all| all.get(*key));
+        let header =
+            header.ok_or_else(|| format!("it holds no {what}: its metadata has no `{key}`"))?;
+        let fits = checksum::fits(bytes);
+        if fits == Some(false) {
+            return Err("damaged: its checksum does not fit; use a copy of the file".to_owned());
+        }
+        let broken_header = |error: serde_json::Error| format!("broken header: {error}");
+        let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
+        if format != *version {
+            return Err(format!(
+                "{what} format {format}, this program reads {version}; use the version that wrote it"
+            ));
+        }
+        if fits.is_none() {
+            return Err("its header has no checksum; use a copy of the file".to_owned());
+        }
+        let header = serde_json::from_str(header).map_err(broken_header)?;
+        Ok((header, SafeTensors::deserialize(bytes).map_err(broken)?))
+    }
+}
+
+fn broken(error: SafeTensorError) -> String {
+    format!("not a whole safetensors file: {error}")
+}
+
+/// The size of a file that begins with these bytes; `None` if they have no whole header.
+pub fn stated_size(bytes: &[u8]) -> Option<u64> {
+    let length = u64::from_le_bytes(*bytes.first_chunk()?);
+    let header = LENGTH.checked_add(length)?;
+    let text = bytes.get(LENGTH as usize..usize::try_from(header).ok()?)?;
+    let metadata: Metadata = serde_json::from_slice(text).ok()?;
+    Some(header.saturating_add(metadata.data_len() as u64))
+}
+
+/// Why a file of this size is refused if its header states another one.
+pub fn wrong_size(size: u64, stated: u64) -> String {
+    format!("not a whole safetensors file: it has {size} bytes, but its header states {stated}")
+}
+
+/// The dimensions of an array, and its numbers.
+pub fn array<T: Number>(
+    arrays: &SafeTensors<'_>,
+    name: &str,
+) -> Result<(Vec<usize>, Vec<T>), String> {
+    let view = arrays
+        .tensor(name)
+        .map_err(|error| format!("array `{name}`: {error}"))?;
+    let (dtype, wanted) = (view.dtype(), T::DTYPE);
+    if dtype != wanted {
+        return Err(format!(
+            "array `{name}` is {dtype:?}; it must be {wanted:?}"
+        ));
+    }
+    Ok((view.shape().to_vec(), T::read(view.data())))
+}
+
+/// The numbers of an array.
+pub fn numbers<T: Number>(arrays: &SafeTensors<'_>, name: &str) -> Result<Vec<T>, String> {
+    Ok(array(arrays, name)?.1)
+}

@@ -1,0 +1,127 @@
+//! Agent files: the weights of a network and a header that says what they are for.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::NetConfig;
+use super::container::{Array, FileError, Format};
+use super::version::GameVersion;
+use super::weights::Weights;
+use crate::encode::Encode;
+
+const FORMAT: Format = Format {
+    key: "jarmo",
+    what: "agent",
+    version: 3,
+};
+
+/// What an agent file says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentHeader {
+    /// What it plays.
+    #[serde(flatten)]
+    pub version: GameVersion,
+    /// The size of the network.
+    pub net: NetConfig,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// Matches that tell how strong it is.
+    pub results: Vec<MatchResult>,
+}
+
+/// Where a network comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The program that wrote the file, with its version.
+    pub program: String,
+    /// The run that trained it; empty if none did.
+    pub run: String,
+    /// The seed of that run.
+    pub seed: u64,
+    /// Learning steps taken.
+    pub step: u64,
+    /// Self-play games that it learned from.
+    pub games: u64,
+}
+
+/// One match that a network has played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchResult {
+    /// The settings it played with, as in an agent spec: `sims=64`.
+    pub settings: String,
+    /// The spec of the opponent.
+    pub opponent: String,
+    /// Games won.
+    pub wins: u64,
+    /// Games drawn.
+    pub draws: u64,
+    /// Games lost.
+    pub losses: u64,
+}
+
+/// A network with its header.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentFile {
+    header: AgentHeader,
+    weights: Weights,
+}
+
+impl AgentFile {
+    /// A file for these weights, made by this program for this game.
+    ///
+    /// # Panics
+    /// Panics if the weights are for another game.
+    pub fn new<G: Encode>(
+        game: &G,
+        weights: Weights,
+        provenance: Provenance,
+        results: Vec<MatchResult>,
+    ) -> AgentFile {
+        let version = GameVersion::of(game);
+        assert_eq!(*weights.shape(), version.shape, "weights of this game");
+        let header = AgentHeader {
+            version,
+            net: weights.config(),
+            provenance,
+            results,
+        };
+        AgentFile { header, weights }
+    }
+
+    /// The same network with other results in its header.
+    #[must_use]
+    pub fn with_results(mut self, results: Vec<MatchResult>) -> AgentFile {
+        self.header.results = results;
+        self
+    }
+
+    /// What the file says about itself.
+    pub fn header(&self) -> &AgentHeader {
+        &self.header
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The agent as it plays this game; refuses a game, rules, features or a board that the network
+    /// was not made for.
+    pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, FileError> {
+        self.header.version.check(&GameVersion::of(game))?;
+        Ok(self)
+    }
+
+    /// The content of the file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let arrays: Vec<Array> = self.weights.to_arrays("").collect();
+        FORMAT.write(&self.header, &arrays)
+    }
+
+    /// Reads the content of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, FileError> {
+        let (header, arrays) = FORMAT.read::<AgentHeader>(bytes)?;
+        let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "")?;
+        weights.check_range().map_err(|error| error.to_string())?;
+        Ok(AgentFile { header, weights })
+    }
+}

@@ -1,0 +1,69 @@
+//! Which game, by which rules and features, networks and samples are for.
+
+use serde::{Deserialize, Serialize};
+
+use super::config::NetShape;
+use crate::encode::{ENCODER_VERSION, Encode};
+
+/// What networks and samples belong to: they mean nothing to any other game, rules or features.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GameVersion {
+    /// The game.
+    pub game: String,
+    /// The version of its rules.
+    pub rules_version: u32,
+    /// The version of its features.
+    pub encoder_version: u32,
+    /// The board, where the game has a choice.
+    pub board: String,
+    /// What a network takes in and gives out.
+    pub shape: NetShape,
+}
+
+impl GameVersion {
+    /// The game as this program plays it.
+    pub fn of<G: Encode>(game: &G) -> GameVersion {
+        GameVersion {
+            game: game.id().to_owned(),
+            rules_version: game.rules_version(),
+            encoder_version: ENCODER_VERSION,
+            board: game.board_text(),
+            shape: NetShape::of(game),
+        }
+    }
+
+    /// Refuses what is for something else than this program `needs`, with both named.
+    pub fn check(&self, needs: &GameVersion) -> Result<(), String> {
+        let game = &needs.game;
+        let again = "use the version that wrote it";
+        let problem = if self.game != *game {
+            format!(
+                "it plays {}, and {game} is wanted; choose a file for {game}",
+                self.game
+            )
+        } else if self.rules_version != needs.rules_version {
+            format!(
+                "rules version {} of {game}, this program has version {}; {again}",
+                self.rules_version, needs.rules_version
+            )
+        } else if self.encoder_version != needs.encoder_version {
+            format!(
+                "encoder version {}, this program needs {}; {again}",
+                self.encoder_version, needs.encoder_version
+            )
+        } else if self.board != needs.board {
+            format!(
+                "it is for another board, with the lines {}; give that board with --board",
+                self.board
+            )
+        } else if self.shape != needs.shape {
+            format!(
+                "its shape is {:?}, this program's {game} needs {:?}; {again}",
+                self.shape, needs.shape
+            )
+        } else {
+            return Ok(());
+        };
+        Err(problem)
+    }
+}

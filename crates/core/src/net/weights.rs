@@ -1,0 +1,222 @@
+//! The weights of a network as named tensors, independent of any tensor library.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use safetensors::SafeTensors;
+
+use super::config::{NetConfig, NetError, NetShape};
+use super::container::{Array, array};
+use crate::random::Stream;
+
+/// The largest number that a network may compute. It leaves room for the arithmetic of search on outputs.
+const MAX_NUMBER: f64 = 1e30;
+
+/// One weight tensor, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// The dimensions.
+    pub dims: Vec<usize>,
+    /// The numbers; their count is the product of the dimensions.
+    pub data: Vec<f32>,
+}
+
+/// All weights of one network, checked against its architecture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    config: NetConfig,
+    shape: NetShape,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+impl Tensor {
+    /// The last dimension: the outputs of a layer.
+    pub(super) fn outputs(&self) -> usize {
+        *self.dims.last().expect("tensors have dimensions")
+    }
+}
+
+impl Weights {
+    /// Takes the tensors of a network. They must be exactly those of the architecture, and finite.
+    pub fn new(
+        config: NetConfig,
+        shape: NetShape,
+        tensors: BTreeMap<String, Tensor>,
+    ) -> Result<Weights, NetError> {
+        config.validate()?;
+        shape.validate()?;
+        let plans = config.tensors(&shape);
+        for plan in &plans {
+            let name = &plan.name;
+            let Some(tensor) = tensors.get(name) else {
+                return Err(NetError(format!("tensor `{name}` is missing")));
+            };
+            if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
+                return Err(NetError(format!(
+                    "tensor `{name}` has dimensions {:?} and {} numbers; a network {config} needs {:?}",
+                    tensor.dims,
+                    tensor.data.len(),
+                    plan.dims
+                )));
+            }
+            if let Some(place) = tensor.data.iter().position(|number| !number.is_finite()) {
+                return Err(NetError(format!(
+                    "tensor `{name}` holds {} at index {place}; all weights must be finite",
+                    tensor.data[place]
+                )));
+            }
+        }
+        if let Some(name) = tensors
+            .keys()
+            .find(|name| !plans.iter().any(|plan| plan.name == **name))
+        {
+            return Err(NetError(format!(
+                "tensor `{name}` belongs to no network {config}"
+            )));
+        }
+        Ok(Weights {
+            config,
+            shape,
+            tensors,
+        })
+    }
+
+    /// The random weights that training starts from: He initialisation, uniformly distributed, scaled
+    /// down in residual blocks and in the heads.
+    ///
+    /// # Panics
+    /// Panics if the size is not valid.
+    pub fn random(config: NetConfig, shape: NetShape, stream: &mut Stream) -> Weights {
+        let blocks = config.blocks.max(1) as f32;
+        let mut tensors = BTreeMap::new();
+        for plan in config.tensors(&shape) {
+            let spread = if plan.fan_in == 0 {
+                0.0
+            } else {
+                let keep = (6.0 / plan.fan_in as f32).sqrt(); // a variance of 2 / fan_in
+                match plan.name.split('.').next() {
+                    Some("stem") => keep,
+                    Some("blocks") => keep / (2.0 * blocks).sqrt(),
+                    _ => 0.1 * keep,
+                }
+            };
+            let data = (0..plan.size())
+                .map(|_| spread * (2.0 * stream.random::<f32>() - 1.0))
+                .collect();
+            let dims = plan.dims;
+            tensors.insert(plan.name, Tensor { dims, data });
+        }
+        Weights::new(config, shape, tensors).expect("random weights fit the architecture")
+    }
+
+    /// The tensors as arrays of a file, with `prefix` before their names.
+    pub fn to_arrays(&self, prefix: &str) -> impl Iterator<Item = Array> {
+        let tensors = self.tensors.iter();
+        tensors.map(move |(name, Tensor { dims, data })| {
+            Array::new(format!("{prefix}{name}"), dims.clone(), data)
+        })
+    }
+
+    /// Reads the weights from the arrays of a file whose names start with `prefix`.
+    pub fn from_arrays(
+        config: NetConfig,
+        shape: NetShape,
+        arrays: &SafeTensors<'_>,
+        prefix: &str,
+    ) -> Result<Weights, String> {
+        let names = arrays.names().into_iter();
+        let tensors = names.filter_map(|whole| Some((whole, whole.strip_prefix(prefix)?)));
+        let tensors = tensors.map(|(whole, name)| {
+            let (dims, data) = array(arrays, whole)?;
+            Ok((name.to_owned(), Tensor { dims, data }))
+        });
+        let tensors = tensors.collect::<Result<_, String>>()?;
+        Weights::new(config, shape, tensors).map_err(|error| error.to_string())
+    }
+
+    /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
+    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn.
+    pub fn check_range(&self) -> Result<(), NetError> {
+        let largest = self.largest_number();
+        if largest <= MAX_NUMBER {
+            return Ok(());
+        }
+        Err(NetError(format!(
+            "the numbers that the network computes could reach {largest:.1e}, above {MAX_NUMBER:.0e}, and overflow"
+        )))
+    }
+
+    /// A bound on the absolute value of every number that the network computes, whatever features are
+    /// set: every layer with the largest inputs it can have. It is infinite or NaN where f64 overflows.
+    fn largest_number(&self) -> f64 {
+        let layer = |name: &str, inputs: &[f64]| -> Vec<f64> {
+            let [matrix, bias] = self.layer(name);
+            let mut sums: Vec<f64> = bias.iter().map(|&bias| f64::from(bias).abs()).collect();
+            for (row, input) in matrix.chunks_exact(bias.len()).zip(inputs) {
+                for (sum, &weight) in sums.iter_mut().zip(row) {
+                    *sum += input * f64::from(weight).abs();
+                }
+            }
+            sums
+        };
+        let mut trunk = layer("stem", &vec![1.0; self.shape.features]);
+        for block in 0..self.config.blocks {
+            let added = layer(&format!("blocks.{block}"), &trunk);
+            for (sum, added) in trunk.iter_mut().zip(added) {
+                *sum += added;
+            }
+        }
+        let heads = self.shape.heads().flat_map(|(name, _)| layer(name, &trunk));
+        let outputs: Vec<f64> = heads.collect();
+        let numbers = trunk.into_iter().chain(outputs);
+        // Unlike `f64::max` this keeps a NaN.
+        numbers.fold(0.0, |most, one| {
+            if one > most || one.is_nan() {
+                one
+            } else {
+                most
+            }
+        })
+    }
+
+    /// The architecture.
+    pub fn config(&self) -> NetConfig {
+        self.config
+    }
+
+    /// The inputs and outputs of the network.
+    pub fn shape(&self) -> &NetShape {
+        &self.shape
+    }
+
+    /// All tensors by name.
+    pub fn tensors(&self) -> &BTreeMap<String, Tensor> {
+        &self.tensors
+    }
+
+    /// All tensors by name, to change their numbers. Callers must not change dimensions.
+    pub fn tensors_mut(&mut self) -> impl Iterator<Item = (&String, &mut Tensor)> {
+        self.tensors.iter_mut()
+    }
+
+    /// The numbers of a tensor.
+    ///
+    /// # Panics
+    /// Panics if the architecture has no such tensor.
+    pub fn get(&self, name: &str) -> &[f32] {
+        &self.tensors[name].data
+    }
+
+    /// The matrix and the bias of a layer.
+    ///
+    /// # Panics
+    /// Panics if the architecture has no such layer.
+    pub fn layer(&self, name: &str) -> [&[f32]; 2] {
+        ["weight", "bias"].map(|part| self.get(&format!("{name}.{part}")))
+    }
+
+    /// The number of weights.
+    pub fn parameters(&self) -> usize {
+        self.tensors.values().map(|tensor| tensor.data.len()).sum()
+    }
+}

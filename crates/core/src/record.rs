@@ -1,0 +1,185 @@
+//! Game records: one game per line, as JSON.
+//!
+//! A record has what [`probe`](jarmo::probe) reads (`game`, `position`, `max_plies`, `moves`), and optionally
+//! the players, the outcome and the tournament. Only `game` and `moves` are required; unknown keys are
+//! ignored. docs/formats.md describes the format.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::game::{Action, Game, Outcome, shorten, shorten_quotes};
+
+/// The version of the format. Increased when readers of the old format would misread the new one.
+pub const FORMAT: u32 = 1;
+
+/// The record of a game, finished or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GameRecord {
+    /// The version of the format.
+    #[serde(default = "current_format")]
+    pub format: u32,
+    /// The game's name.
+    pub game: String,
+    /// The version of its rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<u32>,
+    /// The name of White.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub white: Option<String>,
+    /// The name of Black.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub black: Option<String>,
+    /// The outcome; `None` for an unfinished game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// The tournament it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arena: Option<ArenaMark>,
+    /// The number of first moves that belong to the opening and were not chosen by the players.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opening_plies: Option<usize>,
+    /// The start position, if it is not the start position of the game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<String>,
+    /// The ply at which the game is cut off, 0 for never; `None` is the default of the game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_plies: Option<u32>,
+    /// All actions, as text.
+    pub moves: Vec<String>,
+}
+
+fn current_format() -> u32 {
+    FORMAT
+}
+
+impl Default for GameRecord {
+    /// An empty record. Set `game` before using it.
+    fn default() -> GameRecord {
+        GameRecord {
+            format: FORMAT,
+            game: String::new(),
+            rules: None,
+            white: None,
+            black: None,
+            outcome: None,
+            arena: None,
+            opening_plies: None,
+            position: None,
+            max_plies: None,
+            moves: Vec::new(),
+        }
+    }
+}
+
+/// The place of a game in a tournament.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArenaMark {
+    /// The tournament's seed.
+    pub seed: u64,
+    /// The index of the opening pair, among the games between the same two players.
+    pub pair: u32,
+    /// Nodes or simulations per move, if equal for all players.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<u64>,
+    /// Milliseconds per move, if equal for all players.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub movetime_ms: Option<u64>,
+}
+
+/// The positions and actions of a record.
+#[derive(Clone)]
+pub struct ReplayedGame<G: Game> {
+    /// The rules, with the record's limit on the length.
+    pub game: G,
+    /// All positions, one more than actions.
+    pub positions: Vec<G::Position>,
+    /// All actions.
+    pub actions: Vec<Action>,
+}
+
+/// An invalid record, or a file of records that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(String);
+
+impl RecordError {
+    fn new(message: impl Into<String>) -> RecordError {
+        RecordError(message.into())
+    }
+
+    /// A problem with the file of this name.
+    pub fn in_file(path: &Path, problem: impl fmt::Display) -> RecordError {
+        RecordError(format!("{}: {problem}", path.display()))
+    }
+}
+
+impl GameRecord {
+    /// Reads one line.
+    pub fn parse(line: &str) -> Result<GameRecord, RecordError> {
+        let record: GameRecord = serde_json::from_str(line).map_err(|error| {
+            RecordError::new(format!(
+                "expected a game record, {{\"game\":…,\"moves\":[…]}}: {}",
+                shorten_quotes(&error.to_string())
+            ))
+        })?;
+        if record.format == FORMAT {
+            Ok(record)
+        } else {
+            Err(RecordError::new(format!(
+                "game record has format {}, but this build reads format {FORMAT}",
+                record.format
+            )))
+        }
+    }
+
+    /// The record as one line of JSON, without a line break.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("a record has only text keys and plain values")
+    }
+
+    /// Replays the record under these rules, with the record's own limit on the length.
+    pub fn replay<G: Game>(&self, game: &G) -> Result<ReplayedGame<G>, RecordError> {
+        if self.game != game.id() {
+            return Err(RecordError::new(format!(
+                "the record is a game of {}, not of {}",
+                shorten(&self.game),
+                game.id()
+            )));
+        }
+        if let Some(rules) = self.rules
+            && rules != game.rules_version()
+        {
+            return Err(RecordError::new(format!(
+                "the record uses version {rules} of the rules of {}, but this build has version {}",
+                self.game,
+                game.rules_version()
+            )));
+        }
+        let game = match self.max_plies {
+            Some(max_plies) => game.clone().with_max_plies(max_plies),
+            None => game.clone(),
+        };
+        let mut position = match &self.position {
+            None => game.start(),
+            Some(text) => game
+                .parse_position(text)
+                .map_err(|error| RecordError::new(format!("illegal position: {error}")))?,
+        };
+        let mut positions = vec![position];
+        let mut actions = Vec::with_capacity(self.moves.len());
+        for (index, text) in self.moves.iter().enumerate() {
+            let action = game
+                .play_text(&mut position, text)
+                .map_err(|error| RecordError::new(format!("move {}: {error}", index + 1)))?;
+            actions.push(action);
+            positions.push(position);
+        }
+        Ok(ReplayedGame {
+            game,
+            positions,
+            actions,
+        })
+    }
+}

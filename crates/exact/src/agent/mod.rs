@@ -1,0 +1,39 @@
+//! Agents as specs describe them, with this machine's agent files, exact tables and proofs.
+
+mod networks;
+mod trained;
+
+pub use jarmo_core::agent::{
+    AGENTS, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, AlphaBetaSpec, Candidate,
+    Choice, Deadline, EndgameAgent, GreedyAgent, Limit, Memory, NetworkSpec, NoSources,
+    PolicyAgent, ProvenAgent, RandomAgent, Request, RootRule, SamplingAgent, Sources, TablesSpec,
+    TreeAgent, TreeSettings, TreeSpec, YesNo, build_from, random_net_agent,
+};
+
+pub use networks::Networks;
+pub use trained::{is_trained, load, trained};
+
+use crate::catalog::CatalogGame;
+
+/// Builds the agent of a spec for this game.
+pub fn build<G: CatalogGame>(game: G, spec: &AgentSpec) -> Result<Box<dyn Agent<G>>, AgentError> {
+    build_from(game, spec, &Networks::new())
+}
+
+/// Builds the agent of a spec for this game, with a network that is already loaded if there is one.
+pub fn build_sharing<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+    networks: &Networks,
+) -> Result<Box<dyn Agent<G>>, AgentError> {
+    build_from(game, spec, networks)
+}
+
+/// Builds an agent from the network of an agent file alone, without the search and the tables of the
+/// spec. `None` for agents without a network.
+pub fn build_without_search<G: CatalogGame>(
+    game: G,
+    spec: &AgentSpec,
+) -> Result<Option<Box<dyn Agent<G>>>, AgentError> {
+    jarmo_core::agent::build_without_search(game, spec, &Networks::new())
+}

@@ -1,0 +1,132 @@
+//! Networks that are loaded once, for all agents that share them.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jarmo_core::agent::{AGENTS, AgentSource, FILE_ENDING, Sources};
+use jarmo_core::encode::Encode;
+use jarmo_core::game::shorten;
+use jarmo_core::known::{Endgames, Guide};
+use jarmo_core::net::{FileError, FrozenNet, GameVersion, KernelKind};
+
+use super::trained;
+use crate::catalog::CatalogGame;
+
+/// The number of networks that are kept; the one that was used least recently goes first.
+const CAPACITY: usize = 8;
+
+/// Networks of trained agents, each read once. Clones are the same collection, and a network that is handed out
+/// shares its weights with all others of its source. A file that was refused is read again next time, one that changes
+/// later is not.
+#[derive(Clone, Default)]
+pub struct Networks {
+    loaded: Arc<Mutex<Vec<Loaded>>>, // most recently used last
+}
+
+struct Loaded {
+    source: AgentSource,
+    kernel: Option<KernelKind>,
+    version: GameVersion,
+    net: Option<FrozenNet>,
+}
+
+impl Networks {
+    /// An empty collection.
+    pub fn new() -> Networks {
+        Networks::default()
+    }
+
+    /// The network of an agent for this game on this kernel, or on the fastest one. `None` if this processor
+    /// cannot run the kernel.
+    pub fn load<G: Encode>(
+        &self,
+        game: &G,
+        source: &AgentSource,
+        kernel: Option<KernelKind>,
+    ) -> Result<Option<FrozenNet>, FileError> {
+        let version = GameVersion::of(game);
+        // Locked while the file is read, so that two threads do not read it at the same time.
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = loaded.iter().position(|one| {
+            one.source == *source && one.kernel == kernel && one.version == version
+        });
+        let one = match place {
+            Some(place) => loaded.remove(place),
+            None => {
+                let file = trained::load(source, game)?;
+                let net = match kernel {
+                    None => Some(FrozenNet::new(file.weights())),
+                    Some(kind) => FrozenNet::with_kernel(file.weights(), kind),
+                };
+                Loaded {
+                    source: source.clone(),
+                    kernel,
+                    version,
+                    net,
+                }
+            }
+        };
+        let net = one.net.clone();
+        loaded.push(one);
+        if loaded.len() > CAPACITY {
+            loaded.remove(0);
+        }
+        Ok(net)
+    }
+}
+
+impl<G: CatalogGame> Sources<G> for Networks {
+    fn network(
+        &self,
+        game: &G,
+        source: &AgentSource,
+        kernel: Option<KernelKind>,
+    ) -> Result<Option<FrozenNet>, String> {
+        if let AgentSource::File(path) = source
+            && !path.exists()
+        {
+            return Err(missing_file(path));
+        }
+        self.load(game, source, kernel)
+            .map_err(|error| error.to_string())
+    }
+
+    fn endgames(&self, game: &G, folder: &Path) -> Result<Arc<dyn Endgames<G>>, String> {
+        game.open_endgames(folder)
+            .map_err(|error| error.to_string())
+    }
+
+    fn proof(&self, game: &G) -> Option<Arc<dyn Guide<G>>> {
+        game.proof()
+    }
+}
+
+impl fmt::Debug for Networks {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Networks")
+    }
+}
+
+/// The message for a missing agent file, with the agent files in its folder.
+fn missing_file(path: &Path) -> String {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut found: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.path().to_str().map(str::to_owned))
+        .filter(|name| name.ends_with(FILE_ENDING))
+        .collect();
+    found.sort();
+    let files = match found.len() {
+        0 => format!(
+            "{} holds no agent file",
+            shorten(&folder.display().to_string())
+        ),
+        _ => format!("agent files there: {}", found.join(", ")),
+    };
+    format!("no such file; {files}; agents are {AGENTS}")
+}

@@ -1,0 +1,176 @@
+//! The games by name, and the way to run generic code for the game with a given name.
+//!
+//! A [`Catalog`] is a list of games that is known at compile time. [`Shipped`] has those of this crate. A game from
+//! another crate is added with [`Catalog::register`] and needs nothing but [`Game`] and [`Encode`]:
+//!
+//! ```
+//! # use jarmo::games::{Scripted, scripted::Node};
+//! # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
+//! use jarmo::agent::build;
+//! use jarmo::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
+//!
+//! /// The name of an agent that plays a game.
+//! struct AgentName(&'static str);
+//!
+//! impl GameTask for AgentName {
+//!     type Output = String;
+//!
+//!     fn run<G: CatalogGame>(self, game: G) -> String {
+//!         build(game, &self.0.parse().unwrap()).unwrap().name().to_owned()
+//!     }
+//! }
+//!
+//! let games = Shipped.register(chess()); // a `Game` whose `id` is "scripted"
+//! assert_eq!(games.names(), ["jarmo", "guard", "tammi", "connect_four", "scripted"]);
+//! let settings = GameSettings::default();
+//! let name = games.with_game("scripted", &settings, AgentName("rollout:100"))?;
+//! assert_eq!(name, "rollout:100");
+//! # Ok::<(), jarmo::catalog::GameError>(())
+//! ```
+//!
+//! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate
+//! that does so.
+
+mod bare;
+mod register;
+mod shipped;
+
+use std::path::PathBuf;
+
+pub use bare::Bare;
+pub use register::{Empty, Registered};
+pub use shipped::{GAMES, Shipped, with_game};
+
+use crate::proof::HasProof;
+use crate::tables::HasEndgames;
+use jarmo_core::encode::Encode;
+use jarmo_core::game::{Game, shorten};
+use jarmo_core::search::HasHeuristic;
+use jarmo_core::view::GameView;
+
+/// The traits that every game of a catalog implements. All but [`Game`] and [`Encode`] have defaults, and [`Bare`]
+/// supplies them.
+pub trait CatalogGame: GameView + Encode + HasHeuristic + HasEndgames + HasProof {}
+
+impl<G: GameView + Encode + HasHeuristic + HasEndgames + HasProof> CatalogGame for G {}
+
+/// Settings of the rules. Not every game has all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GameSettings {
+    /// A board file to use instead of the standard board.
+    pub board: Option<PathBuf>,
+    /// The limit on the length of a game in plies, 0 for none; unset means the default of the game.
+    pub max_plies: Option<u32>,
+    /// The number of plies without a capture after which tammi is drawn; unset means the default.
+    pub quiet_limit: Option<u32>,
+}
+
+impl GameSettings {
+    /// These settings without those that the named game does not have.
+    pub fn fitting(&self, name: &str) -> GameSettings {
+        let has_board = matches!(name, "jarmo" | "guard");
+        GameSettings {
+            board: self.board.clone().filter(|_| has_board),
+            max_plies: self.max_plies,
+            quiet_limit: self.quiet_limit.filter(|_| name == "tammi"),
+        }
+    }
+
+    /// The settings of game `from` that carry over to game `to`. The limit on the length carries over only to
+    /// the same game.
+    pub fn for_another(&self, from: &str, to: &str) -> GameSettings {
+        let settings = self.fitting(to);
+        GameSettings {
+            max_plies: settings.max_plies.filter(|_| from == to),
+            ..settings
+        }
+    }
+}
+
+/// A task that is generic over games.
+pub trait GameTask {
+    /// The result of the task.
+    type Output;
+
+    /// Runs the task with this game.
+    fn run<G: CatalogGame>(self, game: G) -> Self::Output;
+}
+
+/// A game in the list of a catalog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name.
+    pub name: &'static str,
+    /// The training settings that differ from the defaults, as TOML.
+    pub training: &'static str,
+}
+
+/// An unknown game, or settings that do not fit the game.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct GameError(String);
+
+/// Games by name.
+///
+/// The list is part of the type, because a task is compiled for each game.
+pub trait Catalog: Sized + Sync {
+    /// The games, in the order in which they are listed. The first one is the default.
+    fn games(&self) -> Vec<Listed>;
+
+    /// Runs `task` with the named game and these settings. Without such a game, the task comes back.
+    fn find<T: GameTask>(
+        &self,
+        name: &str,
+        settings: &GameSettings,
+        task: T,
+    ) -> Result<Result<T::Output, GameError>, T>;
+
+    /// Runs `task` with the named game and these settings.
+    fn with_game<T: GameTask>(
+        &self,
+        name: &str,
+        settings: &GameSettings,
+        task: T,
+    ) -> Result<T::Output, GameError> {
+        self.find(name, settings, task).unwrap_or_else(|_| {
+            Err(GameError(format!(
+                "unknown game `{}`; choose one of {}",
+                shorten(name),
+                self.names().join(", ")
+            )))
+        })
+    }
+
+    /// The names of the games.
+    fn names(&self) -> Vec<&'static str> {
+        self.games().iter().map(|game| game.name).collect()
+    }
+
+    /// This catalog and one more game, which has nothing but rules and features: no evaluation for `greedy` and
+    /// `alphabeta`, no exact tables, and no board but its own drawing. The only setting of its rules is the limit on the
+    /// length.
+    ///
+    /// # Panics
+    /// Panics if the name is taken, or is not made of `a` to `z`, `0` to `9` and `_`.
+    #[track_caller]
+    fn register<G: Game + Encode>(self, game: G) -> Registered<Self, Bare<G>> {
+        Registered::new(self, Bare(game), bare::TRAINING)
+    }
+
+    /// The same with a game that has more to offer. What it lacks is an empty `impl` of the trait.
+    ///
+    /// # Panics
+    /// Panics like [`Catalog::register`].
+    #[track_caller]
+    fn register_with_extras<G: CatalogGame>(self, game: G) -> Registered<Self, G> {
+        Registered::new(self, game, "")
+    }
+}
+
+/// Refuses a setting that the game does not have.
+fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
+    if given {
+        return Err(GameError(format!("{name} has no {setting}")));
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! The games of this crate.
+
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
+
+use super::{Catalog, GameError, GameSettings, GameTask, Listed, refuse};
+use jarmo_core::games::board::Board;
+use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
+
+/// The names of all games of this crate.
+pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
+
+/// By game: what differs from the default settings of training.
+const TRAINING: [&str; 4] = [
+    include_str!("../../../../configs/jarmo.toml"),
+    include_str!("../../../../configs/guard.toml"),
+    include_str!("../../../../configs/tammi.toml"),
+    include_str!("../../../../configs/connect_four.toml"),
+];
+
+/// The games of this crate: those of [`GAMES`].
+#[derive(Clone, Copy, Debug)]
+pub struct Shipped;
+
+/// Runs `task` with the named game of this crate and these settings.
+pub fn with_game<T: GameTask>(
+    name: &str,
+    settings: &GameSettings,
+    task: T,
+) -> Result<T::Output, GameError> {
+    Shipped.with_game(name, settings, task)
+}
+
+impl Catalog for Shipped {
+    fn games(&self) -> Vec<Listed> {
+        let games = GAMES.into_iter().zip(TRAINING);
+        games
+            .map(|(name, training)| Listed { name, training })
+            .collect()
+    }
+
+    fn find<T: GameTask>(
+        &self,
+        name: &str,
+        settings: &GameSettings,
+        task: T,
+    ) -> Result<Result<T::Output, GameError>, T> {
+        Ok(match name {
+            "jarmo" => jarmo_with(settings).map(|game| task.run(game)),
+            "guard" => guard_with(settings).map(|game| task.run(game)),
+            "tammi" => tammi_with(settings).map(|game| task.run(game)),
+            "connect_four" => connect_four_with(settings).map(|game| task.run(game)),
+            _ => return Err(task),
+        })
+    }
+}
+
+fn jarmo_with(settings: &GameSettings) -> Result<Jarmo, GameError> {
+    refuse("jarmo", "quiet limit", settings.quiet_limit.is_some())?;
+    let limit = settings.max_plies.unwrap_or(jarmo::DEFAULT_MAX_PLIES);
+    Ok(Jarmo::new(board(settings)?, limit))
+}
+
+fn guard_with(settings: &GameSettings) -> Result<Guard, GameError> {
+    refuse("guard", "quiet limit", settings.quiet_limit.is_some())?;
+    let limit = settings.max_plies.unwrap_or(guard::DEFAULT_MAX_PLIES);
+    Ok(Guard::new(board(settings)?, limit))
+}
+
+fn tammi_with(settings: &GameSettings) -> Result<Tammi, GameError> {
+    refuse("tammi", "board", settings.board.is_some())?;
+    let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
+    if !(1..=MAX_QUIET_LIMIT).contains(&quiet) {
+        return Err(GameError(format!(
+            "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
+        )));
+    }
+    let limit = settings.max_plies.unwrap_or(tammi::DEFAULT_MAX_PLIES);
+    Ok(Tammi::new(quiet, limit))
+}
+
+fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, GameError> {
+    const NO_LIMIT: u32 = 0;
+    refuse("connect_four", "board", settings.board.is_some())?;
+    refuse(
+        "connect_four",
+        "quiet limit",
+        settings.quiet_limit.is_some(),
+    )?;
+    Ok(ConnectFour::new(settings.max_plies.unwrap_or(NO_LIMIT)))
+}
+
+fn board(settings: &GameSettings) -> Result<Board, GameError> {
+    match &settings.board {
+        None => Ok(Board::standard()),
+        Some(path) => {
+            let named = |problem: String| GameError(format!("{}: {problem}", path.display()));
+            let text = read_text(path, SETTINGS_BYTES).map_err(|error| named(error.to_string()))?;
+            Board::from_toml(&text).map_err(|error| named(error.to_string()))
+        }
+    }
+}

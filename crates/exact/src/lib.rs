@@ -1,0 +1,8 @@
+//! What is known for certain: exact endgame tables and proofs; and the games with all that is known of them, by name.
+//!
+//! Modules import only modules that come earlier in this list.
+
+pub mod tables;
+pub mod proof;
+pub mod catalog;
+pub mod agent;

@@ -1,0 +1,280 @@
+//! Replays a proof against every reply.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::short::Short;
+use super::strategy::{Claim, Proof};
+use super::{Last, after, after_pass, replies, without_history};
+use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
+use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
+use jarmo_core::games::{Jarmo, JarmoPosition};
+
+/// What the check of a claim has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The most plies until the end.
+    pub plies: u32,
+    /// Positions with the winner to move, of this claim and those before it.
+    pub positions: u64,
+}
+
+/// Why a proof is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} in {position}")]
+pub struct Flaw {
+    problem: String,
+    position: String,
+}
+
+/// Replays the strategies of a proof against every reply, and calls `tell` after each claim.
+///
+/// The shuttle rule counts: the winner's moves are legal with every history that the strategy leads to, and where the
+/// rule leaves the opponent no move, a pass is the reply.
+pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), Flaw> {
+    let claims: Vec<&Claim> = proof.claims.iter().collect();
+    replay(&proof.game, &claims, proof.search, [proof, proof], tell)
+}
+
+/// A player's strategy.
+pub(super) trait Strategy {
+    /// The action in a position, if it is stored. The player's own `last` action is a hint for choosing one: the
+    /// answer is the same ever after.
+    fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action>;
+}
+
+impl Strategy for &Proof {
+    fn action(&mut self, position: &JarmoPosition, _last: Option<Action>) -> Option<Action> {
+        Proof::action(self, position)
+    }
+}
+
+/// Replays the strategies of White and Black against every reply.
+pub(super) fn replay<S: Strategy>(
+    game: &Jarmo,
+    claims: &[&Claim],
+    search: u32,
+    strategies: [S; 2],
+    mut tell: impl FnMut(&Claim, Checked),
+) -> Result<(), Flaw> {
+    let [white, black] = strategies;
+    let mut replays =
+        [(Player::White, white), (Player::Black, black)].map(|(winner, stored)| Replay {
+            stored,
+            search,
+            game,
+            winner,
+            short: Short::new(game, winner, search),
+            known: HashMap::default(),
+            depth: 0,
+        });
+    for &claim in claims {
+        let replay = &mut replays[claim.winner.index()];
+        let plies = replay.claim(claim)?;
+        let positions = replay.known.len() as u64;
+        tell(claim, Checked { plies, positions });
+    }
+    Ok(())
+}
+
+/// The replay of one player's strategy.
+struct Replay<'a, S> {
+    stored: S,
+    search: u32,
+    game: &'a Jarmo,
+    winner: Player,
+    short: Short<'a>,
+    /// Positions with the winner to move: all of them win.
+    known: HashMap<u64, Known, RandomState>,
+    /// The winner's actions on the way to the present position.
+    depth: u32,
+}
+
+/// The most actions of the winner until the end, so that a damaged or hostile proof cannot exhaust the stack.
+const MOST_DEPTH: u32 = 120;
+
+/// A position in which the winner is to move.
+#[derive(Clone, Copy)]
+struct Known {
+    /// The winner's action.
+    action: u8,
+    /// Whether the win was found by search, and is short.
+    searched: bool,
+    /// The most plies until the end; 0 while its replies are being checked.
+    plies: u8,
+}
+
+impl<S: Strategy> Replay<'_, S> {
+    fn flaw<T>(&self, problem: impl Into<String>, position: &JarmoPosition) -> Result<T, Flaw> {
+        Err(Flaw {
+            problem: problem.into(),
+            position: self.game.position_text(position),
+        })
+    }
+
+    /// The most plies from the opening's end to the end of the game.
+    fn claim(&mut self, claim: &Claim) -> Result<u32, Flaw> {
+        let mut position = without_history(&claim.opening.start);
+        let mut last = [None; 2]; // the players' last actions
+        for &action in &claim.opening.actions {
+            if !self.game.legal(&position).contains(action) {
+                return self.flaw("the opening has an illegal action", &position);
+            }
+            let last = &mut last[position.to_move().index()];
+            *last = Some(Last::then(*last, self.game, action));
+            self.game.play(&mut position, action);
+        }
+        let [own, other] = [self.winner, !self.winner].map(|player| last[player.index()]);
+        let position = without_history(&position);
+        let plies = match position.to_move() == self.winner {
+            true => self.wins(&position, own, other)?,
+            false => self.wins_against_all(&position, own, other)?,
+        };
+        if plies > claim.plies {
+            let problem = format!("the win takes {plies} plies and not {}", claim.plies);
+            return self.flaw(problem, &position);
+        }
+        Ok(plies)
+    }
+
+    /// The most plies of the win, the winner to move. `own` is the winner's last action, `other` the opponent's.
+    ///
+    /// What follows is checked once for every position, as if both began to shuttle here. With streaks that come
+    /// from before, the replies that make them longer are checked again.
+    fn wins(
+        &mut self,
+        position: &JarmoPosition,
+        own: Option<Last>,
+        other: Option<Last>,
+    ) -> Result<u32, Flaw> {
+        let known = self.strategy(position, own.map(|own| own.action))?;
+        let plies = u32::from(known.plies);
+        let action = Action(known.action.into());
+        let mine = Last::then(own, self.game, action);
+        let streak = |last: Option<Last>| last.map_or(0, |last| last.streak);
+        if known.searched {
+            // Neither player can reach the limit of the rule in so few plies.
+            let most = u32::from(streak(own).max(streak(other))) + plies.div_ceil(2);
+            if most <= u32::from(SHUTTLE_LIMIT) {
+                return Ok(plies);
+            }
+            return match self.short.win(position, own, other) {
+                Some((_, plies)) => Ok(plies),
+                None => self.flaw("the shuttle rule may forbid the only short win", position),
+            };
+        }
+        if own.is_some_and(|own| own.forbids(self.game, action)) {
+            return self.flaw("the shuttle rule forbids the stored move", position);
+        }
+        let next = after(self.game, position, action);
+        if self.game.outcome(&next).is_some() {
+            return Ok(plies);
+        }
+        let mut most = plies;
+        for reply in replies(self.game, &next, other) {
+            let last = Last::then(other, self.game, reply.action);
+            let longer = mine.streak > 1 || last.streak > 1;
+            if longer && self.game.outcome(&reply.position).is_none() {
+                most = most.max(2 + self.wins(&reply.position, Some(mine), Some(last))?);
+            }
+        }
+        if let Some(passed) = after_pass(self.game, &next, other) {
+            most = most.max(2 + self.wins(&passed, Some(mine), None)?);
+        }
+        Ok(most)
+    }
+
+    /// The most plies of the win whatever the opponent, who is to move, replies.
+    fn wins_against_all(
+        &mut self,
+        position: &JarmoPosition,
+        own: Option<Last>,
+        other: Option<Last>,
+    ) -> Result<u32, Flaw> {
+        let mut most = 0;
+        for reply in replies(self.game, position, other) {
+            let next = reply.position;
+            most = most.max(match self.game.outcome(&next) {
+                Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 0,
+                Some(_) => return self.flaw("the game ends without a win", &next),
+                None => {
+                    let last = Last::then(other, self.game, reply.action);
+                    self.wins(&next, own, Some(last))?
+                }
+            });
+        }
+        Ok(1 + most)
+    }
+
+    /// The strategy's action and what follows from it, checked once for every position.
+    fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, Flaw> {
+        let key = key(position);
+        if let Some(&known) = self.known.get(&key) {
+            return match known.plies {
+                0 => self.flaw("the strategy goes round in circles", position),
+                _ => Ok(known),
+            };
+        }
+        let Some(action) = self.stored.action(position, last) else {
+            let Some((action, plies)) = self.short.win(position, None, None) else {
+                let most = self.search;
+                return self.flaw(
+                    format!("no move is stored, and no win of {most} plies"),
+                    position,
+                );
+            };
+            let known = Known {
+                action: action.0 as u8,
+                searched: true,
+                plies: plies as u8,
+            };
+            self.known.insert(key, known);
+            return Ok(known);
+        };
+        if !self.game.legal(position).contains(action) {
+            return self.flaw("the stored move is illegal", position);
+        }
+        let mut known = Known {
+            action: action.0 as u8,
+            searched: false,
+            plies: 0,
+        };
+        self.known.insert(key, known);
+        let next = after(self.game, position, action);
+        let plies = match self.game.outcome(&next) {
+            Some(outcome) if outcome.verdict(self.winner) == Verdict::Win => 1,
+            Some(_) => return self.flaw("the stored move ends the game without a win", position),
+            None => {
+                self.depth += 1;
+                if self.depth > MOST_DEPTH {
+                    return self.flaw("the win takes too many plies", position);
+                }
+                let plies =
+                    1 + self.wins_against_all(&next, Some(Last { action, streak: 1 }), None)?;
+                self.depth -= 1;
+                plies
+            }
+        };
+        known.plies = plies as u8; // at most two for each action of the winner
+        self.known.insert(key, known);
+        Ok(known)
+    }
+}
+
+/// The placement in 61 bits.
+fn key(position: &JarmoPosition) -> u64 {
+    let [white, black] = Player::BOTH.map(|player| position.archers(player).0);
+    let marks = |archers: u32| {
+        let circles = (0..25).filter(|circle| archers >> circle & 1 == 1);
+        let bits = circles.enumerate();
+        bits.fold(0, |bits, (nth, circle)| {
+            bits | u64::from(position.marked().0 >> circle & 1) << nth
+        })
+    };
+    u64::from(white)
+        | u64::from(black) << 25
+        | marks(white) << 50
+        | marks(black) << 55
+        | (position.to_move().index() as u64) << 60
+}

@@ -1,0 +1,286 @@
+//! The file of a proof: a header in text, the claims, then the moves as bytes.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::strategy::{Claim, Moves, Numbers, Proof};
+use super::without_history;
+use jarmo_core::checksum::digits;
+use jarmo_core::env::Opening;
+use jarmo_core::game::{Game, Player, shorten};
+use jarmo_core::games::Jarmo;
+use jarmo_host::files;
+
+/// The first line. The number goes up when an older program would misread the file.
+const TITLE: &str = "jarmo proof 1";
+
+/// What the second line has before the digits of the checksum.
+const CHECKSUM: &str = "checksum: ";
+
+/// The digits of a checksum.
+const DIGITS: usize = 16;
+
+/// The most bytes of a file.
+const MOST_BYTES: u64 = 1 << 28;
+
+/// The most plies that a checker is asked to search: every two more take many times as long.
+pub const MOST_SEARCH: u32 = 7;
+
+/// A proof that cannot be read or written, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ProofError(String);
+
+impl ProofError {
+    fn in_file(self, path: &Path) -> ProofError {
+        ProofError(format!("{}: {}", path.display(), self.0))
+    }
+}
+
+impl Proof {
+    /// Reads a file, which must be for this game.
+    pub fn load(game: &Jarmo, path: &Path) -> Result<Proof, ProofError> {
+        let bytes = files::read(path, MOST_BYTES).map_err(|error| ProofError(error.to_string()));
+        bytes
+            .and_then(|bytes| Proof::from_bytes(game, &bytes))
+            .map_err(|error| error.in_file(path))
+    }
+
+    /// Writes the file as a whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), ProofError> {
+        files::write_whole(path, &self.to_bytes())
+            .map_err(|error| ProofError(format!("{error}; nothing was written")).in_file(path))
+    }
+
+    /// Reads the content of a file, which must be for this game.
+    pub fn from_bytes(game: &Jarmo, bytes: &[u8]) -> Result<Proof, ProofError> {
+        let problem = |problem: &str| Err(ProofError(problem.to_owned()));
+        let title = bytes.split(|&byte| byte == b'\n').next();
+        let title = String::from_utf8_lossy(title.unwrap_or_default());
+        if title != TITLE {
+            return match title.starts_with("jarmo proof ") {
+                true => problem(&format!(
+                    "another format, `{}`; this program reads `{TITLE}`",
+                    shorten(&title)
+                )),
+                false => problem("not a proof"),
+            };
+        }
+        let before = TITLE.len() + 1 + CHECKSUM.len();
+        let Some((digits_and_rest, start)) = bytes.get(before..).zip(bytes.get(..before)) else {
+            return problem("it is cut off");
+        };
+        let Some((found, rest)) = digits_and_rest.split_at_checked(DIGITS) else {
+            return problem("it is cut off");
+        };
+        if found != digits(&[start, rest]).as_bytes() {
+            return problem("it is damaged or cut off: its checksum does not fit its bytes");
+        }
+        let Some(end) = rest.windows(2).position(|pair| pair == b"\n\n") else {
+            return problem("it has no header");
+        };
+        let head = String::from_utf8_lossy(&rest[..end]);
+        Header::parse(&head)
+            .and_then(|header| header.proof(game, &rest[end + 2..]))
+            .map_err(ProofError)
+    }
+
+    /// The content of a file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let game = &self.game;
+        let mut rest = format!(
+            "\ngame: {}\nrules: {}\nboard: {}\nmade: {}\nsearch: {}\nmoves: {}\n",
+            game.id(),
+            game.rules_version(),
+            game.board_text(),
+            self.made.replace(['\r', '\n'], " "),
+            self.search,
+            self.moves()
+        );
+        for claim in &self.claims {
+            let start = game.position_text(&claim.opening.start);
+            let actions = claim.actions(game).join(" ");
+            let (winner, plies) = (claim.winner.name(), claim.plies);
+            let _ = writeln!(rest, "claim: {winner} | {plies} | {start} | {actions}");
+        }
+        rest.push('\n');
+        let mut rest = rest.into_bytes();
+        let mut last = 0;
+        for (&key, &action) in self.moves.keys.iter().zip(&self.moves.actions) {
+            push_number(&mut rest, key - last);
+            rest.push(action);
+            last = key;
+        }
+        let start = format!("{TITLE}\n{CHECKSUM}");
+        let digits = digits(&[start.as_bytes(), &rest]);
+        [start.as_bytes(), digits.as_bytes(), &rest].concat()
+    }
+}
+
+impl Claim {
+    /// The actions of the opening as text.
+    pub fn actions(&self, game: &Jarmo) -> Vec<String> {
+        let mut position = self.opening.start;
+        let texts = self.opening.actions.iter().map(|&action| {
+            let text = game.action_text(&position, action);
+            game.play(&mut position, action);
+            text
+        });
+        texts.collect()
+    }
+
+    /// The opening in words: its actions, and the position where it begins if that is not the start.
+    pub fn text(&self, game: &Jarmo) -> String {
+        let actions = self.actions(game).join(" ");
+        if self.opening.start == game.start() {
+            return actions;
+        }
+        let start = game.position_text(&self.opening.start);
+        format!("{start} {actions}").trim_end().to_owned()
+    }
+
+    fn parse(game: &Jarmo, text: &str) -> Result<Claim, String> {
+        let wrong = || format!("the claim `{}` cannot be read", shorten(text));
+        let fields: Vec<&str> = text.split('|').map(str::trim).collect();
+        let [winner, plies, start, actions] = fields[..] else {
+            return Err(wrong());
+        };
+        let mut players = Player::BOTH.into_iter();
+        let winner = players.find(|player| player.name() == winner);
+        let start = game.parse_position(start);
+        let start = without_history(&start.map_err(|error| error.to_string())?);
+        let mut opening = Opening::at(start);
+        for word in actions.split_whitespace() {
+            let action = game.play_text(&mut opening.position, word);
+            opening
+                .actions
+                .push(action.map_err(|error| error.to_string())?);
+        }
+        if game.outcome(&opening.position).is_some() {
+            return Err(format!("the game of `{}` is over", shorten(text)));
+        }
+        Ok(Claim {
+            opening,
+            winner: winner.ok_or_else(wrong)?,
+            plies: plies.parse().map_err(|_| wrong())?,
+        })
+    }
+}
+
+/// The fields of the header.
+struct Header<'a> {
+    game: &'a str,
+    rules: u32,
+    board: &'a str,
+    made: &'a str,
+    search: u32,
+    moves: usize,
+    claims: Vec<&'a str>,
+}
+
+impl<'a> Header<'a> {
+    fn parse(text: &'a str) -> Result<Header<'a>, String> {
+        let fields = || text.lines().filter_map(|line| line.split_once(": "));
+        let field = |name: &str| {
+            let found = fields().find(|(key, _)| *key == name);
+            let value = found.map(|(_, value)| value);
+            value.ok_or_else(|| format!("its header has no `{name}`"))
+        };
+        let number = |name: &str| {
+            let value = field(name)?.parse::<u32>();
+            value.map_err(|_| format!("`{name}` in its header is not a number"))
+        };
+        let claims = fields().filter(|(key, _)| *key == "claim");
+        Ok(Header {
+            game: field("game")?,
+            rules: number("rules")?,
+            board: field("board")?,
+            made: field("made")?,
+            search: number("search")?,
+            moves: number("moves")? as usize,
+            claims: claims.map(|(_, value)| value).collect(),
+        })
+    }
+
+    /// The proof with these bytes of moves.
+    fn proof(&self, game: &Jarmo, bytes: &[u8]) -> Result<Proof, String> {
+        if self.game != game.id() {
+            return Err(format!("a proof for {}", shorten(self.game)));
+        }
+        if self.rules != game.rules_version() {
+            return Err(format!(
+                "rules version {}, this program has version {}",
+                self.rules,
+                game.rules_version()
+            ));
+        }
+        if self.board != game.board_text() {
+            return Err("a proof for another board".to_owned());
+        }
+        if self.search > MOST_SEARCH {
+            return Err(format!("its searches are longer than {MOST_SEARCH} plies"));
+        }
+        let game = game.clone().with_max_plies(0);
+        let claims = self.claims.iter().map(|text| Claim::parse(&game, text));
+        let claims = claims.collect::<Result<_, _>>()?;
+        let moves = read_moves(&game, bytes)?;
+        if moves.keys.len() != self.moves {
+            return Err(format!(
+                "it holds {} moves, and its header says {}",
+                moves.keys.len(),
+                self.moves
+            ));
+        }
+        Ok(Proof {
+            game,
+            made: self.made.to_owned(),
+            claims,
+            search: self.search,
+            moves,
+        })
+    }
+}
+
+/// Positions and actions: the difference to the number before, seven bits a byte with the lowest first, and the
+/// action.
+fn read_moves(game: &Jarmo, bytes: &[u8]) -> Result<Moves, String> {
+    let count = Numbers::new().count();
+    let wrong = || "its moves cannot be read".to_owned();
+    let mut bytes = bytes.iter().copied();
+    let (mut keys, mut actions) = (Vec::new(), Vec::new());
+    let mut key = 0;
+    while let Some(byte) = bytes.next() {
+        let difference = read_number(byte, &mut bytes).ok_or_else(wrong)?;
+        let action = bytes.next().ok_or_else(wrong)?;
+        let ascends = difference > 0 || keys.is_empty();
+        key += difference;
+        if !ascends || key >= count || usize::from(action) >= game.actions() {
+            return Err(wrong());
+        }
+        keys.push(key);
+        actions.push(action);
+    }
+    Ok(Moves::new(keys, actions))
+}
+
+fn push_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 128 {
+        out.push(number as u8 | 128);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+fn read_number(first: u8, rest: &mut impl Iterator<Item = u8>) -> Option<u64> {
+    const MOST_BITS: u32 = 42; // enough for all placements
+    let (mut number, mut bits, mut byte) = (u64::from(first & 127), 7, first);
+    while byte >= 128 {
+        byte = rest.next()?;
+        number |= u64::from(byte & 127) << bits;
+        bits += 7;
+        if bits > MOST_BITS {
+            return None;
+        }
+    }
+    Some(number)
+}

@@ -1,0 +1,43 @@
+//! The interface of proofs for agents: is there a proven win?
+
+use std::sync::{Arc, LazyLock};
+
+use super::strategy::Proof;
+use jarmo_core::game::Game;
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition, Tammi};
+use jarmo_core::known::{Guide, Next};
+
+/// A game for which there may be a proof.
+pub trait HasProof: Game {
+    /// The proof that is part of the program; `None` for games, boards and programs without one.
+    fn proof(&self) -> Option<Arc<dyn Guide<Self>>> {
+        None
+    }
+}
+
+impl Guide<Jarmo> for Proof {
+    fn next(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Next> {
+        Proof::next(self, game, position)
+    }
+}
+
+/// The proof of jarmo on the standard board.
+static BUILT_IN: LazyLock<Arc<Proof>> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../../../checkpoints/jarmo.proof");
+    let proof = Proof::from_bytes(&Jarmo::standard(), bytes);
+    Arc::new(proof.expect("the program's own proof is sound"))
+});
+
+impl HasProof for Jarmo {
+    fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
+        let proof = &*BUILT_IN;
+        let fits = proof.game().board_text() == self.board_text();
+        fits.then(|| proof.clone() as Arc<dyn Guide<Jarmo>>)
+    }
+}
+
+impl HasProof for Guard {}
+
+impl HasProof for Tammi {}
+
+impl HasProof for ConnectFour {}

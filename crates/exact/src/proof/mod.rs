@@ -1,0 +1,105 @@
+//! Proofs: for openings of jarmo that are decided, a strategy that wins against every reply.
+//!
+//! A [`Proof`] holds *claims* ("after C1-A2 Black wins") and, for each player, moves for the positions that the
+//! strategy meets. Where it holds no move, a short search finds the win. [`check`] replays the strategy against all
+//! replies with the rules alone, the shuttle rule and passes included. [`make`] takes the moves from exact
+//! tables; the check does not need them.
+
+mod check;
+mod file;
+mod guide;
+mod make;
+mod short;
+mod strategy;
+
+pub use check::{Checked, Flaw, check};
+pub use file::{MOST_SEARCH, ProofError};
+pub use guide::HasProof;
+pub use jarmo_core::known::{Guide, Next};
+pub use make::{MakeError, make};
+pub use strategy::{Claim, Proof};
+
+use crate::tables::index::Placement;
+use jarmo_core::game::{Action, Game, Mask, Player};
+use jarmo_core::games::board::BoardAction;
+use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
+use jarmo_core::games::{Jarmo, JarmoPosition};
+
+/// The position without its history, in which no move is forbidden by the shuttle rule.
+fn without_history(position: &JarmoPosition) -> JarmoPosition {
+    Placement::of(position).position()
+}
+
+/// The position after an action, without its history.
+fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
+    let mut next = *position;
+    game.play(&mut next, action);
+    without_history(&next)
+}
+
+/// A legal action and the position after it, without its history.
+struct Reply {
+    action: Action,
+    position: JarmoPosition,
+}
+
+/// All actions of the player to move after the own `last` one, without a pass.
+fn replies(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Vec<Reply> {
+    let legal = game.legal(position);
+    let reply = |action| Reply {
+        action,
+        position: after(game, position, action),
+    };
+    let allowed = |action: &Action| !last.is_some_and(|last| last.forbids(game, *action));
+    legal.iter().filter(allowed).map(reply).collect()
+}
+
+/// A player's last action, if it was a move, and its streak: how many of the latest moves, this one included, each
+/// took the one before back.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    action: Action,
+    streak: u8,
+}
+
+impl Last {
+    /// The last action after this one.
+    fn then(last: Option<Last>, game: &Jarmo, action: Action) -> Last {
+        let streak = match last {
+            Some(last) if undoes(game, last.action, action) => last.streak + 1,
+            _ => 1,
+        };
+        Last { action, streak }
+    }
+
+    /// What the rules know of a player's last action.
+    fn of(position: &JarmoPosition, player: Player) -> Option<Last> {
+        let (action, streak) = position.shuttle(player).last_move()?;
+        Some(Last { action, streak })
+    }
+
+    /// Whether the shuttle rule forbids the action.
+    fn forbids(self, game: &Jarmo, action: Action) -> bool {
+        self.streak >= SHUTTLE_LIMIT && undoes(game, self.action, action)
+    }
+}
+
+/// The position after a pass, if the player to move must pass: the shuttle rule forbids the only action.
+fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Option<JarmoPosition> {
+    let last = last.filter(|last| last.streak >= SHUTTLE_LIMIT)?;
+    let legal = game.legal(position);
+    let must = legal.count() == 1 && last.forbids(game, legal.nth(0));
+    let Placement { mover, own, enemy } = Placement::of(position);
+    let passed = Placement {
+        mover: !mover,
+        own: enemy,
+        enemy: own,
+    };
+    must.then(|| passed.position())
+}
+
+/// Whether the second of two successive actions of a player takes the first one back.
+fn undoes(game: &Jarmo, first: Action, second: Action) -> bool {
+    let is_move = |action| matches!(game.board().decode(action), BoardAction::Move { .. });
+    is_move(first) && game.board().reverse(first) == second
+}

@@ -1,0 +1,244 @@
+//! Tables as exact knowledge of a game: opens them by folder, draws random endgames, and applies the limit on the length.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use rand::Rng;
+
+use super::file::{TableFileError, finished_path};
+use super::index::{LEAST_FORCE, Layer};
+use super::lookup::{AT_ONCE, Tables};
+use super::solvable::{Packed, Solvable};
+use super::verify::random_position;
+use jarmo_core::game::{Action, Game, Outcome, Player, Proven, Verdict};
+use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
+use jarmo_core::known::{Endgames, Ending};
+use jarmo_core::random::{Stream, below};
+
+/// A game for which there may be exact tables.
+pub trait HasEndgames: Game {
+    /// Opens a directory of tables. Tables that are still in use are shared.
+    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
+        Err(EndgameError::NoTables(self.id()))
+    }
+
+    /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
+    /// that have no such number.
+    fn force_of(&self, _position: &Self::Position) -> Option<u32> {
+        None
+    }
+
+    /// Draws random endgames, which needs no tables. All forces up to this one are equally likely, and all
+    /// placements of a force; some positions are over. `None` if the game has no random endgames.
+    fn random_endgames(&self, _force: u32) -> Option<RandomEndgames<Self::Position>> {
+        None
+    }
+}
+
+/// A function that draws random endgames.
+pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
+
+/// Why tables cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum EndgameError {
+    /// No tables can be built for the game.
+    #[error("there are exact tables for jarmo and tammi only, not for {0}")]
+    NoTables(&'static str),
+    /// The directory has no tables of the game.
+    #[error("{} has no tables of {game}; build them with `jarmo tables build --game {game}`", folder.display())]
+    NoneHere {
+        /// The directory.
+        folder: PathBuf,
+        /// The game.
+        game: &'static str,
+    },
+    /// A file is missing, damaged, or belongs to another board.
+    #[error(transparent)]
+    File(#[from] TableFileError),
+}
+
+impl Endgames<Jarmo> for Tables {
+    fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
+        let proven = self.proven(position)?;
+        self.within_limit(game, position, proven)
+    }
+
+    fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
+        let mover = position.to_move();
+        let mut next = *position;
+        game.play(&mut next, action);
+        if let Some(outcome) = game.outcome(&next) {
+            return Proven::over(outcome.verdict(mover)).before();
+        }
+        let proven = self.proven(&next);
+        let proven = proven.expect("successors of known positions are known");
+        // Without plies: `known` left enough of them.
+        cut_off(game, &next, proven).flip().before()
+    }
+
+    fn force(&self, position: &JarmoPosition) -> u32 {
+        position.force()
+    }
+
+    fn has_endings(&self) -> bool {
+        self.layers()
+            .all(|layer| self.packed(layer.force()).is_none())
+    }
+
+    fn way_forward(
+        &self,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        winning: &[Action],
+        stream: &mut Stream,
+    ) -> Action {
+        Tables::way_forward(self, game, position, winning, stream)
+    }
+
+    fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.proven_all(positions, found);
+            out.extend(
+                positions
+                    .iter()
+                    .zip(found)
+                    .map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
+            );
+        }
+    }
+
+    fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
+        let Proven { verdict, plies } = self.known(game, position)?;
+        if shuttles(position) || plies.is_none() && verdict != Verdict::Draw {
+            return None;
+        }
+        let Some(plies) = plies else {
+            let outcome = Outcome {
+                winner: None,
+                score: Some(position.score()),
+                truncated: false,
+            };
+            return Some(Ending {
+                outcome,
+                plies: None,
+            });
+        };
+        let mut end = *position;
+        for _ in 0..plies {
+            let actions = self.actions(game, &end)?;
+            game.play(&mut end, actions.first()?.action);
+        }
+        let outcome = game.outcome(&end)?;
+        let as_expected = outcome.verdict(position.to_move()) == verdict;
+        as_expected.then_some(Ending {
+            outcome,
+            plies: Some(plies),
+        })
+    }
+
+    fn random(&self, stream: &mut Stream) -> JarmoPosition {
+        let layers = self.force() - LEAST_FORCE + 1;
+        let number = below(stream.next_u64(), layers) as usize;
+        let layer = self
+            .layers()
+            .nth(number)
+            .expect("the number is below `layers`");
+        random_position(layer, stream)
+    }
+}
+
+impl Tables {
+    /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
+    /// is so close that it could matter, here or after one action.
+    fn within_limit(
+        &self,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        proven: Proven,
+    ) -> Option<Proven> {
+        let decided = proven.plies.is_none() && proven.verdict != Verdict::Draw;
+        match game.plies_left(position) {
+            Some(left) if decided && left <= self.longest(position.force()) => None,
+            _ => Some(cut_off(game, position, proven)),
+        }
+    }
+}
+
+/// The result under the limit on the length of the game, if the plies are known.
+fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
+    match (game.plies_left(position), proven.plies) {
+        // The loser reaches the limit, and the game is drawn.
+        (Some(left), Some(plies)) if plies > left => Proven::DRAW,
+        _ => proven,
+    }
+}
+
+/// The longest streak at which the tables may end a game. No win or loss was found that the shuttle rule
+/// changes up to a streak of two; it decides a few draws, even without a streak.
+const MOST_STREAK: u8 = 1;
+
+/// Whether a player has begun to shuttle, so that the shuttle rule could matter.
+fn shuttles(position: &JarmoPosition) -> bool {
+    Player::BOTH.into_iter().any(|player| {
+        let last = position.shuttle(player).last_move();
+        last.is_some_and(|(_, streak)| streak > MOST_STREAK)
+    })
+}
+
+/// Tables in use, by directory.
+pub(super) type Shared<G> = Mutex<HashMap<PathBuf, Weak<Tables<G>>>>;
+
+/// The tables of a directory, with others that use them.
+pub(super) fn open_shared<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    shared: &Shared<G>,
+) -> Result<Arc<Tables<G>>, EndgameError> {
+    let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let in_use = opened.get(&key).and_then(Weak::upgrade);
+    if let Some(tables) = in_use.filter(|tables| tables.belong_to(game)) {
+        return Ok(tables);
+    }
+    let has =
+        |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
+    let mut forces = G::FORCES;
+    if folder.is_dir() && !forces.any(has) {
+        return Err(EndgameError::NoneHere {
+            folder: folder.to_owned(),
+            game: game.id(),
+        });
+    }
+    let tables = Arc::new(Tables::open(game, folder)?);
+    opened.insert(key, Arc::downgrade(&tables));
+    Ok(tables)
+}
+
+/// Tables in use.
+static SHARED: LazyLock<Shared<Jarmo>> = LazyLock::new(Shared::default);
+
+impl HasEndgames for Jarmo {
+    fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
+        Some(position.force())
+    }
+
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
+        Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {
+        let layers: Vec<Layer> = (LEAST_FORCE..=force).map(Layer::new).collect();
+        Some(Arc::new(move |stream| {
+            let number = below(stream.next_u64(), layers.len() as u32);
+            random_position(&layers[number as usize], stream)
+        }))
+    }
+}
+
+impl HasEndgames for Guard {}
+
+impl HasEndgames for ConnectFour {}

@@ -1,0 +1,317 @@
+//! Table files: one per force, and one for an unfinished layer.
+//!
+//! A file is a header of 72 bytes and one byte per index of its [`Layer`]. All numbers are little-endian:
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `JARMOTAB` |
+//! | 8 | 4 | version of this format |
+//! | 12 | 4 | version of the rules |
+//! | 16 | 8 | digest of the rules: XXH3-64 of a text. Jarmo: the lines of the board, written `A1-B3 A1-C2 …`; tammi: `tammi 30`, with the limit on plies without a capture |
+//! | 24 | 4 | force |
+//! | 28 | 4 | `u32::MAX` |
+//! | 32 | 4 | the longest distance |
+//! | 36 | 4 | 0 |
+//! | 40 | 8 | number of bytes after the header |
+//! | 48 | 8 | checksum of the positions' bytes |
+//! | 56 | 8 | 0 |
+//! | 64 | 8 | XXH3-64 of the 64 bytes before |
+//!
+//! The checksum of the bytes is the XXH3-64 of the XXH3-64s of their chunks of 16 MiB, so that it can be
+//! computed in parallel. A file gets its name when it is complete; before, it is part of an unfinished
+//! layer (see `solve/spill.rs`).
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::code;
+use super::map::map;
+use super::solvable::{Layer, Solvable};
+use jarmo_host::files::{self, rename};
+
+/// Goes up when the index, the bytes or the header change, so that older files cannot be used.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: [u8; 8] = *b"JARMOTAB";
+/// Bytes before the first position.
+pub const HEADER: usize = 72;
+const CHUNK: usize = 1 << 24;
+const FINISHED: u32 = u32::MAX;
+
+/// The rules that tables are valid for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    digest: u64,  // of the settings of the rules
+    version: u32, // of the rules
+    other: [&'static str; 2],
+}
+
+impl Owner {
+    /// Its bytes in a file: the version of the rules, then the digest of their settings.
+    pub fn to_bytes(self) -> [u8; 12] {
+        let mut out = [0; 12];
+        out[..4].copy_from_slice(&self.version.to_le_bytes());
+        out[4..].copy_from_slice(&self.digest.to_le_bytes());
+        out
+    }
+
+    /// Refuses a file that was made for other rules.
+    pub(super) fn check(self, version: u32, digest: u64) -> Result<(), Problem> {
+        if version != self.version {
+            return Err(Problem::Other(format!(
+                "was built for version {version} of the rules, this build has version {}; use another directory",
+                self.version
+            )));
+        }
+        if digest != self.digest {
+            return Err(Problem::Other(format!(
+                "was built for {} (digest {digest:016x}, expected {:016x}){}",
+                self.other[0], self.digest, self.other[1]
+            )));
+        }
+        Ok(())
+    }
+
+    /// The owner of this game's tables.
+    pub fn of<G: Solvable>(game: &G) -> Owner {
+        Owner {
+            digest: xxh3_64(game.solved_rules().as_bytes()),
+            version: game.rules_version(),
+            other: G::OTHER_RULES,
+        }
+    }
+}
+
+/// An error with a table file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct TableFileError {
+    path: PathBuf,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// The problems that a table file can have.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// It cannot be read or written.
+    #[error("{0}")]
+    Io(io::Error),
+    /// It does not exist.
+    #[error("is missing; rebuild it with `jarmo tables build`")]
+    Missing,
+    /// It is not a table file, or has another format version.
+    #[error("{0}; rebuild it with `jarmo tables build`")]
+    Format(String),
+    /// It belongs to another board or to other rules.
+    #[error("{0}")]
+    Other(String),
+    /// Its contents were damaged after it was written.
+    #[error("{0}; rebuild it with `jarmo tables build`")]
+    Damaged(String),
+    /// A file of packed results is missing or damaged, or has another format version.
+    #[error("{0}; pack it again with `jarmo tables pack`")]
+    Repack(String),
+}
+
+impl TableFileError {
+    pub(super) fn new(path: &Path, problem: Problem) -> TableFileError {
+        let path = path.to_owned();
+        TableFileError { path, problem }
+    }
+
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> TableFileError {
+        move |error| TableFileError::new(path, Problem::Io(error))
+    }
+}
+
+/// The bytes of a layer, in memory or in a file.
+#[derive(Debug)]
+pub enum Bytes {
+    /// Solved in this process.
+    Owned(Vec<u8>),
+    /// A mapped file, whose bytes follow the header.
+    Mapped(Mmap),
+}
+
+impl Bytes {
+    /// One byte per position.
+    #[inline(always)]
+    pub fn get(&self) -> &[u8] {
+        match self {
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Mapped(map) => &map[HEADER..],
+        }
+    }
+
+    /// The most plies of a win or loss.
+    pub fn longest(&self) -> u32 {
+        match self {
+            Bytes::Owned(bytes) => {
+                let plies = |&byte: &u8| code::proven(byte).plies.unwrap_or(0);
+                bytes.iter().map(plies).max().unwrap_or(0)
+            }
+            Bytes::Mapped(map) => u32::from_le_bytes(map[32..36].try_into().expect("four bytes")),
+        }
+    }
+}
+
+/// The file of a finished layer.
+pub fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.table", G::FILES))
+}
+
+/// The file of an unfinished layer.
+pub fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.unfinished", G::FILES))
+}
+
+/// The file that says what the pages of an unfinished layer include.
+pub fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("{}-{force:02}.pages", G::FILES))
+}
+
+/// Opens the file of a finished layer and verifies its checksum.
+pub fn open_finished<G: Solvable>(
+    folder: &Path,
+    owner: Owner,
+    layer: &G::Layer,
+) -> Result<Mmap, TableFileError> {
+    let path = finished_path::<G>(folder, layer.force());
+    open(&path, owner, layer)
+}
+
+fn open(path: &Path, owner: Owner, layer: &impl Layer) -> Result<Mmap, TableFileError> {
+    let fail = |problem| TableFileError::new(path, problem);
+    let (file, _) = files::open(path).map_err(|error| {
+        fail(if error.kind() == io::ErrorKind::NotFound {
+            Problem::Missing
+        } else {
+            Problem::Io(error)
+        })
+    })?;
+    let map = map(&file).map_err(TableFileError::io(path))?;
+    check(&map, owner, layer).map_err(fail)?;
+    Ok(map)
+}
+
+/// Checks the header and the bytes of a file.
+fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), Problem> {
+    let damaged = |what: &str| Err(Problem::Damaged(what.to_owned()));
+    if !file.starts_with(&MAGIC) {
+        let start = &file[..file.len().min(MAGIC.len())];
+        return if MAGIC.starts_with(start) {
+            damaged("is truncated")
+        } else {
+            Err(Problem::Format("is not a table file".to_owned()))
+        };
+    }
+    let Some((header, bytes)) = file.split_at_checked(HEADER) else {
+        return damaged("is truncated");
+    };
+    let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+    let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    if short(8) != FORMAT_VERSION {
+        return Err(Problem::Format(format!(
+            "has format version {}, this build reads version {FORMAT_VERSION}",
+            short(8)
+        )));
+    }
+    if long(64) != xxh3_64(&header[..64]) {
+        return damaged("has a damaged header");
+    }
+    owner.check(short(12), long(16))?;
+    if short(28) != FINISHED {
+        return damaged("holds an unfinished layer");
+    }
+    if short(24) != layer.force() || long(40) != layer.size() as u64 {
+        return Err(Problem::Damaged(format!("holds force {}", short(24))));
+    }
+    if bytes.len() != layer.size() {
+        return Err(Problem::Damaged(format!(
+            "has {} bytes for {} positions",
+            bytes.len(),
+            layer.size()
+        )));
+    }
+    if long(48) != checksum(bytes) {
+        return damaged("is damaged: its checksum does not match");
+    }
+    Ok(())
+}
+
+/// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header,
+/// syncs, renames.
+pub fn seal_finished<G: Solvable>(
+    folder: &Path,
+    mut file: &File,
+    owner: Owner,
+    layer: &G::Layer,
+    longest: u32,
+) -> Result<(), TableFileError> {
+    let unfinished = unfinished_path::<G>(folder, layer.force());
+    let failed = |error| TableFileError::io(&unfinished)(error);
+    // The map ends before the header is written.
+    let checksum = map(file)
+        .map(|bytes| checksum(&bytes[HEADER..]))
+        .map_err(failed)?;
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend(MAGIC);
+    header.extend(FORMAT_VERSION.to_le_bytes());
+    header.extend(owner.to_bytes());
+    header.extend(layer.force().to_le_bytes());
+    header.extend(FINISHED.to_le_bytes());
+    header.extend(longest.to_le_bytes());
+    header.extend([0; 4]);
+    header.extend((layer.size() as u64).to_le_bytes());
+    header.extend(checksum.to_le_bytes());
+    header.extend([0; 8]);
+    header.extend(xxh3_64(&header).to_le_bytes());
+    debug_assert_eq!(header.len(), HEADER);
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    file.write_all(&header).map_err(failed)?;
+    file.sync_all().map_err(failed)?;
+    rename(&unfinished, &finished_path::<G>(folder, layer.force())).map_err(failed)
+}
+
+/// Writes the table of a layer that was solved in memory.
+pub fn write_finished<G: Solvable>(
+    folder: &Path,
+    bytes: &[u8],
+    owner: Owner,
+    layer: &G::Layer,
+    longest: u32,
+) -> Result<(), TableFileError> {
+    let path = unfinished_path::<G>(folder, layer.force());
+    let write = || {
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)?;
+        file.write_all(&[0; HEADER])?; // sealing replaces it
+        file.write_all(bytes)?;
+        Ok(file)
+    };
+    let file = write().map_err(TableFileError::io(&path))?;
+    seal_finished::<G>(folder, &file, owner, layer, longest)
+}
+
+/// The checksum that the header of a mapped table has for its positions' bytes.
+pub fn checksum_of(table: &[u8]) -> u64 {
+    u64::from_le_bytes(table[48..56].try_into().expect("eight bytes"))
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    let chunks: Vec<u8> = bytes
+        .par_chunks(CHUNK)
+        .flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes())
+        .collect();
+    xxh3_64(&chunks)
+}

@@ -1,0 +1,40 @@
+//! Exact values of all positions up to a force: archers plus marks in jarmo, pieces in tammi.
+//!
+//! [`build`] solves them layer by layer into a directory, [`Tables`] opens it for lookups, and [`verify`]
+//! checks it against the rules. What the tables need to know of a game is [`Solvable`]. Some rules that depend on
+//! the history of a game are not in the tables; `docs/tables.md` says which, how the solvers work, and what that
+//! leaves open. Search and self-play use the tables through [`Endgames`], which applies the limit on the length.
+
+mod build;
+mod code;
+mod endgames;
+mod file;
+pub mod index;
+mod jarmo;
+mod lines;
+mod lookup;
+mod map;
+mod openings;
+mod packed;
+mod progress;
+mod shuttle;
+mod solvable;
+mod solve;
+mod stats;
+mod subsets;
+mod tammi;
+mod verify;
+
+pub use build::{BuildError, BuildProgress, BuildSettings, build, memory_needed};
+pub use endgames::{EndgameError, HasEndgames, RandomEndgames};
+pub use file::{Problem, TableFileError};
+pub use jarmo_core::known::{Endgames, Ending};
+pub use lines::Blockable;
+pub use lookup::{ActionValue, Tables};
+pub use openings::{OpeningCounts, SolvedOpening};
+pub use packed::{PackError, PackProgress, pack};
+pub use shuttle::{Change, MOST_SHUTTLE_FORCE, ShuttleEffect, shuttle_effect};
+pub use solvable::{Job, Layer, LayerEvent, NeverPacked, Packed, PliesTo, Solvable};
+pub use stats::{LayerStats, SideStats};
+pub use tammi::TammiLayer;
+pub use verify::{LayerCheck, WrongValue, random_position, verify};

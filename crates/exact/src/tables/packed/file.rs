@@ -1,0 +1,341 @@
+//! Files of packed results: `force-NN.packed`. All numbers are little-endian.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `JARMOPAK` |
+//! | 8 | 4 | version of this format |
+//! | 12 | 4 | version of the rules |
+//! | 16 | 8 | digest of the board, as in a table |
+//! | 24 | 4 | force |
+//! | 28 | 4 | number of matrices: one for every material, in the order of the layer |
+//! | 32 | 8 | number of blocks |
+//! | 40 | 8 | bytes of all blocks |
+//! | 48 | 8 | checksum of the table it was made from |
+//! | 56 | 64 | positions won, drawn, lost and over, White to move, then Black |
+//! | 120 | 8 | plies of the longest win and of the longest loss |
+//! | 128 | 16 | index of the first position of the layer with each |
+//! | 144 | 8 | XXH3-64 of the directory |
+//! | 152 | 8 | XXH3-64 of the 152 bytes before |
+//! | 160 | | the directory |
+//! | | | the blocks |
+//!
+//! The directory has two parts. The first has 13,130 bytes for every matrix: where its blocks begin (8
+//! bytes, counted from the first block of the file), and its model, 81 times 81 frequencies of 2 bytes. The
+//! second has 8 bytes for every block: where it begins, counted from the first block of its matrix, and the
+//! low half of its XXH3-64.
+//!
+//! A block has the states of four streams, 4 bytes each, then the words that they share, 2 bytes each.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::Mmap;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::coder::{GROUP, MODEL_BYTES, Model, result};
+use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
+use crate::tables::file::{Owner, Problem, TableFileError};
+use crate::tables::index::{Block, Layer, Material, Placement};
+use crate::tables::map::map;
+use crate::tables::stats::{LayerStats, SideStats};
+use jarmo_core::game::{Player, Verdict};
+use jarmo_core::games::JarmoPosition;
+
+/// Goes up when anything in the file changes its meaning.
+const FORMAT_VERSION: u32 = 1;
+const MAGIC: [u8; 8] = *b"JARMOPAK";
+/// Bytes before the directory.
+const HEADER: usize = 160;
+const MATRIX_BYTES: usize = 8 + MODEL_BYTES;
+const ENTRY_BYTES: usize = 8;
+
+/// The file of a packed layer.
+pub fn packed_path(folder: &Path, force: u32) -> PathBuf {
+    folder.join(format!("force-{force:02}.packed"))
+}
+
+/// What a file says before its blocks.
+pub(super) struct Head {
+    pub(super) owner: Owner,
+    pub(super) source: u64, // the checksum of the table
+    pub(super) stats: LayerStats<JarmoPosition>,
+}
+
+/// A matrix: its model and its blocks.
+pub(super) struct Matrix {
+    pub(super) model: Model,
+    pub(super) blocks: Vec<(u32, u32)>, // start within the matrix, checksum
+    pub(super) start: u64,              // of its first block
+}
+
+/// The bytes of a file before its first block.
+pub(super) fn head_bytes(head: &Head, layer: &Layer, matrices: &[Matrix], data: u64) -> Vec<u8> {
+    let mut directory = Vec::with_capacity(directory_bytes(layer));
+    for matrix in matrices {
+        directory.extend(matrix.start.to_le_bytes());
+        directory.extend(matrix.model.to_bytes());
+    }
+    for (start, checksum) in matrices.iter().flat_map(|matrix| &matrix.blocks) {
+        directory.extend(start.to_le_bytes());
+        directory.extend(checksum.to_le_bytes());
+    }
+    let blocks: usize = matrices.iter().map(|matrix| matrix.blocks.len()).sum();
+    let LayerStats {
+        sides,
+        longest_win,
+        longest_loss,
+        ..
+    } = &head.stats;
+    let longest = [longest_win, longest_loss];
+    let mut out = Vec::with_capacity(HEADER + directory.len());
+    out.extend(MAGIC);
+    out.extend(FORMAT_VERSION.to_le_bytes());
+    out.extend(head.owner.to_bytes());
+    out.extend(layer.force().to_le_bytes());
+    out.extend((matrices.len() as u32).to_le_bytes());
+    out.extend((blocks as u64).to_le_bytes());
+    out.extend(data.to_le_bytes());
+    out.extend(head.source.to_le_bytes());
+    for side in sides {
+        for count in [side.won, side.drawn, side.lost, side.over] {
+            out.extend(count.to_le_bytes());
+        }
+    }
+    for longest in longest {
+        let plies = longest.as_ref().map_or(0, |(plies, _)| *plies);
+        out.extend(plies.to_le_bytes());
+    }
+    for longest in longest {
+        let index = longest
+            .as_ref()
+            .and_then(|(_, position)| layer.index(&Placement::of(position)));
+        out.extend((index.unwrap_or(0) as u64).to_le_bytes());
+    }
+    out.extend(xxh3_64(&directory).to_le_bytes());
+    out.extend(xxh3_64(&out).to_le_bytes());
+    debug_assert_eq!(out.len(), HEADER);
+    out.extend(directory);
+    out
+}
+
+/// The bytes of a layer's file before its first block.
+pub(super) fn head_size(layer: &Layer) -> usize {
+    HEADER + directory_bytes(layer)
+}
+
+fn directory_bytes(layer: &Layer) -> usize {
+    let sizes = matrix_sizes(layer);
+    let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
+    sizes.len() * MATRIX_BYTES + blocks * ENTRY_BYTES
+}
+
+/// The numbers of results in the matrices of a layer.
+fn matrix_sizes(layer: &Layer) -> Vec<usize> {
+    let blocks = layer.blocks().iter();
+    let turned = blocks.filter(|block| block.material.mover == Player::Black);
+    turned
+        .map(|block| block.rows * row_length(block.columns))
+        .collect()
+}
+
+/// The packed results of a layer.
+#[derive(Debug)]
+pub struct PackedLayer {
+    number: u64, // of this file in this process, for the cache
+    map: Mmap,
+    data: usize, // where the blocks begin
+    matrices: Vec<Open>,
+    stats: LayerStats<JarmoPosition>,
+    source: u64,
+}
+
+/// A matrix of an open file.
+#[derive(Debug)]
+struct Open {
+    model: Model,
+    first: usize, // its first block
+    start: u64,   // of that block
+    size: usize,  // its results
+}
+
+impl PackedLayer {
+    /// Opens the file of a layer and verifies all checksums.
+    pub fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, TableFileError> {
+        let path = &packed_path(folder, layer.force());
+        let fail = |problem| TableFileError::new(path, problem);
+        let file = File::open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => fail(Problem::Repack("is missing".to_owned())),
+            _ => fail(Problem::Io(error)),
+        })?;
+        let map = map(&file).map_err(TableFileError::io(path))?;
+        read(map, owner, layer).map_err(fail)
+    }
+
+    /// The checksum of the table that the file was made from.
+    pub(super) fn source(&self) -> u64 {
+        self.source
+    }
+
+    /// Counts of the layer's results, as in the table.
+    pub fn stats(&self) -> &LayerStats<JarmoPosition> {
+        &self.stats
+    }
+
+    /// White's result in a position of the layer that is not over, with White to move.
+    #[inline]
+    pub fn verdict(&self, layer: &Layer, placement: &Placement) -> Option<Verdict> {
+        debug_assert_eq!(placement.mover, Player::White);
+        let turned = Placement {
+            mover: Player::Black,
+            own: placement.enemy,
+            enemy: placement.own,
+        };
+        let index = layer.index(&turned)?;
+        let block = layer.block_of(&Material::of(&turned))?;
+        // White to move comes before Black to move.
+        let matrix = &self.matrices[block / 2];
+        let Block { start, columns, .. } = layer.blocks()[block];
+        let (row, column) = ((index - start) / columns, (index - start) % columns);
+        let at = row * row_length(columns) + column;
+        let number = matrix.first + at / BLOCK;
+        let key = (self.number, number as u64);
+        let group = cache::group(key, at % BLOCK / GROUP, |groups| {
+            let rest = matrix.size - at / BLOCK * BLOCK;
+            let bytes = &self.map[self.block(matrix, number)];
+            matrix.model.decode(bytes, rest.min(BLOCK), groups);
+        });
+        Some(match result(group, at % GROUP) {
+            LOST => Verdict::Loss,
+            WON => Verdict::Win,
+            _ => Verdict::Draw,
+        })
+    }
+
+    /// The bytes of a block in the file.
+    fn block(&self, matrix: &Open, number: usize) -> Range<usize> {
+        let from = matrix.start + u64::from(self.entry(number).0);
+        let last = number + 1 == matrix.first + matrix.size.div_ceil(BLOCK);
+        let to = if last {
+            let next = self.matrices.partition_point(|one| one.first <= number);
+            let next = self.matrices.get(next);
+            next.map_or((self.map.len() - self.data) as u64, |next| next.start)
+        } else {
+            matrix.start + u64::from(self.entry(number + 1).0)
+        };
+        self.data + from as usize..self.data + to as usize
+    }
+
+    /// Where a block begins in its matrix, and its checksum.
+    #[inline(always)]
+    fn entry(&self, number: usize) -> (u32, u32) {
+        let at = HEADER + self.matrices.len() * MATRIX_BYTES + number * ENTRY_BYTES;
+        let word = |at: usize| u32::from_le_bytes(self.map[at..at + 4].try_into().expect("four"));
+        (word(at), word(at + 4))
+    }
+}
+
+/// Checks a whole file.
+fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let damaged = |what: &str| Err(Problem::Repack(what.to_owned()));
+    let Some((header, rest)) = file.split_at_checked(HEADER) else {
+        return damaged("is truncated");
+    };
+    let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+    let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+    if header[..8] != MAGIC {
+        return damaged("is not a file of packed results");
+    }
+    if long(152) != xxh3_64(&header[..152]) {
+        return damaged("has a damaged header");
+    }
+    if short(8) != FORMAT_VERSION {
+        return damaged(&format!(
+            "has format version {}, this build needs {FORMAT_VERSION}",
+            short(8)
+        ));
+    }
+    owner.check(short(12), long(16))?;
+    let sizes = matrix_sizes(layer);
+    let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
+    if (short(24), short(28), long(32)) != (layer.force(), sizes.len() as u32, blocks as u64) {
+        return damaged(&format!("holds force {}", short(24)));
+    }
+    let size = directory_bytes(layer);
+    let whole = rest.len().checked_sub(size).map(|data| data as u64);
+    if whole != Some(long(40)) {
+        return damaged("has the wrong length");
+    }
+    let directory = &rest[..size];
+    if xxh3_64(directory) != long(144) {
+        return damaged("has a damaged directory");
+    }
+    let mut first = 0;
+    let mut matrices = Vec::with_capacity(sizes.len());
+    for (bytes, &size) in directory.chunks(MATRIX_BYTES).zip(&sizes) {
+        let (start, model) = bytes.split_at(8);
+        let Some(model) = Model::from_bytes(model) else {
+            return damaged("has a wrong directory");
+        };
+        matrices.push(Open {
+            model,
+            first,
+            start: u64::from_le_bytes(start.try_into().expect("eight bytes")),
+            size,
+        });
+        first += size.div_ceil(BLOCK);
+    }
+    let longest = |plies: u32, index: u64| {
+        let inside = plies > 0 && index < layer.size() as u64;
+        inside.then(|| (plies, layer.placement(index as usize).position()))
+    };
+    let sides = Player::BOTH.map(|to_move| {
+        let count = |place: usize| long(56 + 32 * to_move.index() + 8 * place);
+        SideStats {
+            to_move: Some(to_move),
+            won: count(0),
+            drawn: count(1),
+            lost: count(2),
+            over: count(3),
+        }
+    });
+    let stats = LayerStats {
+        force: layer.force(),
+        sides: sides.to_vec(),
+        longest_win: longest(short(120), long(128)),
+        longest_loss: longest(short(124), long(136)),
+    };
+    let source = long(48);
+    let packed = PackedLayer {
+        number: NUMBER.fetch_add(1, Ordering::Relaxed),
+        data: HEADER + size,
+        map: file,
+        matrices,
+        stats,
+        source,
+    };
+    let wrong = packed.matrices.par_iter().find_map_first(|matrix| {
+        let numbers = matrix.first..matrix.first + matrix.size.div_ceil(BLOCK);
+        numbers.into_par_iter().find_first(|&number| {
+            let bytes = packed.map.get(packed.block(matrix, number));
+            bytes.is_none_or(|bytes| xxh3_64(bytes) as u32 != packed.entry(number).1)
+        })
+    });
+    match wrong {
+        Some(number) => damaged(&format!("is damaged in block {number} of {blocks}")),
+        None => Ok(packed),
+    }
+}
+
+/// The number of a result.
+pub(super) fn number(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Loss => LOST,
+        Verdict::Draw => DRAWN,
+        Verdict::Win => WON,
+    }
+}

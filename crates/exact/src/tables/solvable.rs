@@ -1,0 +1,184 @@
+//! What the tables need to know of a game: the layers of its positions, and how a layer is solved.
+
+use std::fmt::Debug;
+use std::ops::{Range, RangeInclusive};
+use std::path::Path;
+use std::time::Duration;
+
+use super::build::BuildError;
+use super::file::{Bytes, Owner, Problem, TableFileError};
+use super::lines::Blockable;
+use super::lookup::Tables;
+use super::stats::LayerStats;
+use jarmo_core::game::{Game, Player, Proven};
+
+/// A game whose positions with little left on the board can be solved.
+///
+/// The *force* of a position counts what is left on the board, so that it never grows: archers and marks in jarmo,
+/// pieces in tammi. The positions of one force are a [`Layer`]. Layers are solved one after the other, because an
+/// action leads to the same layer or to a lower one.
+pub trait Solvable: Game {
+    /// The forces that tables can have.
+    const FORCES: RangeInclusive<u32>;
+    /// What the force of a position counts.
+    const FORCE_COUNTS: &'static str;
+    /// How the names of its files begin.
+    const FILES: &'static str;
+    /// The event to which the plies of won and lost positions count.
+    const PLIES_TO: PliesTo;
+    /// What the tables of other rules with the same version were built for, and the remedy.
+    const OTHER_RULES: [&'static str; 2];
+
+    /// The index of one force.
+    type Layer: Layer<Position = Self::Position>;
+    /// Compressed results of one force.
+    type Packed: Packed<Self>;
+    /// What the solver computes once for all layers.
+    type Preparation;
+
+    /// The layer of this force.
+    fn layer(force: u32) -> Self::Layer;
+
+    /// The force of a position.
+    fn force(position: &Self::Position) -> u32;
+
+    /// The settings of the rules that change the tables, as text.
+    fn solved_rules(&self) -> String;
+
+    /// The value of a position whose placement has this value.
+    fn value(&self, _position: &Self::Position, placement: Proven) -> Proven {
+        placement
+    }
+
+    /// The value of a position that has no byte of its own; `None` outside the tables.
+    fn value_without_byte(tables: &Tables<Self>, position: &Self::Position) -> Option<Proven>;
+
+    /// The value of `position` for the player to move, if the action that leads to `next` is taken and `after` is
+    /// the value there.
+    fn value_before(_position: &Self::Position, _next: &Self::Position, after: Proven) -> Proven {
+        after.flip().before()
+    }
+
+    /// The same position without the history that tables must ignore for a game to end as they say. Other history
+    /// stays.
+    fn as_solved(position: &Self::Position) -> Self::Position {
+        *position
+    }
+
+    /// Refuses rules that cannot be solved, and prepares the solver.
+    fn prepare(&self) -> Result<Self::Preparation, Blockable>;
+
+    /// Solves a layer in memory, from the finished layers below it, lowest force first. Returns a byte for every index.
+    ///
+    /// # Panics
+    /// Panics if a distance does not fit into a byte. Jarmo's on the standard board all fit up to force 8.
+    fn solve_layer(
+        &self,
+        preparation: &Self::Preparation,
+        layer: &Self::Layer,
+        done: &[Bytes],
+    ) -> Vec<u8>;
+
+    /// The bytes of memory that solving a layer takes at least, and with the whole layer in memory; mapped
+    /// files aside.
+    fn memory_needed(layer: &Self::Layer) -> (u64, u64);
+
+    /// Solves a layer and writes its table.
+    fn build_layer(
+        &self,
+        preparation: &Self::Preparation,
+        job: &Job<'_, Self>,
+        tell: &mut dyn FnMut(LayerEvent),
+    ) -> Result<(), BuildError>;
+}
+
+/// The event to which the plies of won and lost positions count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PliesTo {
+    /// The end of the game: the winner is quick, the loser slow.
+    End,
+    /// The next capture or the end of the game.
+    Capture,
+}
+
+/// A dense index of the positions of one force. Equal numbers stand for positions that have the same value without
+/// their history.
+pub trait Layer: Send + Sync + Debug {
+    /// The positions.
+    type Position;
+
+    /// The force of all its positions.
+    fn force(&self) -> u32;
+
+    /// The number of indices.
+    fn size(&self) -> usize;
+
+    /// The index of a position; `None` if it has another force or no byte of its own.
+    fn index_of(&self, position: &Self::Position) -> Option<usize>;
+
+    /// A position with this index, without a history.
+    ///
+    /// # Panics
+    /// Panics unless the index is below [`Layer::size`].
+    fn position_at(&self, index: usize) -> Self::Position;
+
+    /// Ranges of indices with the same player to move, in order; `None` for placements that stand for both players.
+    fn sides(&self) -> Vec<(Option<Player>, Range<usize>)>;
+}
+
+/// Compressed results of one force.
+pub trait Packed<G: Solvable>: Send + Sync + Debug + Sized {
+    /// Whether there is a file of this force.
+    fn exists(folder: &Path, force: u32) -> bool;
+
+    /// Opens the file of a layer and verifies its checksums.
+    fn open(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Self, TableFileError>;
+
+    /// The counts of the table it was made from.
+    fn stats(&self) -> &LayerStats<G::Position>;
+}
+
+/// A game without compressed results.
+#[derive(Debug)]
+pub enum NeverPacked {}
+
+impl<G: Solvable> Packed<G> for NeverPacked {
+    fn exists(_: &Path, _: u32) -> bool {
+        false
+    }
+
+    fn open(folder: &Path, _: Owner, _: &G::Layer) -> Result<NeverPacked, TableFileError> {
+        Err(TableFileError::new(folder, Problem::Missing))
+    }
+
+    fn stats(&self) -> &LayerStats<G::Position> {
+        match *self {}
+    }
+}
+
+/// A layer to solve.
+pub struct Job<'a, G: Solvable> {
+    /// Where its files are.
+    pub folder: &'a Path,
+    /// What its table says about the rules.
+    pub owner: Owner,
+    /// The layer.
+    pub layer: G::Layer,
+    /// The finished layers, lowest force first.
+    pub done: &'a [Bytes],
+    /// The time between two saves.
+    pub save_every: Duration,
+    /// The bytes of memory that may be used.
+    pub memory: u64,
+}
+
+/// A message while a layer is solved.
+#[derive(Clone, Debug)]
+pub enum LayerEvent {
+    /// It goes on from the last save of an earlier build.
+    Resumed,
+    /// Files of an earlier build are damaged; why.
+    Rebuilding(String),
+    /// This share of the work is done.
+    Done(f64),
+}

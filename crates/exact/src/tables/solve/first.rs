@@ -1,0 +1,129 @@
+//! The first byte of a position, which depends on lower layers only: whether the game is over, the values
+//! of the actions that lead to lower layers, and the number of other actions.
+
+use super::Layers;
+use crate::tables::code::{self, ActionCounters, OVER_DRAWN};
+use crate::tables::index::{Army, Block, Placement, army};
+use crate::tables::lines::{Lines, capture, deploy_places, goal, is_over, score_difference};
+use crate::tables::subsets::{bits, expand, next, pick, places_outside};
+use jarmo_core::game::Verdict;
+
+/// Writes the first byte of every position in some rows of a block: results of finished games, wins
+/// and forced losses through lower layers, and counters for all others.
+#[inline(always)]
+pub(super) fn fill(
+    lines: &Lines,
+    counters: ActionCounters,
+    lower: &Layers<'_>,
+    block: &Block,
+    first_row: usize,
+    out: &mut [u8],
+) {
+    let strength = block.material.own;
+    let archers = u32::from(strength.archers);
+    let marks = u32::from(strength.marks);
+    for (offset, cells) in out.chunks_exact_mut(block.columns).enumerate() {
+        let enemy = army(block.material.enemy, first_row + offset, 0);
+        let places = places_outside(enemy.archers);
+        let mut set = (1 << archers) - 1;
+        for cells in cells.chunks_exact_mut(strength.patterns()) {
+            let own = expand(set, &places);
+            let mut pattern = (1_u32 << marks) - 1;
+            for cell in cells {
+                let placement = Placement {
+                    mover: block.material.mover,
+                    own: Army {
+                        archers: own,
+                        marked: pick(pattern, own),
+                    },
+                    enemy,
+                };
+                *cell = first_byte(lines, counters, lower, &placement);
+                if marks > 0 {
+                    pattern = next(pattern);
+                }
+            }
+            set = next(set);
+        }
+    }
+}
+
+#[inline(always)]
+fn first_byte(
+    lines: &Lines,
+    counters: ActionCounters,
+    lower: &Layers<'_>,
+    placement: &Placement,
+) -> u8 {
+    if is_over(placement) {
+        return match score_difference(placement) {
+            1.. => code::won(0),
+            0 => OVER_DRAWN,
+            _ => code::lost(0),
+        };
+    }
+    let mut actions =
+        lines.moves(placement.mover, placement.own.archers) + deploy_places(placement).count_ones();
+    if placement.enemy.archers.is_power_of_two() && attacks_last(lines, placement) {
+        // This captures the opponent's last archer, which ends the game without points for the opponent.
+        return code::won(1);
+    }
+    let (mut best, mut drawn, mut longest) = (u32::MAX, false, 0);
+    each_lowering_capture(lines, placement, |next| {
+        actions -= 1;
+        let next = lower.proven(next).flip().before();
+        match (next.verdict, next.plies) {
+            (Verdict::Win, Some(plies)) => best = best.min(plies),
+            (Verdict::Loss, Some(plies)) => longest = longest.max(plies),
+            _ => drawn = true,
+        }
+    });
+    if best != u32::MAX {
+        code::won(best)
+    } else if actions + u32::from(drawn) > 0 {
+        // A drawing action never becomes a losing one, so the counter never runs out.
+        counters.counter(actions + u32::from(drawn))
+    } else {
+        code::lost(longest)
+    }
+}
+
+/// The longest loss among the actions to lower layers, in plies; 0 without any.
+#[inline(always)]
+pub(super) fn longest_below(lines: &Lines, lower: &Layers<'_>, placement: &Placement) -> u32 {
+    let mut longest = 0;
+    each_lowering_capture(lines, placement, |next| {
+        let next = lower.proven(next).flip().before();
+        if let (Verdict::Loss, Some(plies)) = (next.verdict, next.plies) {
+            longest = longest.max(plies);
+        }
+    });
+    longest
+}
+
+#[inline(always)]
+fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
+    let last = placement.enemy.archers;
+    let from = placement.own.archers & !goal(placement.mover);
+    lines.near(last.trailing_zeros()) & from != 0
+}
+
+/// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
+/// other captures the new mark of the capturing archer makes up for the captured archer.
+#[inline(always)]
+fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
+    let Placement { mover, own, enemy } = *placement;
+    if own.marked | enemy.marked == 0 {
+        return;
+    }
+    for from in bits(own.archers & !goal(mover)) {
+        let targets = if own.marked >> from & 1 == 1 {
+            enemy.archers
+        } else {
+            enemy.marked
+        };
+        for to in bits(lines.near(from) & targets) {
+            visit(&capture(placement, from, to));
+        }
+    }
+}

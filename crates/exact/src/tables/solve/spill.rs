@@ -1,0 +1,478 @@
+//! The files of an unfinished layer.
+//!
+//! `force-NN.unfinished` becomes the table: after the room for its header it holds the bytes of every
+//! page at their final place. `force-NN.pages` says what each page includes, and keeps a second copy of
+//! the pages that were written last. A page is written to the copy first, so a process that dies while it
+//! writes leaves one of the two whole. All numbers are little-endian:
+//!
+//! | offset in `.pages` | bytes | what |
+//! |---|---|---|
+//! | 0 | 48 | `JARMOPAG`, version, rules, board, force, pages, 8 zeros, XXH3-64 of the 40 bytes before |
+//! | 512 and 1024 | 16 | the time of a save, twice (4 bytes each), and its XXH3-64; the larger time counts |
+//! | 4096 | 32 each | per page: checksum (8), `includes` (4), 4 zeros, distances (16) |
+//! | then, at a multiple of 4096 | 4096 | the copy: the number of its pages (8); page number (8) and entry (32) of each |
+//! | then | | the bytes of these pages |
+//!
+//! The checksum of a page is the XXH3-64 of its bytes, seeded with that of the rest of its entry.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::pages::Plan;
+use crate::tables::code::Distances;
+use crate::tables::file::{
+    HEADER, Owner, Problem, TableFileError, pages_path, seal_finished, unfinished_path,
+};
+use crate::tables::index::Layer;
+use jarmo_core::games::Jarmo;
+
+const MAGIC: [u8; 8] = *b"JARMOPAG";
+const VERSION: u32 = 1;
+const SAVES: [u64; 2] = [512, 1024];
+const ENTRIES: u64 = 4096;
+const ENTRY: usize = 32;
+
+/// The most pages that are written together.
+pub(super) const TOGETHER: usize = 32;
+const COPY_HEAD: usize = 4096;
+
+/// What the disk knows about a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Entry {
+    checksum: u64,
+    pub(super) includes: u32,
+    pub(super) distances: Distances,
+}
+
+impl Entry {
+    fn of(page: usize, bytes: &[u8], includes: u32, distances: Distances) -> Entry {
+        let mut entry = Entry {
+            checksum: 0,
+            includes,
+            distances,
+        };
+        entry.checksum = entry.checksum_of(page, bytes);
+        entry
+    }
+
+    fn checksum_of(&self, page: usize, bytes: &[u8]) -> u64 {
+        let mut rest = [0; ENTRY];
+        rest[..8].copy_from_slice(&(page as u64).to_le_bytes());
+        rest[8..].copy_from_slice(&self.to_bytes()[8..]);
+        xxh3_64_with_seed(bytes, xxh3_64(&rest))
+    }
+
+    fn to_bytes(self) -> [u8; ENTRY] {
+        let mut out = [0; ENTRY];
+        out[..8].copy_from_slice(&self.checksum.to_le_bytes());
+        out[8..12].copy_from_slice(&self.includes.to_le_bytes());
+        out[16..].copy_from_slice(&self.distances.0.to_le_bytes());
+        out
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Entry {
+        Entry {
+            checksum: u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes")),
+            includes: u32::from_le_bytes(bytes[8..12].try_into().expect("four bytes")),
+            distances: Distances(u128::from_le_bytes(
+                bytes[16..].try_into().expect("sixteen bytes"),
+            )),
+        }
+    }
+}
+
+/// A page on its way to the disk.
+pub(super) struct Outgoing {
+    pub(super) page: usize,
+    pub(super) bytes: Vec<u8>,
+    pub(super) includes: u32,
+    pub(super) distances: Distances,
+}
+
+/// The two files of an unfinished layer.
+pub struct Spill {
+    files: Arc<Files>,
+    saved: Option<(u32, Vec<Entry>)>,
+}
+
+struct Files {
+    table: File,
+    side: File,
+    table_path: PathBuf,
+    side_path: PathBuf,
+    starts: Vec<u64>, // of the pages in the table
+    sizes: Vec<usize>,
+    copy: u64, // offset of the copy in the side file
+}
+
+impl Spill {
+    /// Goes on with the files of an earlier build.
+    pub fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, TableFileError> {
+        let files = Files::open(folder, layer, false)?;
+        let damaged =
+            |path: &Path, what: &str| TableFileError::new(path, Problem::Damaged(what.to_owned()));
+        let mut head = [0; 48];
+        let ended = "is truncated";
+        read_at(&files.side, &mut head, 0).map_err(|_| damaged(&files.side_path, ended))?;
+        if head != files.head(owner, layer) {
+            return Err(damaged(
+                &files.side_path,
+                "belongs to another build or is damaged",
+            ));
+        }
+        let mut entries = vec![0; files.sizes.len() * ENTRY];
+        read_at(&files.side, &mut entries, ENTRIES)
+            .map_err(|_| damaged(&files.side_path, ended))?;
+        let mut entries: Vec<Entry> = entries.chunks_exact(ENTRY).map(Entry::from_bytes).collect();
+        let unsound = files
+            .unsound(&entries)
+            .map_err(TableFileError::io(&files.table_path))?;
+        let restored = files
+            .restore(&mut entries, &unsound)
+            .map_err(TableFileError::io(&files.side_path))?;
+        if restored < unsound.len() {
+            return Err(damaged(&files.table_path, "is damaged"));
+        }
+        let time = SAVES.iter().filter_map(|&at| files.saved_time(at)).max();
+        Ok(Spill {
+            files: Arc::new(files),
+            saved: Some((time.unwrap_or(0), entries)),
+        })
+    }
+
+    /// Creates empty files; room for the whole table is taken at once.
+    pub fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, TableFileError> {
+        let files = Files::open(folder, layer, true)?;
+        let size = (HEADER + layer.size()) as u64;
+        allocate(&files.table, size).map_err(TableFileError::io(&files.table_path))?;
+        let largest = files.sizes.iter().max().copied().unwrap_or(0);
+        let side = files.copy + (COPY_HEAD + TOGETHER * largest) as u64;
+        allocate(&files.side, side)
+            .and_then(|()| write_at(&files.side, &files.head(owner, layer), 0))
+            .map_err(TableFileError::io(&files.side_path))?;
+        let entries = vec![Entry::default(); files.sizes.len()];
+        Ok(Spill {
+            files: Arc::new(files),
+            saved: Some((0, entries)),
+        })
+    }
+
+    /// The time of the last save and the entry of every page, once.
+    pub(super) fn take_saved(&mut self) -> (u32, Vec<Entry>) {
+        self.saved.take().expect("taken once")
+    }
+
+    /// Reads a page.
+    pub(super) fn read(&self, page: usize, bytes: &mut [u8]) -> io::Result<()> {
+        read_at(&self.files.table, bytes, self.files.starts[page])
+    }
+
+    /// Asks the system to read some pages ahead.
+    pub(super) fn read_ahead(&self, pages: std::ops::Range<usize>) {
+        self.files.read_ahead(pages);
+    }
+
+    /// Writes up to [`TOGETHER`] pages.
+    pub(super) fn write(&self, pages: &[(usize, &[u8], u32, Distances)]) -> io::Result<()> {
+        self.files.write(pages)
+    }
+
+    /// Notes that every page on disk includes all sources before `time`.
+    pub(super) fn save(&self, time: u32) -> io::Result<()> {
+        let Files { table, side, .. } = &*self.files;
+        table.sync_data()?;
+        side.sync_data()?;
+        let mut record = [time.to_le_bytes(), time.to_le_bytes()].concat();
+        record.extend(xxh3_64(&record).to_le_bytes());
+        // The slot of the older save is replaced.
+        let newest = SAVES
+            .into_iter()
+            .max_by_key(|&at| self.files.saved_time(at).unwrap_or(0));
+        let older = SAVES.into_iter().find(|&at| Some(at) != newest);
+        write_at(side, &record, older.expect("there are two"))?;
+        side.sync_data()
+    }
+
+    /// Makes the solved layer a table: header, sync, rename.
+    pub fn finish(
+        self,
+        folder: &Path,
+        owner: Owner,
+        layer: &Layer,
+        longest: u32,
+    ) -> Result<(), TableFileError> {
+        let Files {
+            table, side_path, ..
+        } = &*self.files;
+        seal_finished::<Jarmo>(folder, table, owner, layer, longest)?;
+        std::fs::remove_file(side_path).map_err(TableFileError::io(side_path))
+    }
+}
+
+impl Files {
+    fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Files, TableFileError> {
+        let open = |path: &Path| {
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(new)
+                .truncate(new)
+                .open(path)
+                .map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => TableFileError::new(path, Problem::Missing),
+                    _ => TableFileError::io(path)(error),
+                })
+        };
+        let plan = Plan::of(layer);
+        let places = || (0..plan.len()).map(|page| plan.place(page));
+        let side_path = pages_path::<Jarmo>(folder, layer.force());
+        let table_path = unfinished_path::<Jarmo>(folder, layer.force());
+        Ok(Files {
+            side: open(&side_path)?,
+            table: open(&table_path)?,
+            side_path,
+            table_path,
+            starts: places()
+                .map(|place| (HEADER + place.start) as u64)
+                .collect(),
+            sizes: places().map(|place| place.len()).collect(),
+            copy: (ENTRIES + (plan.len() * ENTRY) as u64).next_multiple_of(4096),
+        })
+    }
+
+    fn head(&self, owner: Owner, layer: &Layer) -> [u8; 48] {
+        let mut head = [0; 48];
+        head[..8].copy_from_slice(&MAGIC);
+        head[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        head[12..24].copy_from_slice(&owner.to_bytes());
+        head[24..28].copy_from_slice(&layer.force().to_le_bytes());
+        head[28..32].copy_from_slice(&(self.sizes.len() as u32).to_le_bytes());
+        let check = xxh3_64(&head[..40]);
+        head[40..].copy_from_slice(&check.to_le_bytes());
+        head
+    }
+
+    fn saved_time(&self, at: u64) -> Option<u32> {
+        let mut record = [0; 16];
+        read_at(&self.side, &mut record, at).ok()?;
+        let check = u64::from_le_bytes(record[8..].try_into().expect("eight bytes"));
+        let time = u32::from_le_bytes(record[..4].try_into().expect("four bytes"));
+        (check == xxh3_64(&record[..8])).then_some(time)
+    }
+
+    /// The pages whose bytes do not match their entries.
+    fn unsound(&self, entries: &[Entry]) -> io::Result<Vec<usize>> {
+        let sound = entries
+            .par_iter()
+            .enumerate()
+            .map_init(Vec::new, |bytes, (page, entry)| {
+                if entry.includes == 0 {
+                    return Ok(entry == &Entry::default());
+                }
+                bytes.resize(self.sizes[page], 0);
+                read_at(&self.table, bytes, self.starts[page])?;
+                Ok(entry.checksum_of(page, bytes) == entry.checksum)
+            });
+        let sound = sound.collect::<io::Result<Vec<bool>>>()?;
+        Ok((0..sound.len()).filter(|&page| !sound[page]).collect())
+    }
+
+    /// Copies these pages and their entries from the second copy; returns how many it holds.
+    fn restore(&self, entries: &mut [Entry], pages: &[usize]) -> io::Result<usize> {
+        if pages.is_empty() {
+            return Ok(0);
+        }
+        let mut head = [0; COPY_HEAD];
+        read_at(&self.side, &mut head, self.copy)?;
+        let count = u64::from_le_bytes(head[..8].try_into().expect("eight bytes"));
+        let mut at = self.copy + COPY_HEAD as u64;
+        let mut restored = 0;
+        for item in head[8..]
+            .chunks_exact(8 + ENTRY)
+            .take(TOGETHER.min(count as usize))
+        {
+            let page = u64::from_le_bytes(item[..8].try_into().expect("eight bytes")) as usize;
+            let Some(&size) = self.sizes.get(page) else {
+                break;
+            };
+            let entry = Entry::from_bytes(&item[8..]);
+            if pages.contains(&page) {
+                let mut bytes = vec![0; size];
+                read_at(&self.side, &mut bytes, at)?;
+                if entry.checksum_of(page, &bytes) == entry.checksum {
+                    self.write_home(page, &bytes, entry)?;
+                    entries[page] = entry;
+                    restored += 1;
+                }
+            }
+            at += size as u64;
+        }
+        Ok(restored)
+    }
+
+    fn write(&self, pages: &[(usize, &[u8], u32, Distances)]) -> io::Result<()> {
+        assert!(pages.len() <= TOGETHER, "too many pages");
+        let entries: Vec<Entry> = pages
+            .iter()
+            .map(|&(page, bytes, includes, distances)| Entry::of(page, bytes, includes, distances))
+            .collect();
+        let mut head = vec![0; COPY_HEAD];
+        head[..8].copy_from_slice(&(pages.len() as u64).to_le_bytes());
+        for ((item, entry), (page, ..)) in head[8..]
+            .chunks_exact_mut(8 + ENTRY)
+            .zip(&entries)
+            .zip(pages)
+        {
+            item[..8].copy_from_slice(&(*page as u64).to_le_bytes());
+            item[8..].copy_from_slice(&entry.to_bytes());
+        }
+        write_at(&self.side, &head, self.copy)?;
+        let mut at = self.copy + COPY_HEAD as u64;
+        for (_, bytes, ..) in pages {
+            write_at(&self.side, bytes, at)?;
+            at += bytes.len() as u64;
+        }
+        for ((page, bytes, ..), entry) in pages.iter().zip(entries) {
+            self.write_home(*page, bytes, entry)?;
+        }
+        Ok(())
+    }
+
+    fn write_home(&self, page: usize, bytes: &[u8], entry: Entry) -> io::Result<()> {
+        write_at(&self.table, bytes, self.starts[page])?;
+        let at = ENTRIES + (page * ENTRY) as u64;
+        write_at(&self.side, &entry.to_bytes(), at)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn read_ahead(&self, pages: std::ops::Range<usize>) {
+        let Some(last) = pages.clone().last() else {
+            return;
+        };
+        let start = self.starts[pages.start];
+        let bytes = self.starts[last] + self.sizes[last] as u64 - start;
+        // It is a hint: without it the read takes longer.
+        let advice = rustix::fs::Advice::WillNeed;
+        let _ = rustix::fs::fadvise(&self.table, start, std::num::NonZeroU64::new(bytes), advice);
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn read_ahead(&self, _: std::ops::Range<usize>) {}
+}
+
+/// Writes pages in a thread of its own, so that solving goes on meanwhile.
+pub(super) struct Writer {
+    send: Option<SyncSender<Vec<Outgoing>>>,
+    back: Receiver<(Vec<Outgoing>, io::Result<()>)>,
+    thread: Option<JoinHandle<()>>,
+    /// Pages that were sent and have not come back.
+    pub(super) under_way: usize,
+}
+
+impl Writer {
+    pub(super) fn start(spill: &Spill) -> io::Result<Writer> {
+        const QUEUE: usize = 8;
+        let (send, receive) = sync_channel::<Vec<Outgoing>>(QUEUE);
+        let (done, back): (Sender<_>, _) = channel();
+        let files = spill.files.clone();
+        let thread = Builder::new()
+            .name("table writer".to_owned())
+            .spawn(move || {
+                for pages in receive {
+                    let written = {
+                        let pages: Vec<_> = pages
+                            .iter()
+                            .map(|out| (out.page, &*out.bytes, out.includes, out.distances))
+                            .collect();
+                        files.write(&pages)
+                    };
+                    if done.send((pages, written)).is_err() {
+                        break;
+                    }
+                }
+            })?;
+        Ok(Writer {
+            send: Some(send),
+            back,
+            thread: Some(thread),
+            under_way: 0,
+        })
+    }
+
+    /// Sends up to [`TOGETHER`] pages.
+    pub(super) fn send(&mut self, pages: Vec<Outgoing>) {
+        self.under_way += pages.len();
+        let send = self.send.as_ref().expect("open until it is dropped");
+        send.send(pages).expect("the writer runs");
+    }
+
+    /// Waits for the next pages that are on disk.
+    pub(super) fn receive(&mut self) -> io::Result<Vec<Outgoing>> {
+        let (pages, written) = self.back.recv().expect("the writer runs");
+        self.under_way -= pages.len();
+        written.map(|()| pages)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.send.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the writer was reported already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes room for a file on the disk, where the file system can.
+fn allocate(file: &File, size: u64) -> io::Result<()> {
+    match fs4::FileExt::allocate(file, size) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
+        other => other,
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => {
+                bytes = &mut bytes[count..];
+                at += count as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(windows)]
+fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match std::os::windows::fs::FileExt::seek_write(file, bytes, at)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => {
+                bytes = &bytes[count..];
+                at += count as u64;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Tammi's tables for search, self-play and agents.
+//!
+//! The plies in the tables do not count to the end of the game, so results have none here. An agent that wins plays by
+//! them all the same.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use rand::Rng;
+
+use crate::tables::endgames::{EndgameError, HasEndgames, Shared, open_shared};
+use crate::tables::lookup::{AT_ONCE, Tables};
+use crate::tables::solvable::Solvable;
+use crate::tables::verify::random_position;
+use jarmo_core::game::{Action, Game, Outcome, Proven, Verdict};
+use jarmo_core::games::{Tammi, TammiPosition};
+use jarmo_core::known::{Endgames, Ending};
+use jarmo_core::random::{Stream, below};
+
+impl Endgames<Tammi> for Tables<Tammi> {
+    fn known(&self, game: &Tammi, position: &TammiPosition) -> Option<Proven> {
+        let proven = self.proven(position)?;
+        self.within_limit(game, position, proven)
+    }
+
+    fn known_all(&self, game: &Tammi, positions: &[TammiPosition], out: &mut Vec<Option<Proven>>) {
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.proven_all(positions, found);
+            let found = positions.iter().zip(found);
+            out.extend(
+                found.map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
+            );
+        }
+    }
+
+    fn after(&self, game: &Tammi, position: &TammiPosition, action: Action) -> Proven {
+        let mover = position.to_move();
+        let mut next = *position;
+        game.play(&mut next, action);
+        if let Some(outcome) = game.outcome(&next) {
+            return Proven::over(outcome.verdict(mover)).before();
+        }
+        // Enough plies are left, because the tables know the position before.
+        let proven = self.proven(&next);
+        let proven = proven.expect("successors of known positions are known");
+        let same = next.to_move() == mover;
+        without_plies(if same { proven } else { proven.flip() })
+    }
+
+    /// Nothing where a position has occurred twice: a third time could end a game that the tables decide.
+    fn ending(&self, game: &Tammi, position: &TammiPosition) -> Option<Ending> {
+        if position.has_repeated() {
+            return None;
+        }
+        let mover = position.to_move();
+        let winner = match self.known(game, position)?.verdict {
+            Verdict::Win => Some(mover),
+            Verdict::Draw => None,
+            Verdict::Loss => Some(!mover),
+        };
+        Some(Ending {
+            outcome: Outcome::plain(winner),
+            plies: None,
+        })
+    }
+
+    fn force(&self, position: &TammiPosition) -> u32 {
+        Tammi::force(position)
+    }
+
+    /// The way of the fewest plies to the next capture or the end.
+    fn way_forward(
+        &self,
+        game: &Tammi,
+        position: &TammiPosition,
+        winning: &[Action],
+        _stream: &mut Stream,
+    ) -> Action {
+        let plies = |action: &&Action| {
+            let mut next = *position;
+            game.play(&mut next, **action);
+            let proven = self.proven(&next);
+            proven.map(|after| Tammi::value_before(position, &next, after).plies)
+        };
+        let nearest = winning.iter().min_by_key(plies);
+        *nearest.expect("an action keeps the win")
+    }
+
+    fn random(&self, stream: &mut Stream) -> TammiPosition {
+        let layers = self.layers().count() as u32;
+        let number = below(stream.next_u64(), layers) as usize;
+        let layer = self.layers().nth(number);
+        random_position(layer.expect("below their number"), stream)
+    }
+}
+
+impl Tables<Tammi> {
+    /// The result under the limit on the length of the game. `None` if the limit is so close that it could matter,
+    /// here or after one action.
+    fn within_limit(
+        &self,
+        game: &Tammi,
+        position: &TammiPosition,
+        proven: Proven,
+    ) -> Option<Proven> {
+        let longest = self.plies_up_to(Tammi::force(position));
+        let far = game.plies_left(position).is_none_or(|left| left > longest);
+        far.then(|| without_plies(proven))
+    }
+}
+
+/// The value without the plies to the next capture, which do not count to the end.
+fn without_plies(proven: Proven) -> Proven {
+    match proven.is_over() {
+        true => proven,
+        false => Proven {
+            plies: None,
+            ..proven
+        },
+    }
+}
+
+/// Tables in use.
+static SHARED: LazyLock<Shared<Tammi>> = LazyLock::new(Shared::default);
+
+impl HasEndgames for Tammi {
+    fn force_of(&self, position: &TammiPosition) -> Option<u32> {
+        Some(Tammi::force(position))
+    }
+
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
+        Ok(open_shared(self, folder, &SHARED)?)
+    }
+}

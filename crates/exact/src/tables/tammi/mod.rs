@@ -1,0 +1,124 @@
+//! Tammi's part of the tables: what its values mean, and how they follow for positions that are not stored.
+//!
+//! A value is the result under best play for the player to move, under all rules but two: the rule of repetition and
+//! the limit on the length of a game. The limit on plies without a capture counts. A byte has the result of a position
+//! right after a capture, and the plies until the next capture, or the end, if the winner hurries and the loser
+//! holds out. A player wins with some plies played since the last capture exactly if these plies and those of the
+//! byte do not exceed the limit. The winner never needs a position twice before the next capture, because the
+//! plies fall; so repetition changes a win or loss only where a position has already occurred twice. It cannot
+//! change a draw.
+//!
+//! A position in the middle of a capture has no byte. Its value is the best of those after the capture.
+
+mod endgames;
+mod index;
+mod solve;
+
+use std::ops::RangeInclusive;
+
+pub use index::{FORCES, TammiLayer};
+
+use super::build::BuildError;
+use super::file::{Bytes, write_finished};
+use super::lines::Blockable;
+use super::lookup::Tables;
+use super::solvable::{Job, Layer, LayerEvent, NeverPacked, PliesTo, Solvable};
+use jarmo_core::game::{Proven, Verdict};
+use jarmo_core::games::{Tammi, TammiPosition};
+
+/// Memory for everything but the layer: mostly the updates of a batch.
+const BESIDES: u64 = 512 << 20;
+
+impl Solvable for Tammi {
+    const FORCES: RangeInclusive<u32> = FORCES;
+    const FORCE_COUNTS: &'static str = "pieces";
+    const FILES: &'static str = "tammi";
+    const PLIES_TO: PliesTo = PliesTo::Capture;
+    const OTHER_RULES: [&'static str; 2] = [
+        "another limit on plies without a capture",
+        "; use another directory",
+    ];
+
+    type Layer = TammiLayer;
+    type Packed = NeverPacked;
+    type Preparation = ();
+
+    fn layer(force: u32) -> TammiLayer {
+        TammiLayer::new(force)
+    }
+
+    #[inline]
+    fn force(position: &TammiPosition) -> u32 {
+        let [own, enemy, ..] = position.mover_view();
+        (own | enemy).count_ones()
+    }
+
+    fn solved_rules(&self) -> String {
+        format!("tammi {}", self.quiet_limit())
+    }
+
+    fn value(&self, position: &TammiPosition, placement: Proven) -> Proven {
+        let (quiet, limit) = (position.quiet_plies(), self.quiet_limit());
+        match placement.plies {
+            Some(plies) if quiet + plies <= limit => placement,
+            _ if quiet >= limit => Proven::over(Verdict::Draw),
+            _ => Proven::DRAW,
+        }
+    }
+
+    /// Captures in progress.
+    fn value_without_byte(tables: &Tables<Tammi>, position: &TammiPosition) -> Option<Proven> {
+        position.jumper()?;
+        let after = |position: &TammiPosition| Some(tables.proven(position)?.verdict);
+        let verdict = solve::best_capture(tables.game(), position, &after)?;
+        Some(by_capture(verdict))
+    }
+
+    fn value_before(position: &TammiPosition, next: &TammiPosition, after: Proven) -> Proven {
+        let own = match position.to_move() == next.to_move() {
+            true => after.verdict,
+            false => after.verdict.flip(),
+        };
+        let captured = next.jumper().is_some() || Tammi::force(next) < Tammi::force(position);
+        match captured {
+            true => by_capture(own),
+            false => after.flip().before(),
+        }
+    }
+
+    fn prepare(&self) -> Result<(), Blockable> {
+        Ok(())
+    }
+
+    fn solve_layer(&self, (): &(), layer: &TammiLayer, done: &[Bytes]) -> Vec<u8> {
+        let (bytes, _) = solve::solve(self, layer, done, &mut |_| {});
+        bytes
+    }
+
+    fn memory_needed(layer: &TammiLayer) -> (u64, u64) {
+        let bytes = layer.size() as u64 + BESIDES;
+        (bytes, bytes)
+    }
+
+    fn build_layer(
+        &self,
+        (): &(),
+        job: &Job<'_, Tammi>,
+        tell: &mut dyn FnMut(LayerEvent),
+    ) -> Result<(), BuildError> {
+        let (bytes, longest) = solve::solve(self, &job.layer, job.done, &mut |done| {
+            tell(LayerEvent::Done(done));
+        });
+        write_finished::<Tammi>(job.folder, &bytes, job.owner, &job.layer, longest)?;
+        Ok(())
+    }
+}
+
+/// The value of a position in which the player to move captures, with this result.
+fn by_capture(verdict: Verdict) -> Proven {
+    match verdict {
+        Verdict::Win => Proven::win(1),
+        Verdict::Draw => Proven::DRAW,
+        Verdict::Loss => Proven::loss(1),
+    }
+}

@@ -1,0 +1,166 @@
+//! Checks tables against the rules of the game, which the solver implements separately.
+
+use std::fmt;
+
+use rand::Rng;
+use rayon::prelude::*;
+
+use super::lookup::Tables;
+use super::solvable::{Layer, PliesTo, Solvable};
+use jarmo_core::game::Proven;
+use jarmo_core::random::{Stream, stream};
+
+/// The checks of a layer and their failures.
+#[derive(Clone, Debug)]
+pub struct LayerCheck {
+    /// What is left on the board.
+    pub force: u32,
+    /// Random positions whose value was compared with those of their successors.
+    pub positions: u64,
+    /// Random won or lost positions that were played to the end with the tables.
+    pub games: u64,
+    /// Wrong values, ten at most.
+    pub mistakes: Vec<WrongValue>,
+}
+
+/// A position whose value is wrong.
+#[derive(Clone, Debug)]
+pub struct WrongValue {
+    /// The position, as text.
+    pub position: String,
+    /// The value in the tables.
+    pub stored: Proven,
+    /// What its successors, or the game played from it, show instead.
+    pub found: String,
+}
+
+impl fmt::Display for WrongValue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let WrongValue {
+            position,
+            stored,
+            found,
+        } = self;
+        write!(out, "{position}: the tables say {stored}, but {found}")
+    }
+}
+
+/// The most wrong values reported per layer.
+const KEPT: usize = 10;
+
+/// Checks `samples` random positions of every layer against their successors, and draws a tenth as many
+/// to play out those that are won or lost.
+pub fn verify<G: Solvable>(
+    game: &G,
+    tables: &Tables<G>,
+    samples: u64,
+    seed: u64,
+) -> Vec<LayerCheck> {
+    let game = &game.clone().with_max_plies(0);
+    tables
+        .layers()
+        .map(|layer| {
+            let wrong: Vec<WrongValue> = (0..samples)
+                .into_par_iter()
+                .filter_map(|sample| {
+                    let mut stream = stream(seed ^ u64::from(layer.force()), sample);
+                    let position = random_position(layer, &mut stream);
+                    check(game, tables, &position)
+                })
+                .collect();
+            let games = (0..samples / 10).into_par_iter().filter_map(|sample| {
+                let mut stream = stream(!seed ^ u64::from(layer.force()), sample);
+                let position = random_position(layer, &mut stream);
+                play_out(game, tables, position)
+            });
+            let (games, lost_games): (Vec<_>, Vec<_>) =
+                games.partition_map(|result| match result {
+                    Ok(()) => rayon::iter::Either::Left(()),
+                    Err(mistake) => rayon::iter::Either::Right(mistake),
+                });
+            LayerCheck {
+                force: layer.force(),
+                positions: samples,
+                games: (games.len() + lost_games.len()) as u64,
+                mistakes: wrong.into_iter().chain(lost_games).take(KEPT).collect(),
+            }
+        })
+        .collect()
+}
+
+/// A random position of the layer; every placement is equally likely.
+pub fn random_position<L: Layer>(layer: &L, stream: &mut Stream) -> L::Position {
+    let share = u128::from(stream.next_u64()) * layer.size() as u128;
+    layer.position_at((share >> 64) as usize)
+}
+
+/// Checks that the value of a position follows from those of its successors.
+fn check<G: Solvable>(game: &G, tables: &Tables<G>, position: &G::Position) -> Option<WrongValue> {
+    let stored = tables.proven(position).expect("the layer holds it");
+    let found = match game.outcome(position) {
+        Some(outcome) => Proven::over(outcome.verdict(game.to_move(position))),
+        None => {
+            let best = tables.actions(game, position).expect("the layer holds it");
+            best.first().expect("the game is not over").proven
+        }
+    };
+    // Packed results have no plies to compare.
+    let right = match stored.plies {
+        Some(_) => stored == found,
+        None => stored.verdict == found.verdict && !found.is_over(),
+    };
+    (!right).then(|| {
+        let found = format!("its successors say {found}");
+        wrong_value(game, position, stored, found)
+    })
+}
+
+/// The most plies of a game that is played by tables whose plies do not count to the end.
+const MOST_PLIES: u32 = 1000;
+
+/// Plays a won or lost position to its end, both sides with the tables. `None` for other positions, and
+/// where the tables have no distances.
+fn play_out<G: Solvable>(
+    game: &G,
+    tables: &Tables<G>,
+    start: G::Position,
+) -> Option<Result<(), WrongValue>> {
+    let stored = tables.proven(&start).expect("the layer holds it");
+    let (verdict, plies) = (stored.verdict, stored.plies?);
+    let most = match G::PLIES_TO {
+        PliesTo::End => plies,
+        PliesTo::Capture => MOST_PLIES,
+    };
+    let mover = game.to_move(&start);
+    let mut position = start;
+    for played in 0..=most {
+        if let Some(outcome) = game.outcome(&position) {
+            let in_time = G::PLIES_TO == PliesTo::Capture || played == plies;
+            return Some(if in_time && outcome.verdict(mover) == verdict {
+                Ok(())
+            } else {
+                let points = outcome.score.unwrap_or_default();
+                let found = format!("the game ended {points:?} after {played} plies");
+                Err(wrong_value(game, &start, stored, found))
+            });
+        }
+        let values = tables.actions(game, &position).expect("force never grows");
+        game.play(&mut position, values[0].action);
+        position = G::as_solved(&position);
+    }
+    let found = format!("the game is not over after {most} plies");
+    Some(Err(wrong_value(game, &start, stored, found)))
+}
+
+fn wrong_value<G: Solvable>(
+    game: &G,
+    position: &G::Position,
+    stored: Proven,
+    found: String,
+) -> WrongValue {
+    WrongValue {
+        position: game.position_text(position),
+        stored,
+        found,
+    }
+}

@@ -1,0 +1,44 @@
+//! Training and matches over many machines, on NATS with JetStream.
+//!
+//! A learner (`train --fleet`) publishes its settings and its newest network. Workers play with them and send files of
+//! games. On the wire a file arrives at least once; in the replay window it is exactly once, because its name is the
+//! hash of its content and the names in the window are part of the checkpoint. docs/fleet.md describes the streams and
+//! the promises.
+//!
+//! This module has no server of its own and no rule of training: the loop is in [`jarmo_learn::run`], and the games are played
+//! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
+
+mod card;
+mod error;
+mod game_file;
+mod inbox;
+mod intake;
+mod learner;
+mod link;
+mod matches;
+mod networks;
+mod places;
+mod progress;
+mod server;
+mod status;
+mod worker;
+
+use jarmo_core::random::mix;
+
+pub use error::FleetError;
+pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
+pub use learner::{Learner, LearnerSettings};
+pub use link::{Address, Link};
+pub use matches::{MatchSettings, play_matches};
+pub use progress::{Doing, Progress, Workers};
+pub use server::{Server, ServerSettings, Written, find_server};
+pub use status::{LearnerStatus, Status, status};
+pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
+
+/// A number that no other process and no other moment has, for names and seeds.
+fn unique() -> u64 {
+    let nanos = std::time::UNIX_EPOCH
+        .elapsed()
+        .map_or(0, |time| time.as_nanos());
+    mix(nanos as u64 ^ mix(u64::from(std::process::id())))
+}

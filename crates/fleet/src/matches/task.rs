@@ -1,0 +1,162 @@
+//! What is said about pairs of games: tasks, agents and answers.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::places::PROTOCOL;
+use crate::{FleetError, MOST_BYTES};
+use jarmo_core::net::{GameVersion, KernelKind};
+use jarmo_exact::agent::{self, AgentSource, AgentSpec};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::program::this_program;
+use jarmo_host::record::GameRecord;
+use jarmo_judge::arena::PairBlock;
+use jarmo_learn::run::FileId;
+
+/// The most bytes of an answer or a task before compression.
+const MOST_PLAIN: usize = 1 << 24;
+
+/// The level of compression.
+const LEVEL: i32 = 3;
+
+/// A block of pairs, with all that a worker needs to play it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Task {
+    /// Its name, different for every attempt.
+    pub(super) id: String,
+    /// The tournament, as a part of subjects.
+    pub(super) tournament: String,
+    /// The game that is played.
+    pub(super) origin: GameVersion,
+    /// The content of the board file, if there is one.
+    pub(super) board: Option<String>,
+    /// Plies without a capture after which tammi is drawn, if they are not the default.
+    pub(super) quiet_limit: Option<u32>,
+    /// The specs of the bout's two agents. Agent files are named by their content.
+    pub(super) agents: [String; 2],
+    /// The games.
+    pub(super) block: PairBlock,
+}
+
+/// The games of a task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Answer {
+    /// The task.
+    pub(super) task: String,
+    /// The worker.
+    pub(super) worker: String,
+    /// Its games.
+    pub(super) games: Vec<GameRecord>,
+}
+
+/// The version, beside the content. It is read first, because another version may write the content in another way.
+#[derive(Serialize, Deserialize)]
+struct Envelope<T> {
+    protocol: u32,
+    program: String,
+    content: T,
+}
+
+/// The bytes of a message.
+pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
+    let text = serde_json::to_vec(&Envelope {
+        protocol: PROTOCOL,
+        program: this_program(),
+        content,
+    });
+    let text = text.expect("tasks and answers are plain data");
+    let bytes = zstd::bulk::compress(&text, LEVEL).expect("memory can be compressed");
+    if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
+        return Err(FleetError::new(format!(
+            "{} bytes of games, and a message has at most {MOST_BYTES}",
+            bytes.len()
+        )));
+    }
+    Ok(bytes)
+}
+
+/// Reads a message that anyone may have sent.
+pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError> {
+    #[derive(Deserialize)]
+    struct Version {
+        protocol: u32,
+        program: String,
+    }
+    let text = zstd::bulk::decompress(bytes, MOST_PLAIN);
+    let text = text.map_err(|error| FleetError::new(format!("not compressed: {error}")))?;
+    let unreadable = |error| FleetError::new(format!("it cannot be read: {error}"));
+    let Version { protocol, program } = serde_json::from_slice(&text).map_err(unreadable)?;
+    if protocol != PROTOCOL {
+        return Err(FleetError::new(format!(
+            "it comes from {program} with version {protocol} of the fleet's protocol, this is {} with version \
+             {PROTOCOL}; use one version on all machines",
+            this_program()
+        )));
+    }
+    let envelope: Envelope<T> = serde_json::from_slice(&text).map_err(unreadable)?;
+    Ok(envelope.content)
+}
+
+/// An agent as workers get it: its spec, and its network if it has one.
+pub(super) struct SharedAgent {
+    pub(super) spec: String,
+    pub(super) file: Option<SharedFile>,
+}
+
+/// An agent file and its name, which is a hash of its content.
+pub(super) struct SharedFile {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl SharedAgent {
+    /// Names the agent file by its content and the kernel by its name, because other kernels give other floats.
+    pub(super) fn new<G: CatalogGame>(
+        game: &G,
+        spec: &AgentSpec,
+    ) -> Result<SharedAgent, FleetError> {
+        let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
+        let has_tables = match spec {
+            AgentSpec::Tables(..) => true,
+            AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
+            AgentSpec::Network(_, given) => given.tables.is_some(),
+            AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => false,
+        };
+        if has_tables {
+            return Err(wrong(
+                "workers do not have this machine's tables; play this match without --fleet"
+                    .to_owned(),
+            ));
+        }
+        let AgentSpec::Network(source, given) = spec else {
+            return Ok(SharedAgent {
+                spec: spec.to_string(),
+                file: None,
+            });
+        };
+        let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
+        let bytes = file.to_bytes();
+        let name = FileId(xxh3_128(&bytes)).to_string();
+        let mut given = given.clone();
+        given.kernel = given.kernel.or(Some(KernelKind::best()));
+        let source = AgentSource::File(file_name(&name).into());
+        Ok(SharedAgent {
+            spec: AgentSpec::Network(source, given).to_string(),
+            file: Some(SharedFile { name, bytes }),
+        })
+    }
+}
+
+/// The file name of an agent file with this hash.
+pub(super) fn file_name(name: &str) -> String {
+    format!("{name}.safetensors")
+}
+
+/// The hash in the file name of a shared agent.
+pub(super) fn hash_of(source: &AgentSource) -> Option<FileId> {
+    let AgentSource::File(path) = source else {
+        return None;
+    };
+    path.to_str()?.strip_suffix(".safetensors")?.parse().ok()
+}

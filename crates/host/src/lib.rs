@@ -1,0 +1,11 @@
+//! What a program needs of its machine: files and locks, lines of input, and facts about the program itself.
+//!
+//! Modules import only modules that come earlier in this list.
+
+pub mod program;
+pub mod ascii;
+pub mod files;
+pub mod container;
+pub mod agent_file;
+pub mod record;
+pub mod input;

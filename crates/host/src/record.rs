@@ -1,0 +1,118 @@
+//! Files of game records, one record per line.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError, ReplayedGame};
+
+use crate::files::{LINES_BYTES, check_regular, read, read_text};
+
+/// Reads all records of a file. Skips empty lines.
+pub fn read_records(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
+    let text = read_text(path, LINES_BYTES).map_err(|error| RecordError::in_file(path, error))?;
+    parse_lines(path, &text)
+}
+
+fn parse_lines(path: &Path, text: &str) -> Result<Vec<GameRecord>, RecordError> {
+    text.lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| {
+            GameRecord::parse(line).map_err(|error| {
+                RecordError::in_file(path, format_args!("line {}: {error}", index + 1))
+            })
+        })
+        .collect()
+}
+
+/// A file that records are appended to. Each record is one write, so a kill loses no finished game. The file
+/// is locked against other processes.
+#[derive(Debug)]
+pub struct RecordFile {
+    path: PathBuf,
+    file: File,
+}
+
+/// A file that was reopened to append to it.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The file, ready for new records.
+    pub file: RecordFile,
+    /// The records already in the file.
+    pub records: Vec<GameRecord>,
+    /// The length of an incomplete last line that was removed, in bytes.
+    pub torn_bytes: usize,
+}
+
+impl RecordFile {
+    /// Creates a new file. Fails if the file exists.
+    pub fn create(path: &Path) -> Result<RecordFile, RecordError> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => RecordError::in_file(
+                path,
+                "already exists; choose another name or continue it with --resume",
+            ),
+            _ => RecordError::in_file(path, error),
+        })?;
+        RecordFile::locked(path, file)
+    }
+
+    /// Opens a file to append to it. Removes an incomplete last line.
+    pub fn resume(path: &Path) -> Result<Resumed, RecordError> {
+        let failed = |error: io::Error| RecordError::in_file(path, error);
+        check_regular(path).map_err(failed)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failed)?;
+        let mut file = RecordFile::locked(path, file)?;
+        let bytes = read(path, LINES_BYTES).map_err(failed)?;
+        let whole = bytes
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |last| last + 1);
+        let tail = std::str::from_utf8(&bytes[whole..]).unwrap_or_default();
+        let mut kept = whole;
+        if GameRecord::parse(tail).is_ok() {
+            kept = bytes.len(); // only the line break is missing
+        }
+        let text = std::str::from_utf8(&bytes[..kept])
+            .map_err(|error| RecordError::in_file(path, format_args!("not text: {error}")))?;
+        let records = parse_lines(path, text)?;
+        if kept > whole {
+            file.file.write_all(b"\n").map_err(failed)?;
+        } else {
+            file.file.set_len(kept as u64).map_err(failed)?;
+        }
+        Ok(Resumed {
+            file,
+            records,
+            torn_bytes: bytes.len() - kept,
+        })
+    }
+
+    /// Appends a record.
+    pub fn append(&mut self, record: &GameRecord) -> Result<(), RecordError> {
+        let line = record.to_line() + "\n";
+        self.file
+            .write_all(line.as_bytes())
+            .map_err(|error| RecordError::in_file(&self.path, error))
+    }
+
+    fn locked(path: &Path, file: File) -> Result<RecordFile, RecordError> {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(RecordError::in_file(
+                path,
+                "another process is writing to this file; wait until it has finished",
+            )),
+            // Without locks in the file system there is no protection against a second writer.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(RecordFile {
+                path: path.to_owned(),
+                file,
+            }),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Exams as text files, and the exams that are part of the program.
+//!
+//! `docs/formats.md` describes the format.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::exam::{Exam, Question};
+use super::tally::Phase;
+use jarmo_core::checksum::digits;
+use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
+use jarmo_host::files;
+
+/// The first line of a file. The number goes up when an older program would misread the file.
+const TITLE: &str = "jarmo exam 1";
+
+/// What the second line has before the digits of the checksum.
+const CHECKSUM: &str = "checksum: ";
+
+/// The digits of a checksum.
+const DIGITS: usize = 16;
+
+/// The most bytes of a file. A million questions of jarmo take a third of it.
+const MOST_BYTES: u64 = 1 << 28;
+
+/// The exams that are part of the program.
+const BUILT_IN: [(&str, &[u8]); 3] = [
+    (
+        "jarmo",
+        include_bytes!("../../../../checkpoints/jarmo.exam"),
+    ),
+    (
+        "connect_four",
+        include_bytes!("../../../../checkpoints/connect_four.exam"),
+    ),
+    (
+        "tammi",
+        include_bytes!("../../../../checkpoints/tammi.exam"),
+    ),
+];
+
+/// An exam that cannot be read or written, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ExamError(String);
+
+impl ExamError {
+    fn in_file(self, path: &Path) -> ExamError {
+        ExamError(format!("{}: {}", path.display(), self.0))
+    }
+}
+
+/// What an exam says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExamHeader {
+    /// The game.
+    pub game: String,
+    /// The version of its rules.
+    pub rules_version: u32,
+    /// The board, where the game has a choice.
+    pub board: String,
+    /// How the questions were chosen and solved.
+    pub made: String,
+    /// The number of questions.
+    pub questions: usize,
+}
+
+impl ExamHeader {
+    /// Reads the header of a file, whatever game it is for, and checks that the file is whole and undamaged.
+    pub fn load(path: &Path) -> Result<ExamHeader, ExamError> {
+        let bytes = read(path)?;
+        let (header, _) = split(&bytes).map_err(|error| error.in_file(path))?;
+        Ok(header)
+    }
+
+    /// Refuses an exam for another game, other rules or another board, with both named.
+    fn check<G: Game>(&self, game: &G) -> Result<(), ExamError> {
+        let (name, version) = (game.id(), game.rules_version());
+        if self.game != name {
+            return Err(ExamError(format!(
+                "an exam for {}, and {name} is wanted; choose an exam for {name}",
+                shorten(&self.game)
+            )));
+        }
+        if self.rules_version != version {
+            return Err(ExamError(format!(
+                "rules version {} of {name}, this program has version {version}; make the exam again",
+                self.rules_version
+            )));
+        }
+        if self.board != game.board_text() {
+            return Err(ExamError(format!(
+                "an exam for another board, with the lines {}",
+                self.board
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl<G: Game> Exam<G> {
+    /// The exam that is part of the program; `None` if the game, or this board, has none.
+    pub fn built_in(game: &G) -> Option<Exam<G>> {
+        let (_, bytes) = BUILT_IN.iter().find(|(name, _)| *name == game.id())?;
+        let (header, _) = split(bytes).expect("the program's own exams are whole");
+        let fits = header.board == game.board_text();
+        fits.then(|| Exam::from_bytes(game, bytes).expect("the program's own exams are sound"))
+    }
+
+    /// Reads a file, which must be for this game.
+    pub fn load(game: &G, path: &Path) -> Result<Exam<G>, ExamError> {
+        Exam::from_bytes(game, &read(path)?).map_err(|error| error.in_file(path))
+    }
+
+    /// Writes the file as a whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), ExamError> {
+        files::write_whole(path, self.to_text().as_bytes())
+            .map_err(|error| ExamError(format!("{error}; nothing was written")).in_file(path))
+    }
+
+    /// Reads the content of a file, which must be for this game.
+    pub fn from_bytes(game: &G, bytes: &[u8]) -> Result<Exam<G>, ExamError> {
+        let (header, lines) = split(bytes)?;
+        header.check(game)?;
+        let mut questions = Vec::with_capacity(header.questions);
+        for (line, number) in lines.iter().zip(1..) {
+            let question = parse_question(game, line);
+            let wrong = |problem| ExamError(format!("question {number}: {problem}"));
+            questions.push(question.map_err(wrong)?);
+        }
+        Ok(Exam {
+            game: game.clone(),
+            made: header.made,
+            questions,
+        })
+    }
+
+    /// The content of a file.
+    pub fn to_text(&self) -> String {
+        let board = match self.game.board_text() {
+            lines if lines.is_empty() => lines,
+            lines => format!("board: {lines}\n"),
+        };
+        let mut rest = format!(
+            "\ngame: {}\nrules: {}\n{board}made: {}\nquestions: {}\n\n",
+            self.game.id(),
+            self.game.rules_version(),
+            self.made.replace(['\r', '\n'], " "),
+            self.questions.len()
+        );
+        for question in &self.questions {
+            let position = self.game.position_text(&question.position);
+            let results = question.results.iter().map(|result| result_text(*result));
+            let results = results.collect::<Vec<String>>().join(" ");
+            let phase = question.phase.name();
+            let _ = writeln!(rest, "{position}\t{phase}\t{results}");
+        }
+        let start = format!("{TITLE}\n{CHECKSUM}");
+        let digits = digits(&[start.as_bytes(), rest.as_bytes()]);
+        format!("{start}{digits}{rest}")
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, ExamError> {
+    files::read(path, MOST_BYTES).map_err(|error| ExamError(error.to_string()).in_file(path))
+}
+
+/// The header and the lines of the questions of an undamaged file.
+fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
+    let problem = |problem: &str| ExamError(problem.to_owned());
+    let title = bytes
+        .split(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    if title != TITLE.as_bytes() {
+        return Err(match title.starts_with(b"jarmo exam ") {
+            true => ExamError(format!(
+                "another format, `{}`; this program reads `{TITLE}`",
+                shorten(&String::from_utf8_lossy(title))
+            )),
+            false => problem("not an exam"),
+        });
+    }
+    let before = TITLE.len() + 1 + CHECKSUM.len();
+    let after = before + DIGITS;
+    if bytes.len() < after {
+        return Err(problem("it is cut off in the header"));
+    }
+    let damaged = || problem("it is damaged: its checksum does not fit its bytes");
+    let sum = digits(&[&bytes[..before], &bytes[after..]]);
+    let is_sound =
+        bytes[..before].ends_with(CHECKSUM.as_bytes()) && bytes[before..after] == *sum.as_bytes();
+    let parsed = std::str::from_utf8(bytes).ok().and_then(parse_header);
+    match parsed {
+        // A file that was cut off is the likeliest damage, so it gets a message of its own.
+        Some((header, lines)) if !is_sound && lines.len() < header.questions => {
+            Err(ExamError(format!(
+                "it is cut off after {} of {} questions",
+                lines.len(),
+                header.questions
+            )))
+        }
+        _ if !is_sound => Err(damaged()),
+        Some((header, lines)) if lines.len() == header.questions => Ok((header, lines)),
+        _ => Err(problem("its header or its number of questions is wrong")),
+    }
+}
+
+/// The header and the lines after it; the last line may be cut off.
+fn parse_header(text: &str) -> Option<(ExamHeader, Vec<&str>)> {
+    let (head, questions) = text.split_once("\n\n")?;
+    let field = |name: &str| {
+        let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+        fields.find(|(key, _)| *key == name).map(|(_, value)| value)
+    };
+    let header = ExamHeader {
+        game: field("game")?.to_owned(),
+        rules_version: field("rules")?.parse().ok()?,
+        board: field("board").unwrap_or_default().to_owned(),
+        made: field("made")?.to_owned(),
+        questions: field("questions")?.parse().ok()?,
+    };
+    Some((header, questions.lines().collect()))
+}
+
+fn parse_question<G: Game>(game: &G, line: &str) -> Result<Question<G::Position>, String> {
+    let parts: Vec<&str> = line.split('\t').collect();
+    let [position, phase, results] = parts[..] else {
+        return Err(format!(
+            "expected 3 parts between tabs, found {}",
+            parts.len()
+        ));
+    };
+    let position = game
+        .parse_position(position)
+        .map_err(|error| error.to_string())?;
+    let phase = Phase::ALL.into_iter().find(|known| known.name() == phase);
+    let phase = phase.ok_or("expected the phase `opening`, `middle` or `end`")?;
+    let results: Option<Vec<Proven>> = results.split(' ').map(parse_result).collect();
+    let results = results.ok_or("expected results such as `w5 d l12`")?;
+    let actions = game.legal(&position).count() as usize;
+    if actions == 0 || results.len() != actions {
+        let found = results.len();
+        return Err(format!("{found} results for {actions} legal actions"));
+    }
+    Ok(Question {
+        position,
+        phase,
+        results,
+    })
+}
+
+/// `w` for a win, `d` for a draw, `l` for a loss, then the plies to the end if they are known.
+fn result_text(result: Proven) -> String {
+    let letter = match result.verdict {
+        Verdict::Win => 'w',
+        Verdict::Draw => 'd',
+        Verdict::Loss => 'l',
+    };
+    let plies = result
+        .plies
+        .map_or(String::new(), |plies| plies.to_string());
+    format!("{letter}{plies}")
+}
+
+fn parse_result(text: &str) -> Option<Proven> {
+    let (letter, plies) = text.split_at_checked(1)?;
+    let verdict = match letter {
+        "w" => Verdict::Win,
+        "d" => Verdict::Draw,
+        "l" => Verdict::Loss,
+        _ => return None,
+    };
+    let plies = match plies {
+        "" => None,
+        digits => Some(digits.parse().ok()?),
+    };
+    Some(Proven { verdict, plies })
+}

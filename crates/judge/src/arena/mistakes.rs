@@ -1,0 +1,178 @@
+//! Results thrown away, according to exact tables: how many, at which plies, and at which force.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::runner::ArenaGame;
+use jarmo_core::env::{Opening, positions};
+use jarmo_core::game::{Game, Player};
+use jarmo_exact::tables::Endgames;
+use jarmo_exact::tables::index::MOST_FORCE;
+
+/// The first ply of every range of plies.
+const RANGES: [u32; 6] = [0, 10, 20, 40, 60, 100];
+
+const FORCES: usize = MOST_FORCE as usize + 1;
+
+/// Decisions that the tables know, and those of them that made the result worse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Decisions {
+    /// Decisions in positions that the tables know.
+    pub known: u32,
+    /// Those that turned a win into a draw or loss, or a draw into a loss.
+    pub mistakes: u32,
+}
+
+impl Decisions {
+    fn merge(&mut self, more: Decisions) {
+        self.known += more.known;
+        self.mistakes += more.mistakes;
+    }
+}
+
+/// The decisions of one agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mistakes {
+    games: u32, // with at least one mistake
+    by_ply: [Decisions; RANGES.len()],
+    by_force: [Decisions; FORCES],
+}
+
+impl Mistakes {
+    fn count(&mut self, ply: u32, force: u32, mistake: bool) {
+        let one = Decisions {
+            known: 1,
+            mistakes: mistake.into(),
+        };
+        let range = RANGES.partition_point(|&first| first <= ply) - 1;
+        self.by_ply[range].merge(one);
+        self.by_force[force as usize].merge(one);
+    }
+
+    pub(super) fn merge(&mut self, more: &Mistakes) {
+        self.games += more.games;
+        for (all, more) in self.by_ply.iter_mut().zip(more.by_ply) {
+            all.merge(more);
+        }
+        for (all, more) in self.by_force.iter_mut().zip(more.by_force) {
+            all.merge(more);
+        }
+    }
+
+    /// The games with at least one mistake.
+    pub fn games(&self) -> u32 {
+        self.games
+    }
+
+    /// All decisions.
+    pub fn all(&self) -> Decisions {
+        let mut all = Decisions::default();
+        for &part in &self.by_ply {
+            all.merge(part);
+        }
+        all
+    }
+
+    /// The decisions by ply, where there are any.
+    pub fn by_ply(&self) -> Vec<PlyRange> {
+        let ends = RANGES[1..].iter().map(|&next| Some(next - 1)).chain([None]);
+        let ranges = RANGES.into_iter().zip(ends).zip(self.by_ply);
+        ranges
+            .filter(|(_, decisions)| decisions.known > 0)
+            .map(|((from, to), decisions)| PlyRange {
+                from,
+                to,
+                decisions,
+            })
+            .collect()
+    }
+
+    /// The decisions by force, where there are any.
+    pub fn by_force(&self) -> Vec<AtForce> {
+        let forces = (0..).zip(self.by_force);
+        forces
+            .filter(|(_, decisions)| decisions.known > 0)
+            .map(|(force, decisions)| AtForce { force, decisions })
+            .collect()
+    }
+}
+
+/// The decisions at some plies of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PlyRange {
+    /// The first ply.
+    pub from: u32,
+    /// The last ply; `None` for the end of the game.
+    pub to: Option<u32>,
+    /// Their counts.
+    #[serde(flatten)]
+    pub decisions: Decisions,
+}
+
+/// The decisions at one force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AtForce {
+    /// Archers plus marks.
+    pub force: u32,
+    /// Their counts.
+    #[serde(flatten)]
+    pub decisions: Decisions,
+}
+
+/// The mistakes of an agent, for reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MistakeRow {
+    /// Results thrown away per game.
+    pub per_game: f64,
+    /// The games in which at least one was thrown away.
+    pub games: u32,
+    /// All decisions.
+    #[serde(flatten)]
+    pub all: Decisions,
+    /// The decisions by ply.
+    pub by_ply: Vec<PlyRange>,
+    /// The decisions by force.
+    pub by_force: Vec<AtForce>,
+}
+
+impl MistakeRow {
+    pub(super) fn new(mistakes: &Mistakes, games: u32) -> MistakeRow {
+        let all = mistakes.all();
+        MistakeRow {
+            per_game: f64::from(all.mistakes) / f64::from(games.max(1)),
+            games: mistakes.games(),
+            all,
+            by_ply: mistakes.by_ply(),
+            by_force: mistakes.by_force(),
+        }
+    }
+}
+
+/// The mistakes of White and Black in a game after its opening.
+pub(super) fn of_game<G: Game>(
+    game: &G,
+    tables: &Arc<dyn Endgames<G>>,
+    opening: &Opening<G::Position>,
+    finished: &ArenaGame,
+) -> [Mistakes; 2] {
+    let mut mistakes = [Mistakes::default(); 2];
+    let positions = positions(game, opening.start, &finished.actions);
+    let decisions = positions.iter().zip(&finished.actions);
+    for (position, &action) in decisions.skip(opening.actions.len()) {
+        let Some(before) = tables.known(game, position) else {
+            continue;
+        };
+        let after = tables.after(game, position, action);
+        let mover: Player = game.to_move(position);
+        mistakes[mover.index()].count(
+            game.ply(position),
+            tables.force(position),
+            after.verdict < before.verdict,
+        );
+    }
+    for mistakes in &mut mistakes {
+        mistakes.games = u32::from(mistakes.all().mistakes > 0);
+    }
+    mistakes
+}

@@ -1,0 +1,300 @@
+//! Openings: the moves before the agents choose, the same for both games of a pair.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::path::Path;
+
+use rand::Rng;
+
+use jarmo_core::env::{Opening, positions};
+use jarmo_core::game::{Game, Mask};
+use jarmo_core::random::{Stream, below, stream};
+use jarmo_host::files::{LINES_BYTES, read_text};
+use jarmo_host::record::GameRecord;
+
+/// The openings of a tournament, in the order of its pairs. None of them ends the game.
+#[derive(Clone, Debug)]
+pub struct Openings<P> {
+    list: Vec<Opening<P>>,
+    distinct: usize,
+    source: String,
+}
+
+/// Balanced openings that are part of the program. The lines are like those of [`Openings::from_file`]; the comment
+/// that begins with [`BOARD`] names the board.
+const BUILT_IN: [(&str, &str); 1] = [(
+    "jarmo",
+    include_str!("../../../../checkpoints/jarmo.openings"),
+)];
+
+/// What the line with the board begins with.
+const BOARD: &str = "# board: ";
+
+/// Why there are no such openings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct OpeningError(String);
+
+/// Up to this many distinct openings are listed and shuffled; more are drawn by random play.
+const LISTED: usize = 50_000;
+
+/// Random play stops after this many attempts in a row without a new opening.
+const PATIENCE: u32 = 2_000;
+
+impl<P: Copy + Eq + Hash> Openings<P> {
+    /// Draws `count` openings of `plies` random plies from a seed. All distinct openings come once before
+    /// any is repeated. The order does not depend on `count`.
+    pub fn random<G: Game<Position = P>>(
+        game: &G,
+        plies: u32,
+        count: usize,
+        seed: u64,
+    ) -> Result<Self, OpeningError> {
+        let mut stream = stream(seed, OPENING_STREAM);
+        let mut drawn = match list_all(game, plies) {
+            Some(mut all) => {
+                shuffle(&mut all, &mut stream);
+                all
+            }
+            None => draw_distinct(game, plies, count, &mut stream),
+        };
+        if drawn.is_empty() {
+            return Err(OpeningError(format!(
+                "every game of {} is over after {plies} random plies",
+                game.id()
+            )));
+        }
+        let distinct = drawn.len();
+        while drawn.len() < count {
+            // All openings again, in another order.
+            let mut lap = drawn[..distinct].to_vec();
+            shuffle(&mut lap, &mut stream);
+            drawn.extend(lap);
+        }
+        drawn.truncate(count.max(1));
+        Ok(Openings {
+            list: drawn,
+            distinct,
+            source: format!("{plies} random plies"),
+        })
+    }
+
+    /// Refuses a number of plies that few random games last for. With any other number, [`Openings::random`] finds
+    /// openings from every seed.
+    pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), OpeningError> {
+        const GAMES: usize = 200;
+        let mut stream = stream(0, OPENING_STREAM);
+        let lasts =
+            |_: &usize| Opening::random(game, plies, &mut stream).actions.len() == plies as usize;
+        if (0..GAMES).filter(lasts).count() < GAMES / 10 {
+            return Err(OpeningError(format!(
+                "most games of {} are over after {plies} random plies; take fewer",
+                game.id()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Reads openings from a file. Every line is a game record, or actions separated by spaces. With
+    /// `plies`, each is cut to that many actions. Empty lines and lines that begin with `#` are skipped.
+    pub fn from_file<G: Game<Position = P>>(
+        game: &G,
+        path: &Path,
+        plies: Option<u32>,
+    ) -> Result<Self, OpeningError> {
+        let text = read_text(path, LINES_BYTES)
+            .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
+        let list = parse(game, &text, plies)
+            .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
+        Ok(Openings {
+            distinct: list.len(),
+            source: format!("{} from {}", list.len(), path.display()),
+            list,
+        })
+    }
+
+    /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
+    /// for this game and board.
+    pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
+        let (_, text) = BUILT_IN.iter().find(|(id, _)| *id == game.id())?;
+        let board = text.lines().find_map(|line| line.strip_prefix(BOARD));
+        if board.unwrap_or("") != game.board_text() {
+            return None;
+        }
+        let mut list = parse(game, text, None).expect("the program's own openings are sound");
+        shuffle(&mut list, &mut stream(seed, OPENING_STREAM));
+        Some(Openings {
+            distinct: list.len(),
+            source: format!("{} balanced ones", list.len()),
+            list,
+        })
+    }
+
+    /// These openings, in the order of the pairs.
+    pub(super) fn given(list: Vec<Opening<P>>) -> Self {
+        Openings {
+            distinct: list.len(),
+            source: "given".to_owned(),
+            list,
+        }
+    }
+
+    /// The text of a file of openings.
+    pub fn file_text<G: Game<Position = P>>(
+        game: &G,
+        openings: &[Opening<P>],
+        comments: &[String],
+    ) -> String {
+        let mut text = String::new();
+        for comment in comments {
+            text += &format!("# {comment}\n");
+        }
+        text += &format!("{BOARD}{}\n", game.board_text());
+        for opening in openings {
+            let before = positions(game, opening.start, &opening.actions);
+            let texts = before.iter().zip(&opening.actions);
+            let texts = texts.map(|(position, &action)| game.action_text(position, action));
+            text += &texts.collect::<Vec<_>>().join(" ");
+            text.push('\n');
+        }
+        text
+    }
+
+    /// All openings, in the order of the pairs.
+    pub fn list(&self) -> &[Opening<P>] {
+        &self.list
+    }
+
+    /// The opening of a pair. After the last one the list starts again.
+    pub fn of_pair(&self, pair: u32) -> &Opening<P> {
+        &self.list[pair as usize % self.list.len()]
+    }
+
+    /// The number of distinct openings found.
+    pub fn distinct(&self) -> usize {
+        self.distinct
+    }
+
+    /// A description of their source.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+}
+
+/// The distinct openings in the lines of a text.
+fn parse<G: Game>(
+    game: &G,
+    text: &str,
+    plies: Option<u32>,
+) -> Result<Vec<Opening<G::Position>>, String> {
+    let mut list: Vec<Opening<G::Position>> = Vec::new();
+    let mut seen = HashSet::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let opening = parse_opening(game, line, plies)
+            .map_err(|problem| format!("line {}: {problem}", index + 1))?;
+        if seen.insert(opening.position) {
+            list.push(opening);
+        }
+    }
+    if list.is_empty() {
+        return Err(
+            "no openings; every line must be a game record or actions such as `A1-C2 D5-B4`"
+                .to_owned(),
+        );
+    }
+    Ok(list)
+}
+
+/// The random stream of the openings; games use other ones.
+const OPENING_STREAM: u64 = u64::MAX;
+
+/// All distinct openings of `plies` plies; `None` if there are too many to list.
+fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Opening<G::Position>>> {
+    let mut layer = vec![Opening::at(game.start())];
+    layer.retain(|opening| game.outcome(&opening.position).is_none());
+    for _ in 0..plies {
+        let mut next = Vec::new();
+        let mut seen = HashSet::new();
+        for opening in &layer {
+            for action in game.legal(&opening.position).iter() {
+                let longer = opening.then(game, action);
+                let over = game.outcome(&longer.position).is_some();
+                if !over && seen.insert(longer.position) {
+                    next.push(longer);
+                }
+            }
+            if next.len() > LISTED {
+                return None;
+            }
+        }
+        layer = next;
+    }
+    Some(layer)
+}
+
+/// Up to `count` distinct openings by random play.
+fn draw_distinct<G: Game>(
+    game: &G,
+    plies: u32,
+    count: usize,
+    stream: &mut Stream,
+) -> Vec<Opening<G::Position>> {
+    let mut drawn = Vec::new();
+    let mut seen = HashSet::new();
+    let mut failures = 0;
+    while drawn.len() < count && failures < PATIENCE {
+        failures += 1;
+        let opening = Opening::random(game, plies, stream);
+        if opening.actions.len() == plies as usize && seen.insert(opening.position) {
+            drawn.push(opening);
+            failures = 0;
+        }
+    }
+    drawn
+}
+
+/// The Fisher-Yates shuffle.
+fn shuffle<T>(list: &mut [T], stream: &mut Stream) {
+    for last in (1..list.len()).rev() {
+        list.swap(last, below(stream.next_u64(), last as u32 + 1) as usize);
+    }
+}
+
+pub(super) fn parse_opening<G: Game>(
+    game: &G,
+    line: &str,
+    plies: Option<u32>,
+) -> Result<Opening<G::Position>, String> {
+    let mut record = if line.trim_start().starts_with('{') {
+        GameRecord::parse(line).map_err(|error| error.to_string())?
+    } else {
+        GameRecord {
+            game: game.id().to_owned(),
+            moves: line.split_whitespace().map(str::to_owned).collect(),
+            ..GameRecord::default()
+        }
+    };
+    if let Some(plies) = plies {
+        record.moves.truncate(plies as usize);
+    }
+    record.max_plies = None; // the tournament has its own limit
+    let replay = record.replay(game).map_err(|error| error.to_string())?;
+    let position = *replay
+        .positions
+        .last()
+        .expect("a replay has a first position");
+    if game.outcome(&position).is_some() {
+        return Err(format!(
+            "the game is over after these {} plies; shorten the openings with --opening-plies",
+            replay.actions.len()
+        ));
+    }
+    Ok(Opening {
+        start: replay.positions[0],
+        actions: replay.actions,
+        position,
+    })
+}

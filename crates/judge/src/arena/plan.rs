@@ -1,0 +1,173 @@
+//! Sets up the games of a tournament, writes their records, and matches records with games.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::opening::Openings;
+use super::runner::{ArenaGame, Setup};
+use super::schedule::GameId;
+use super::tournament::Settings;
+use jarmo_core::env::positions;
+use jarmo_core::game::{Action, Game, Player, shorten};
+use jarmo_core::random::stream;
+use jarmo_exact::tables::Endgames;
+use jarmo_host::record::{ArenaMark, FORMAT, GameRecord};
+
+/// The data from which games are set up and recorded.
+pub(super) struct GamePlan<'a, G: Game> {
+    pub game: &'a G,
+    pub openings: &'a Openings<G::Position>,
+    pub settings: Settings,
+    pub bouts: Vec<(usize, usize)>, // the two agents of each, as indices into `names`
+    pub names: Vec<String>,
+    pub judge: Option<Arc<dyn Endgames<G>>>,
+}
+
+impl<G: Game> GamePlan<'_, G> {
+    /// The setup of a game.
+    pub(super) fn setup(&self, id: GameId) -> Setup<G::Position> {
+        let seats = id.seats(self.bouts[id.bout]);
+        let opening = self.openings.of_pair(id.pair);
+        // Seeded by the names, so that a game does not depend on the other agents.
+        let names = seats.map(|agent| self.names[agent].as_bytes());
+        let index = xxh3_64(&[names[0], &[0], names[1], &[0], &id.pair.to_le_bytes()].concat());
+        Setup {
+            seats,
+            opening: opening.clone(),
+            stream: stream(self.settings.seed, index),
+        }
+    }
+
+    fn mark(&self, pair: u32) -> ArenaMark {
+        let budget = self.settings.budget;
+        ArenaMark {
+            seed: self.settings.seed,
+            pair,
+            nodes: budget.nodes,
+            movetime_ms: budget.movetime_ms(),
+        }
+    }
+
+    /// A record with the opening of a pair and nothing else.
+    pub(super) fn opening_record(&self, pair: u32) -> GameRecord {
+        let opening = self.openings.of_pair(pair);
+        GameRecord {
+            game: self.game.id().to_owned(),
+            position: self.start_text(&opening.start),
+            moves: self.move_texts(opening.start, &opening.actions),
+            ..GameRecord::default()
+        }
+    }
+
+    /// The text of the first position, if it is not the game's own.
+    fn start_text(&self, start: &G::Position) -> Option<String> {
+        (*start != self.game.start()).then(|| self.game.position_text(start))
+    }
+
+    fn move_texts(&self, start: G::Position, actions: &[Action]) -> Vec<String> {
+        let positions = positions(self.game, start, actions);
+        let moves = positions.iter().zip(actions);
+        moves
+            .map(|(position, &action)| self.game.action_text(position, action))
+            .collect()
+    }
+
+    /// The record of a finished game.
+    pub(super) fn record(&self, finished: &ArenaGame) -> GameRecord {
+        let id = finished.id;
+        let [white, black] = id.seats(self.bouts[id.bout]);
+        let opening = self.openings.of_pair(id.pair);
+        GameRecord {
+            format: FORMAT,
+            game: self.game.id().to_owned(),
+            rules: Some(self.game.rules_version()),
+            white: Some(self.names[white].clone()),
+            black: Some(self.names[black].clone()),
+            outcome: Some(finished.outcome),
+            arena: Some(self.mark(id.pair)),
+            opening_plies: Some(opening.actions.len()),
+            position: self.start_text(&opening.start),
+            max_plies: Some(self.game.max_plies()),
+            moves: self.move_texts(opening.start, &finished.actions),
+        }
+    }
+
+    /// The game of this tournament that a record holds; `None` if the game did not end.
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<ArenaGame>, String> {
+        let mark = record.arena.ok_or("it was not played by `jarmo arena`")?;
+        let same = |what: &str, recorded: Option<u64>, expected: Option<u64>| {
+            if recorded == expected {
+                return Ok(());
+            }
+            let text = |number: Option<u64>| {
+                number.map_or("not set".to_owned(), |number| number.to_string())
+            };
+            Err(format!(
+                "{what} is {} in the record and {} in this tournament",
+                text(recorded),
+                text(expected)
+            ))
+        };
+        if mark.pair >= self.settings.pairs {
+            return Err(format!(
+                "it belongs to pair {}, which a match of {} games does not have; raise --games",
+                mark.pair,
+                2 * self.settings.pairs
+            ));
+        }
+        let expected = self.mark(mark.pair);
+        same("the seed", Some(mark.seed), Some(expected.seed))?;
+        same("the number of nodes per move", mark.nodes, expected.nodes)?;
+        same(
+            "the time per move in milliseconds",
+            mark.movetime_ms,
+            expected.movetime_ms,
+        )?;
+        let limit = Some(self.game.max_plies().into());
+        same("the limit on plies", record.max_plies.map(u64::from), limit)?;
+        let agent = |name: &Option<String>| {
+            let name = name.as_deref().ok_or("a player has no name")?;
+            self.names
+                .iter()
+                .position(|entrant| entrant == name)
+                .ok_or_else(|| format!("{} does not take part", shorten(name)))
+        };
+        let (white, black) = (agent(&record.white)?, agent(&record.black)?);
+        let bout = self
+            .bouts
+            .iter()
+            .position(|&bout| bout == (white, black) || bout == (black, white))
+            .ok_or("these two agents do not meet")?;
+        let first_plays = match self.bouts[bout].0 == white {
+            true => Player::White,
+            false => Player::Black,
+        };
+        let replay = record
+            .replay(self.game)
+            .map_err(|error| error.to_string())?;
+        let opening = self.openings.of_pair(mark.pair);
+        if replay.positions[0] != opening.start || !replay.actions.starts_with(&opening.actions) {
+            return Err(format!(
+                "pair {} has another opening in this tournament",
+                mark.pair
+            ));
+        }
+        let outcome = replay
+            .positions
+            .last()
+            .and_then(|last| self.game.outcome(last));
+        if outcome != record.outcome {
+            return Err("its moves do not lead to its recorded result".to_owned());
+        }
+        Ok(outcome.map(|outcome| ArenaGame {
+            id: GameId {
+                bout,
+                pair: mark.pair,
+                first_plays,
+            },
+            actions: replay.actions,
+            outcome,
+        }))
+    }
+}

@@ -1,0 +1,251 @@
+//! Plays games in lockstep. In a round every agent gets one batch of all positions in which it is to move,
+//! and then all games advance by one action.
+//!
+//! Games are distributed among threads, each with its own agents. A game's moves depend only on its own
+//! random stream and the agents' memory of it, not on the number of threads or the other games in a
+//! batch.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::schedule::GameId;
+use jarmo_core::env::{self, Keep, Opening};
+use jarmo_core::game::{Action, Game, Mask, Outcome, Player};
+use jarmo_core::random::Stream;
+use jarmo_exact::agent::{Agent, Limit, Memory, Request};
+
+/// What every agent may spend per move, in place of its spec's own limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// Nodes or simulations.
+    pub nodes: Option<u64>,
+    /// Time. With it every thread plays one game at a time, so that the clock is fair.
+    pub movetime: Option<Duration>,
+}
+
+impl Budget {
+    /// The time per move in milliseconds.
+    pub fn movetime_ms(&self) -> Option<u64> {
+        self.movetime.map(|time| time.as_millis() as u64)
+    }
+}
+
+/// The start of a game.
+pub(super) struct Setup<P> {
+    /// The agents of White and Black, as indices into the team.
+    pub seats: [usize; 2],
+    /// The opening.
+    pub opening: Opening<P>,
+    /// The random stream of the game.
+    pub stream: Stream,
+}
+
+/// A finished game.
+#[derive(Clone, Debug)]
+pub(super) struct ArenaGame {
+    /// Its place in the tournament.
+    pub id: GameId,
+    /// All actions, including those of the opening.
+    pub actions: Vec<Action>,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
+/// So batches grow where games are fast, and slow games finish at different times.
+const FIRST_ROOM: usize = 4;
+const SHORT_ROUND: Duration = Duration::from_millis(100);
+
+/// The interval at which the collector checks `stop` and calls `collect`.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The agents that play on one thread, one per entrant.
+pub type Team<G> = Vec<Box<dyn Agent<G>>>;
+
+/// Plays the games with one thread per team and up to `in_flight` games at a time per thread. `collect` gets
+/// every finished game, and `None` at intervals; it can end the tournament. Unfinished games are discarded
+/// when `stop` is set or `collect` breaks.
+pub(super) fn run<G: Game>(
+    game: &G,
+    teams: Vec<Team<G>>,
+    ids: &[GameId],
+    setup: impl Fn(GameId) -> Setup<G::Position> + Sync,
+    (budget, in_flight): (Budget, usize),
+    stop: &AtomicBool,
+    mut collect: impl FnMut(Option<ArenaGame>) -> ControlFlow<()>,
+) {
+    let halt = AtomicBool::new(false);
+    let next = AtomicUsize::new(0);
+    let (sender, finished) = mpsc::channel();
+    thread::scope(|scope| {
+        for team in teams {
+            let keep = Keep {
+                history: true,
+                events: false,
+            };
+            let games = TeamGames {
+                team,
+                budget,
+                halt: &halt,
+                sender: sender.clone(),
+                env: env::Shard::new(game, 0..in_flight, keep, |_| None),
+                running: (0..in_flight).map(|_| None).collect(),
+                actions: vec![Action(0); in_flight],
+            };
+            let (next, setup) = (&next, &setup);
+            scope.spawn(move || {
+                let ids = || ids.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+                games.play(ids, setup);
+            });
+        }
+        drop(sender);
+        loop {
+            let arrived = match finished.recv_timeout(TICK) {
+                Ok(game) => Some(game),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            // Games finished before a halt are still collected after it.
+            if collect(arrived).is_break() || stop.load(Ordering::Relaxed) {
+                halt.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+}
+
+/// The agents of one thread and the games they play.
+struct TeamGames<'a, G: Game> {
+    team: Team<G>,
+    budget: Budget,
+    halt: &'a AtomicBool,
+    sender: Sender<ArenaGame>,
+    env: env::Shard<G>,
+    running: Vec<Option<Running>>, // [slots], `None` if idle
+    actions: Vec<Action>,          // [slots], of the current round
+}
+
+/// An unfinished game, without its position.
+struct Running {
+    id: GameId,
+    seats: [usize; 2],
+    stream: Stream,
+    memories: [Memory; 2], // of the agents of White and Black
+}
+
+impl<G: Game> TeamGames<'_, G> {
+    fn play(
+        mut self,
+        mut next: impl FnMut() -> Option<GameId>,
+        setup: impl Fn(GameId) -> Setup<G::Position>,
+    ) {
+        let most = self.env.len();
+        let mut room = FIRST_ROOM.min(most);
+        loop {
+            for slot in 0..room {
+                if self.running[slot].is_none()
+                    && let Some(id) = next()
+                {
+                    self.begin(slot, id, setup(id));
+                }
+            }
+            if self.running.iter().all(Option::is_none) {
+                return;
+            }
+            let begun = Instant::now();
+            for agent in 0..self.team.len() {
+                self.ask(agent);
+            }
+            if self.halt.load(Ordering::Relaxed) {
+                return; // choices made during a halt must not count
+            }
+            self.step();
+            if begun.elapsed() < SHORT_ROUND {
+                room = (2 * room).min(most);
+            }
+        }
+    }
+
+    fn begin(&mut self, slot: usize, id: GameId, setup: Setup<G::Position>) {
+        self.env.start(slot, setup.opening);
+        self.running[slot] = Some(Running {
+            id,
+            seats: setup.seats,
+            stream: setup.stream,
+            memories: Default::default(),
+        });
+    }
+
+    /// Lets one agent choose in every game in which it is to move.
+    fn ask(&mut self, agent: usize) {
+        let begun = Instant::now();
+        let movetime = self.budget.movetime;
+        let is_late = || movetime.is_some_and(|time| begun.elapsed() >= time);
+        let limit = Limit {
+            nodes: self.budget.nodes,
+            deadline: movetime.is_some().then_some(&is_late),
+            stop: Some(self.halt),
+            progress: None,
+            latest: None,
+        };
+        let (env, game) = (&self.env, self.env.game());
+        let mut asked = Vec::new();
+        let mut requests = Vec::new();
+        for (slot, running) in self.running.iter_mut().enumerate() {
+            let Some(running) = running else { continue };
+            let position = *env.position(slot);
+            let mover = game.to_move(&position).index();
+            if running.seats[mover] == agent {
+                asked.push(slot);
+                requests.push(Request {
+                    position,
+                    stream: &mut running.stream,
+                    limit,
+                    memory: Some(&mut running.memories[mover]),
+                });
+            }
+        }
+        if requests.is_empty() {
+            return;
+        }
+        let choices = self.team[agent].choose(&mut requests);
+        assert_eq!(choices.len(), asked.len(), "one choice per request");
+        for (slot, choice) in asked.into_iter().zip(choices) {
+            assert!(
+                env.legal(slot).contains(choice.action),
+                "{} chose an illegal action in {}",
+                self.team[agent].name(),
+                game.position_text(env.position(slot))
+            );
+            self.actions[slot] = choice.action;
+        }
+    }
+
+    /// Plays the chosen actions and sends the finished games to the collector.
+    fn step(&mut self) {
+        let (running, sender) = (&mut self.running, &self.sender);
+        self.env.step(&self.actions, |ended| {
+            let running = running[ended.slot].take().expect("only running games end");
+            let history = ended.history.expect("histories are kept");
+            // Sending fails only after the collector has stopped.
+            let _ = sender.send(ArenaGame {
+                id: running.id,
+                actions: history.actions.clone(),
+                outcome: ended.outcome,
+            });
+            None // the slot stays idle until the next game starts
+        });
+    }
+}
+
+impl GameId {
+    /// The agents of White and Black, given the bout's first and second agent.
+    pub(super) fn seats(&self, (first, second): (usize, usize)) -> [usize; 2] {
+        match self.first_plays {
+            Player::White => [first, second],
+            Player::Black => [second, first],
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Pairs of games that another process plays.
+//!
+//! A [`PairBlock`] has everything that its games depend on, so they are the same wherever they are played. The records
+//! of its games go back to the [`Tournament`], which checks them like those of a file that is continued.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+
+use super::opening::{Openings, parse_opening};
+use super::plan::GamePlan;
+use super::runner::{self, Budget, Team};
+use super::schedule::GameId;
+use super::tournament::{ArenaError, Observer, Settings, Tournament};
+use jarmo_core::game::{Game, Player};
+use jarmo_host::record::GameRecord;
+
+/// Consecutive pairs of one bout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairBlock {
+    /// The seed of the tournament.
+    pub seed: u64,
+    /// Nodes or simulations per move, if the same for all agents.
+    pub nodes: Option<u64>,
+    /// The names of the bout's first and second agent, which the randomness of a game depends on.
+    pub names: [String; 2],
+    /// The two agents, as indices into the entrants of the tournament.
+    pub agents: [usize; 2],
+    /// The bout.
+    pub bout: usize,
+    /// The first pair.
+    pub first: u32,
+    /// The opening of every pair, as a game record.
+    pub openings: Vec<String>,
+}
+
+impl PairBlock {
+    /// Plays the games with one thread per team. Every team has the bout's first and second agent. `None` if `stop` was
+    /// set before all games had ended.
+    ///
+    /// # Panics
+    /// Panics without teams, or if a team does not have two agents.
+    pub fn play<G: Game>(
+        &self,
+        game: &G,
+        teams: Vec<Team<G>>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<GameRecord>>, ArenaError> {
+        assert!(!teams.is_empty(), "no teams");
+        assert!(teams.iter().all(|team| team.len() == self.names.len()));
+        let openings = self.openings.iter().map(|line| {
+            parse_opening(game, line, None)
+                .map_err(|problem| ArenaError::new(format!("an opening of the task: {problem}")))
+        });
+        let mut openings = openings.collect::<Result<Vec<_>, _>>()?;
+        let count = openings.len();
+        let end = u32::try_from(count).ok();
+        let Some(end) = end.and_then(|count| self.first.checked_add(count)) else {
+            return Err(ArenaError::new("the task has too many pairs"));
+        };
+        if count == 0 {
+            return Ok(Some(Vec::new()));
+        }
+        openings.rotate_right(self.first as usize % count); // openings repeat, so this one meets the first pair
+        let openings = Openings::given(openings);
+        let settings = Settings {
+            pairs: end,
+            seed: self.seed,
+            budget: Budget {
+                nodes: self.nodes,
+                movetime: None,
+            },
+            ..Settings::default()
+        };
+        let (budget, in_flight) = (settings.budget, settings.in_flight);
+        let plan = GamePlan {
+            game,
+            openings: &openings,
+            settings,
+            bouts: vec![(0, 1)],
+            names: self.names.to_vec(),
+            judge: None,
+        };
+        let ids: Vec<GameId> = (self.first..end).flat_map(|pair| games(0, pair)).collect();
+        let mut records = Vec::with_capacity(ids.len());
+        let collect = |finished: Option<_>| {
+            records.extend(finished.map(|finished| plan.record(&finished)));
+            ControlFlow::Continue(())
+        };
+        let budget = (budget, in_flight);
+        runner::run(
+            game,
+            teams,
+            &ids,
+            |id| plan.setup(id),
+            budget,
+            stop,
+            collect,
+        );
+        Ok((records.len() == ids.len()).then_some(records))
+    }
+
+    /// The games.
+    fn ids(&self) -> HashSet<GameId> {
+        let pairs = (self.first..).take(self.openings.len());
+        pairs.flat_map(|pair| games(self.bout, pair)).collect()
+    }
+}
+
+fn games(bout: usize, pair: u32) -> [GameId; 2] {
+    Player::BOTH.map(|first_plays| GameId {
+        bout,
+        pair,
+        first_plays,
+    })
+}
+
+impl<G: Game> Tournament<'_, G> {
+    /// The pairs with missing games, in the order in which they are to be played, at most `most` to a block.
+    ///
+    /// # Panics
+    /// Panics in a tournament with a time budget, whose games depend on the machine.
+    pub fn missing_blocks(&self, most: usize) -> Vec<PairBlock> {
+        let settings = &self.plan.settings;
+        assert!(settings.budget.movetime.is_none(), "no time budget");
+        let mut blocks: Vec<PairBlock> = Vec::new();
+        let mut last = None;
+        for id in self.missing() {
+            if last.replace((id.bout, id.pair)) == Some((id.bout, id.pair)) {
+                continue; // the other game of the pair
+            }
+            let opening = self.plan.opening_record(id.pair).to_line();
+            match blocks.last_mut() {
+                Some(block)
+                    if block.bout == id.bout
+                        && block.openings.len() < most
+                        && id.pair - block.first == block.openings.len() as u32 =>
+                {
+                    block.openings.push(opening);
+                }
+                _ => {
+                    let (first, second) = self.plan.bouts[id.bout];
+                    blocks.push(PairBlock {
+                        seed: settings.seed,
+                        nodes: settings.budget.nodes,
+                        names: [first, second].map(|agent| self.plan.names[agent].clone()),
+                        agents: [first, second],
+                        bout: id.bout,
+                        first: id.pair,
+                        openings: vec![opening],
+                    });
+                }
+            }
+        }
+        blocks
+    }
+
+    /// Adds the games of a block. They must be exactly its games, played by the rules; otherwise nothing is added.
+    pub fn add_block(
+        &mut self,
+        block: &PairBlock,
+        records: &[GameRecord],
+        observer: &mut dyn Observer,
+    ) -> Result<(), BlockError> {
+        let wrong = |problem: String| BlockError::Refused(problem);
+        let mut expected = block.ids();
+        let mut games = Vec::with_capacity(records.len());
+        for record in records {
+            let game = self.plan.match_record(record).map_err(wrong)?;
+            let game = game.ok_or_else(|| wrong("a game has not ended".to_owned()))?;
+            if !expected.remove(&game.id) {
+                return Err(wrong("a game is not part of the task".to_owned()));
+            }
+            games.push(game);
+        }
+        if !expected.is_empty() {
+            return Err(wrong(format!("{} games are missing", expected.len())));
+        }
+        for game in games {
+            if self.played.has(game.id) {
+                continue; // it was there before, and only its pair was incomplete
+            }
+            let record = self.plan.record(&game);
+            observer.game(&record).map_err(ArenaError::from)?;
+            self.played.add(self.plan.judge(game));
+            observer.standings(self.standings());
+        }
+        Ok(())
+    }
+}
+
+/// Why the games of a block are not added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockError {
+    /// They are not games of this block.
+    #[error("{0}")]
+    Refused(String),
+    /// The observer failed.
+    #[error(transparent)]
+    Failed(#[from] ArenaError),
+}

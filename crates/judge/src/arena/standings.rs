@@ -1,0 +1,341 @@
+//! The results so far: pairs of games added up per bout.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::mistakes::Mistakes;
+use super::rating::{Bout, Cluster, Fit};
+use super::schedule::Pairing;
+use super::sprt::{Decision, PairCounts, Sprt};
+use jarmo_core::game::{Outcome, Player, Verdict};
+use jarmo_core::numbers::NumberRange;
+
+/// A saved network of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The directory of the run.
+    pub run: String,
+    /// The training step.
+    pub step: u64,
+    /// Processor seconds of the run until this step, if its metrics have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<u64>,
+}
+
+/// A participant of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entrant {
+    /// The name, unique in the tournament.
+    pub name: String,
+    /// Which checkpoint it is, if it is one.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+/// Both games from one opening.
+#[derive(Clone, Copy, Debug)]
+pub struct PairResult {
+    /// The outcomes: first the game in which the bout's first agent is White, then the other one.
+    pub outcomes: [Outcome; 2],
+    /// A hash of all moves, to recognise repeated pairs.
+    pub fingerprint: u64,
+    /// The results that the first and the second agent threw away, where exact tables judge.
+    pub mistakes: [Mistakes; 2],
+}
+
+/// Wins, draws and losses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Results {
+    /// Games won.
+    pub wins: u32,
+    /// Games drawn.
+    pub draws: u32,
+    /// Games lost.
+    pub losses: u32,
+}
+
+impl Results {
+    /// All games.
+    pub fn games(&self) -> u32 {
+        self.wins + self.draws + self.losses
+    }
+
+    /// Points per game; a draw is half a point. 0.5 without games.
+    pub fn score(&self) -> f64 {
+        if self.games() == 0 {
+            return 0.5;
+        }
+        (f64::from(self.wins) + 0.5 * f64::from(self.draws)) / f64::from(self.games())
+    }
+
+    /// The other agent's results in the same games.
+    #[must_use]
+    pub fn flip(&self) -> Results {
+        Results {
+            wins: self.losses,
+            draws: self.draws,
+            losses: self.wins,
+        }
+    }
+
+    pub(super) fn add(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Win => self.wins += 1,
+            Verdict::Draw => self.draws += 1,
+            Verdict::Loss => self.losses += 1,
+        }
+    }
+
+    pub(super) fn merge(&mut self, more: Results) {
+        self.wins += more.wins;
+        self.draws += more.draws;
+        self.losses += more.losses;
+    }
+}
+
+/// The results of one bout for its first agent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BoutTally {
+    pub first: usize,
+    pub second: usize,
+    pub by_side: [Results; 2], // as White, as Black
+    pub pairs: PairCounts,     // without repetitions
+    pub repeated: u32,         // pairs that repeat an earlier one
+    pub score_difference: i64, // sum over games, where games have points
+    pub scored_games: u32,
+    pub truncated: u32,
+    pub mistakes: [Mistakes; 2], // of the first and the second agent
+    clusters: Vec<Cluster>,
+    cluster_of: HashMap<u64, usize>, // by fingerprint
+}
+
+impl BoutTally {
+    fn add(&mut self, pair: &PairResult) {
+        let mut half_points = 0;
+        for side in Player::BOTH {
+            let outcome = &pair.outcomes[side.index()];
+            let verdict = outcome.verdict(side);
+            self.by_side[side.index()].add(verdict);
+            half_points += (verdict.sign() + 1) as u32;
+            self.score_difference += i64::from(outcome.score_difference(side));
+            self.scored_games += u32::from(outcome.score.is_some());
+            self.truncated += u32::from(outcome.truncated);
+        }
+        for (all, more) in self.mistakes.iter_mut().zip(&pair.mistakes) {
+            all.merge(more);
+        }
+        let fresh = self.clusters.len();
+        let cluster = *self.cluster_of.entry(pair.fingerprint).or_insert(fresh);
+        if cluster == fresh {
+            self.clusters.push(Cluster {
+                pairs: 1,
+                half_points,
+            });
+            self.pairs[half_points as usize] += 1;
+        } else {
+            self.clusters[cluster].pairs += 1;
+            self.clusters[cluster].half_points += half_points;
+            self.repeated += 1;
+        }
+    }
+
+    pub fn results(&self) -> Results {
+        let mut all = self.by_side[0];
+        all.merge(self.by_side[1]);
+        all
+    }
+
+    fn bout(&self) -> Bout {
+        // Sorted, so that sums of floats do not depend on which game ended first.
+        let mut clusters = self.clusters.clone();
+        clusters.sort_unstable_by_key(|cluster| (cluster.pairs, cluster.half_points));
+        Bout {
+            first: self.first,
+            second: self.second,
+            draws: self.results().draws,
+            clusters,
+        }
+    }
+}
+
+/// An agent with a fixed rating, which fixes the scale.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Anchor {
+    /// The agent's name.
+    pub agent: String,
+    /// Its rating.
+    pub elo: f64,
+}
+
+impl Anchor {
+    /// The anchor's index among the entrants, and its rating.
+    pub(super) fn among(&self, entrants: &[Entrant]) -> Option<(usize, f64)> {
+        let place = entrants
+            .iter()
+            .position(|entrant| entrant.name == self.agent);
+        place.map(|place| (place, self.elo))
+    }
+}
+
+impl std::str::FromStr for Anchor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Anchor, String> {
+        let wanted = || "expected an agent and its rating, such as random=0";
+        // A spec may contain `=`.
+        let (agent, elo) = text.rsplit_once('=').ok_or_else(wanted)?;
+        let bounds = NumberRange::new(-10_000.0, 10_000.0);
+        let elo = bounds.parse(elo.trim());
+        let elo = elo.map_err(|problem| format!("{}; the rating: {problem}", wanted()))?;
+        Ok(Anchor {
+            agent: agent.trim().to_owned(),
+            elo,
+        })
+    }
+}
+
+/// The state of a sequential test.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SprtState {
+    /// The hypotheses.
+    #[serde(flatten)]
+    pub test: Sprt,
+    /// The log-likelihood ratio so far.
+    pub log_likelihood_ratio: f64,
+    /// The test decides at this ratio and at its negative.
+    pub bound: f64,
+    /// The decision so far.
+    pub decision: Decision,
+    /// The games counted; none are added after the decision.
+    pub games: u32,
+}
+
+/// The conditions of a tournament.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conditions {
+    /// The game.
+    pub game: &'static str,
+    /// The version of its rules.
+    pub rules: u32,
+    /// Which agents meet.
+    pub pairing: Pairing,
+    /// Games per match.
+    pub games_per_match: u32,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The source of the openings.
+    pub openings: String,
+    /// Nodes or simulations per move, if the same for all agents.
+    pub nodes: Option<u64>,
+    /// Milliseconds per move, if the same for all agents.
+    pub movetime_ms: Option<u64>,
+    /// Whether exact tables judge the decisions.
+    pub judged: bool,
+}
+
+/// The results of a tournament so far. Only whole pairs count.
+#[derive(Clone, Debug)]
+pub struct Standings {
+    pub(super) entrants: Vec<Entrant>,
+    pub(super) conditions: Conditions,
+    pub(super) anchor: Option<Anchor>,
+    pub(super) tallies: Vec<BoutTally>,
+    sprt: Option<SprtState>,
+    in_order: BTreeMap<u32, PairResult>, // pairs waiting for earlier ones, under a sequential test
+    next_pair: u32,
+}
+
+impl Standings {
+    /// Empty standings. A sequential test applies to the first bout.
+    pub(super) fn new(
+        entrants: Vec<Entrant>,
+        conditions: Conditions,
+        anchor: Option<Anchor>,
+        sprt: Option<Sprt>,
+    ) -> Standings {
+        let tallies = conditions
+            .pairing
+            .bouts(entrants.len())
+            .into_iter()
+            .map(|(first, second)| BoutTally {
+                first,
+                second,
+                ..BoutTally::default()
+            })
+            .collect();
+        Standings {
+            entrants,
+            conditions,
+            anchor,
+            tallies,
+            sprt: sprt.map(|test| SprtState {
+                test,
+                log_likelihood_ratio: 0.0,
+                bound: Sprt::bound(),
+                decision: Decision::Undecided,
+                games: 0,
+            }),
+            in_order: BTreeMap::new(),
+            next_pair: 0,
+        }
+    }
+
+    /// Adds a pair. Under a sequential test pairs count in their scheduled order, because pairs that end
+    /// early are not a fair sample, and only until the decision.
+    pub(super) fn add(&mut self, bout: usize, pair: u32, result: PairResult) {
+        let Some(state) = &mut self.sprt else {
+            self.tallies[bout].add(&result);
+            return;
+        };
+        self.in_order.insert(pair, result);
+        while state.decision == Decision::Undecided {
+            let Some(result) = self.in_order.remove(&self.next_pair) else {
+                break;
+            };
+            self.next_pair += 1;
+            let tally = &mut self.tallies[bout];
+            tally.add(&result);
+            state.games += 2;
+            state.log_likelihood_ratio = state.test.log_likelihood_ratio(&tally.pairs);
+            state.decision = state.test.decide(&tally.pairs);
+        }
+    }
+
+    /// The participants.
+    pub fn entrants(&self) -> &[Entrant] {
+        &self.entrants
+    }
+
+    /// The conditions of the tournament.
+    pub fn conditions(&self) -> &Conditions {
+        &self.conditions
+    }
+
+    /// The games that count so far.
+    pub fn games(&self) -> u32 {
+        self.tallies
+            .iter()
+            .map(|tally| tally.results().games())
+            .sum()
+    }
+
+    /// The planned number of games; a sequential test may end sooner.
+    pub fn planned_games(&self) -> u32 {
+        self.conditions.games_per_match * self.tallies.len() as u32
+    }
+
+    /// The state of the sequential test, if there is one.
+    pub fn sprt(&self) -> Option<SprtState> {
+        self.sprt
+    }
+
+    /// The results of every bout so far.
+    pub fn bouts(&self) -> Vec<Bout> {
+        self.tallies.iter().map(BoutTally::bout).collect()
+    }
+
+    /// Strengths fitted to the results so far.
+    pub fn fit(&self) -> Fit {
+        Fit::new(self.entrants.len(), &self.bouts())
+    }
+}

@@ -1,0 +1,8 @@
+//! Who is stronger, and who is right: matches with error bars, exams with exact answers, puzzles.
+//!
+//! Modules import only modules that come earlier in this list.
+
+mod plot;
+pub mod accuracy;
+pub mod puzzles;
+pub mod arena;

@@ -1,0 +1,8 @@
+//! From samples to weights: training with burn, settings in layers, what watchers see, and the training loop.
+//!
+//! Modules import only modules that come earlier in this list.
+
+pub mod train;
+pub mod config;
+pub mod observe;
+pub mod run;

@@ -1,0 +1,21 @@
+//! The exam of a run: how often its network, without search, keeps the best result.
+
+use super::RunError;
+use crate::config::{EvaluationConfig, ExamChoice};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_judge::accuracy::Exam;
+
+/// The exam that the settings name, if there is one for the game.
+pub(super) fn open<G: CatalogGame>(
+    game: &G,
+    config: &EvaluationConfig,
+) -> Result<Option<Exam<G>>, RunError> {
+    match &config.exam {
+        ExamChoice::None => Ok(None),
+        ExamChoice::BuiltIn => Ok(Exam::built_in(game)),
+        ExamChoice::File(path) => match Exam::load(game, path) {
+            Ok(exam) => Ok(Some(exam)),
+            Err(error) => Err(RunError(format!("evaluation.exam = {error}"))),
+        },
+    }
+}

@@ -1,0 +1,291 @@
+//! The folder of a run. Every file in it is written completely or not at all. `resume.rs` reads and writes
+//! the state that a run is resumed from, `lines.rs` the metrics.
+
+use std::fmt::Display;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use super::resume::Place;
+use super::settings::Settings;
+use crate::config::Config;
+use crate::observe::EventFile;
+use jarmo_core::checksum::digits;
+use jarmo_core::encode::Encode;
+use jarmo_core::net::AgentFile;
+use jarmo_host::agent_file;
+use jarmo_host::files::{
+    FolderLock, SETTINGS_BYTES, list, lock_folder, read_text, remove_leftovers, write_whole,
+};
+use jarmo_host::program::{self, cores, this_program};
+
+const CONFIG: &str = "config.toml";
+const MANIFEST: &str = "manifest.toml";
+const EVENTS: &str = "tensorboard";
+const PARTS: [&str; 3] = ["checkpoints", "resume", "replay"];
+pub(super) const FIRST: &str = "first.safetensors";
+
+/// The folder of a run, locked by this process.
+#[derive(Debug)]
+pub struct RunFolder {
+    pub(super) path: PathBuf,
+    pub(super) settings: Settings, // as config.toml has them
+    _lock: FolderLock,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Manifest {
+    program: String,
+    commit: String,
+    changed: bool, // whether the sources differed from that commit
+    toolchain: String,
+    system: String,
+    processor: String,
+    cores: usize,
+    started: u64, // seconds since 1970
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_weights: Option<String>, // where they come from
+}
+
+impl RunFolder {
+    /// Creates the folder of a new run with its settings and, if it starts from one, an agent.
+    pub fn create(
+        path: &Path,
+        config: &Config,
+        first: Option<&AgentFile>,
+    ) -> Result<RunFolder, RunError> {
+        let place = path.display();
+        if path.join(CONFIG).exists() {
+            return Err(RunError(format!(
+                "{place} already holds a run; resume it ({} train --resume {place}) or name another \
+                 folder with --run",
+                program::name()
+            )));
+        }
+        for folder in PARTS {
+            let folder = path.join(folder);
+            fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
+        }
+        let folder = RunFolder::lock(path, config)?;
+        if let Some(found) = folder.remains()? {
+            return Err(RunError(format!(
+                "{place} holds a run without its {CONFIG}: there is {found}; put {CONFIG} back, or name \
+                 another folder with --run"
+            )));
+        }
+        let build = program::build();
+        let manifest = Manifest {
+            program: this_program(),
+            commit: build.commit.to_owned(),
+            changed: build.is_changed,
+            toolchain: build.toolchain.to_owned(),
+            system: std::env::consts::OS.to_owned(),
+            processor: std::env::consts::ARCH.to_owned(),
+            cores: cores(),
+            started: SystemTime::now()
+                .duration_since(SystemTime::UNIX_EPOCH)
+                .map_or(0, |time| time.as_secs()),
+            seed: config.run.seed,
+            first_weights: first.map(|agent| {
+                let header = agent.header();
+                let (run, step) = (&header.provenance.run, header.provenance.step);
+                format!("{run} at step {step}, {}", header.net)
+            }),
+        };
+        let manifest = toml::to_string(&manifest).expect("a manifest is plain data");
+        if let Some(agent) = first {
+            agent_file::save(agent, &path.join(FIRST)).map_err(RunError::new)?;
+        }
+        folder.write(MANIFEST, manifest.as_bytes())?;
+        let from_agent = first.is_some();
+        folder.write_current(Place::Start { from_agent })?;
+        folder.write(CONFIG, config.to_toml().as_bytes())?;
+        Ok(folder)
+    }
+
+    /// Opens the folder of a run that was stopped, and reads its settings.
+    pub fn open(path: &Path) -> Result<(RunFolder, Config), RunError> {
+        let file = path.join(CONFIG);
+        let text = read_text(&file, SETTINGS_BYTES).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                let file = file.display();
+                RunError(format!(
+                    "{file}: missing; no run was started here, or its settings are lost"
+                ))
+            }
+            _ => at(&file, error),
+        })?;
+        let config = Config::from_toml(&text)
+            .map_err(|error| RunError(format!("{}: {error}", file.display())))?;
+        let folder = RunFolder::lock(path, &config)?;
+        remove_leftovers(path).map_err(|error| at(path, error))?;
+        for part in PARTS {
+            let part = path.join(part);
+            fs::create_dir_all(&part).map_err(|error| at(&part, error))?;
+            remove_leftovers(&part).map_err(|error| at(&part, error))?;
+        }
+        Ok((folder, config))
+    }
+
+    fn lock(path: &Path, config: &Config) -> Result<RunFolder, RunError> {
+        let lock = lock_folder(path).map_err(|error| at(path, error))?;
+        let lock = lock.ok_or_else(|| {
+            RunError(format!(
+                "{}: another process is training in this folder; stop it first, or name another \
+                 folder with --run",
+                path.display()
+            ))
+        })?;
+        Ok(RunFolder {
+            path: path.to_owned(),
+            settings: Settings::of(config),
+            _lock: lock,
+        })
+    }
+
+    /// The path as it was given.
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// What tells this run from all others, on any machine.
+    pub fn identity(&self) -> Result<String, RunError> {
+        let path = self.path.join(MANIFEST);
+        let text = read_text(&path, SETTINGS_BYTES).map_err(|error| at(&path, error))?;
+        let place = self
+            .path
+            .canonicalize()
+            .map_err(|error| at(&self.path, error))?;
+        let place = place.as_os_str().as_encoded_bytes();
+        Ok(digits(&[text.as_bytes(), place]))
+    }
+
+    /// The command that continues the run.
+    pub fn how_to_resume(&self) -> String {
+        format!(
+            "continue with: {} train --resume {}",
+            program::name(),
+            self.path.display()
+        )
+    }
+
+    /// The newest agent file, if there is one.
+    pub fn newest_agent(&self) -> Option<PathBuf> {
+        let mut agents = agents(&self.path).unwrap_or_default();
+        agents.pop().map(|(_, path)| path)
+    }
+
+    /// The error for a file of the state that cannot be used: it is damaged, missing, or written by another
+    /// version. Agent files do not depend on it.
+    pub(super) fn broken(&self, file: &Path, problem: impl Display) -> RunError {
+        let way_out = self.newest_agent().map_or_else(String::new, |agent| {
+            let agent = agent.display();
+            let program = program::name();
+            format!(", or start a new run from its newest agent: {program} train --from {agent}")
+        });
+        RunError(format!(
+            "{}: {problem}; put back a copy of this file{way_out}",
+            file.display()
+        ))
+    }
+
+    /// Writes an agent into the checkpoints, under its step.
+    pub(super) fn save_agent(&self, agent: &AgentFile) -> Result<PathBuf, RunError> {
+        let path = self.agent_path(agent.header().provenance.step);
+        agent_file::save(agent, &path).map_err(|error| self.unwritten(error))?;
+        Ok(path)
+    }
+
+    /// Reads the agent of a step.
+    pub(super) fn load_agent(&self, step: u64) -> Result<AgentFile, RunError> {
+        agent_file::load(&self.agent_path(step)).map_err(RunError::new)
+    }
+
+    fn agent_path(&self, step: u64) -> PathBuf {
+        let name = format!("checkpoints/step-{step:08}.safetensors");
+        self.path.join(name)
+    }
+
+    /// The agent that the run starts from, unless it starts from random weights.
+    pub(super) fn first_weights<G: Encode>(&self, game: &G) -> Result<Option<AgentFile>, RunError> {
+        let path = self.path.join(FIRST);
+        if !path.try_exists().map_err(|error| at(&path, error))? {
+            return Ok(None);
+        }
+        agent_file::load_for(&path, game)
+            .map(Some)
+            .map_err(RunError::new)
+    }
+
+    /// Starts a file for TensorBoard that continues after this step.
+    pub(super) fn open_events(&self, step: u64) -> Result<EventFile, RunError> {
+        let folder = self.path.join(EVENTS);
+        EventFile::create(&folder, step + 1).map_err(|error| at(&folder, error))
+    }
+
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<(), RunError> {
+        let path = self.path.join(name);
+        write_whole(&path, content).map_err(|error| self.unwritten(at(&path, error)))
+    }
+
+    /// The error for a file that could not be written.
+    pub(super) fn unwritten(&self, error: impl Display) -> RunError {
+        RunError(format!(
+            "{error}; earlier files are intact, {}",
+            self.how_to_resume()
+        ))
+    }
+}
+
+/// The agent of a checkpoint of a run: the newest one, or that of `step`.
+pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> {
+    let place = run.display();
+    if !run.is_dir() {
+        return Err(RunError(format!(
+            "{place}: no such folder; a run is in the folder that `jarmo train` names, such as runs/jarmo-1"
+        )));
+    }
+    let agents = agents(run)?;
+    let chosen = match step {
+        None => agents.last(),
+        Some(step) => agents.iter().find(|agent| agent.0 == step),
+    };
+    let Some((_, path)) = chosen else {
+        let steps: Vec<String> = agents.iter().map(|agent| agent.0.to_string()).collect();
+        return Err(RunError(if steps.is_empty() {
+            format!("{place}: this folder has no checkpoint")
+        } else {
+            format!(
+                "{place}: there are checkpoints of steps {}",
+                steps.join(", ")
+            )
+        }));
+    };
+    agent_file::load(path).map_err(RunError::new)
+}
+
+/// The agent files of a run with their steps, oldest first.
+pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, RunError> {
+    let folder = run.join("checkpoints");
+    let paths = match list(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        listed => listed.map_err(|error| at(&folder, error))?,
+    };
+    let agent = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?;
+        let step = name.strip_prefix("step-")?.strip_suffix(".safetensors")?;
+        Some((step.parse().ok()?, path))
+    };
+    let mut agents: Vec<_> = paths.into_iter().filter_map(agent).collect();
+    agents.sort();
+    Ok(agents)
+}
+
+pub(super) fn at(path: &Path, error: io::Error) -> RunError {
+    RunError(format!("{}: {error}", path.display()))
+}

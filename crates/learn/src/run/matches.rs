@@ -1,0 +1,223 @@
+//! The strength of a run: small tournaments of its newest weights against fixed agents and earlier
+//! checkpoints, rated on one scale.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use super::folder::RunFolder;
+use crate::config::{Config, EvaluationConfig};
+use crate::observe::{MatchScore, Strength};
+use jarmo_core::net::{FrozenNet, NetEvaluator};
+use jarmo_core::random::stream;
+use jarmo_exact::agent::{Agent, AgentSpec, TreeAgent, TreeSettings, build};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_judge::arena::{
+    Anchor, Checkpoint, Entrant, Ladder, Openings, Pairing, Report, Settings, Team, Tournament,
+};
+
+/// The index of the random stream that seeds matches, plus the learning steps.
+const MATCHES: u64 = 1 << 62;
+
+/// The results of all matches so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Matches {
+    ladder: Ladder,
+    steps: Vec<u64>, // of checkpoints that played, oldest first
+    best: Option<u64>,
+}
+
+impl Matches {
+    /// Whether matches are due: early in the run, then at every multiple of `every`, but not before a tenth of the
+    /// steps so far has passed.
+    pub(super) fn are_due(&self, config: &Config, step: u64) -> bool {
+        let (Some(first), every) = (config.first_matches(), config.evaluation.every) else {
+            return false;
+        };
+        match self.steps.last() {
+            None => step >= first,
+            Some(&last) => step / every > last / every && step >= last + last / 10,
+        }
+    }
+
+    /// The steps of the checkpoints that played. Later checkpoints play against them.
+    pub(super) fn steps(&self) -> &[u64] {
+        &self.steps
+    }
+
+    /// Plays the matches of a checkpoint. `None` if `stop` was set meanwhile.
+    pub(super) fn play<G: CatalogGame>(
+        &mut self,
+        game: &G,
+        config: &EvaluationConfig,
+        folder: &RunFolder,
+        (seed, step, threads): (u64, u64, usize),
+        stop: &AtomicBool,
+    ) -> Result<Option<Strength>, RunError> {
+        let past = self.past(config.past);
+        let mut entrants = vec![entrant(folder, step)];
+        entrants.extend(config.opponents.iter().map(|spec| Entrant {
+            name: spec.clone(),
+            checkpoint: None,
+        }));
+        entrants.extend(past.iter().map(|&step| entrant(folder, step)));
+        let nets: Vec<FrozenNet> = std::iter::once(&step)
+            .chain(&past)
+            .map(|&step| {
+                folder
+                    .load_agent(step)
+                    .map(|file| FrozenNet::new(file.weights()))
+            })
+            .collect::<Result<_, _>>()?;
+        let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
+        let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
+        let seed = stream(seed, MATCHES + step).next_u64();
+        let pairs = config.games / 2;
+        let openings = Openings::random(game, config.opening_plies, pairs as usize, seed);
+        let openings = openings.map_err(RunError::new)?;
+        let settings = Settings {
+            pairing: Pairing::Gauntlet,
+            pairs,
+            seed,
+            ..Settings::default()
+        };
+        let mut tournament =
+            Tournament::new(game, entrants, &openings, settings).map_err(RunError::new)?;
+        tournament
+            .play(teams, stop, &mut ())
+            .map_err(RunError::new)?;
+        let standings = tournament.standings();
+        if stop.load(Ordering::Relaxed) && standings.games() < standings.planned_games() {
+            return Ok(None);
+        }
+        self.ladder.add(standings);
+        self.steps.push(step);
+        Ok(Some(self.strength(
+            config,
+            (step, &past),
+            &Report::new(standings),
+        )))
+    }
+
+    /// The steps of `count` earlier checkpoints: the best one, then the newest.
+    fn past(&self, count: usize) -> Vec<u64> {
+        let mut chosen: Vec<u64> = self.best.into_iter().collect();
+        for &step in self.steps.iter().rev() {
+            if !chosen.contains(&step) {
+                chosen.push(step);
+            }
+        }
+        chosen.truncate(count);
+        chosen
+    }
+
+    fn strength(
+        &mut self,
+        config: &EvaluationConfig,
+        (step, past): (u64, &[u64]),
+        report: &Report,
+    ) -> Strength {
+        let anchor = Anchor {
+            agent: config.opponents.first().cloned().unwrap_or_default(),
+            elo: 0.0,
+        };
+        let ratings = self.ladder.ratings(&anchor);
+        let own = ratings.iter().filter_map(|(entrant, rating)| {
+            let step = entrant.checkpoint.as_ref()?.step;
+            Some((step, *rating))
+        });
+        let own: Vec<_> = own.collect();
+        let best = own.iter().max_by(|(_, a), (_, b)| a.elo.total_cmp(&b.elo));
+        self.best = best.map(|(step, _)| *step);
+        let (_, rating) = own
+            .iter()
+            .find(|(other, _)| *other == step)
+            .expect("the checkpoint has just played");
+        let (elo_low, elo_high) = rating.interval();
+        let matches = report.matches.iter().map(|row| MatchScore {
+            opponent: row.second.clone(),
+            step: past.iter().copied().find(|&step| name(step) == row.second),
+            wins: row.results.wins,
+            draws: row.results.draws,
+            losses: row.results.losses,
+            score: row.score,
+        });
+        Strength {
+            step,
+            elo: rating.elo,
+            elo_low,
+            elo_high,
+            anchor: anchor.agent,
+            matches: matches.collect(),
+        }
+    }
+}
+
+/// Refuses invalid opponents and openings.
+pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Result<(), RunError> {
+    if config.every == 0 {
+        return Ok(());
+    }
+    for text in &config.opponents {
+        opponent(game, text)?;
+    }
+    let plies = config.opening_plies;
+    let openings = Openings::<G::Position>::check_plies(game, plies);
+    openings.map_err(|error| RunError(format!("evaluation.opening_plies = {plies}: {error}")))
+}
+
+fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, RunError> {
+    let wrong = |error: &dyn Display| RunError(format!("evaluation.opponents: {error}"));
+    let spec = AgentSpec::from_str(text).map_err(|error| wrong(&error))?;
+    build(game.clone(), &spec).map_err(|error| wrong(&error))
+}
+
+/// The name of a checkpoint on the ladder.
+fn name(step: u64) -> String {
+    format!("step-{step}")
+}
+
+fn entrant(folder: &RunFolder, step: u64) -> Entrant {
+    Entrant {
+        name: name(step),
+        checkpoint: Some(Checkpoint {
+            run: folder.name(),
+            step,
+            cpu_seconds: None,
+        }),
+    }
+}
+
+/// The agents of one thread: the checkpoint, the fixed agents, the past checkpoints. `nets` are those
+/// of the checkpoint and of the past ones.
+fn team<G: CatalogGame>(
+    game: &G,
+    config: &EvaluationConfig,
+    nets: &[FrozenNet],
+    past: &[u64],
+    step: u64,
+) -> Result<Team<G>, RunError> {
+    let settings = TreeSettings {
+        simulations: config.simulations,
+        ..TreeSettings::network()
+    };
+    let agent = |step: u64, net: &FrozenNet| -> Box<dyn Agent<G>> {
+        let evaluator = NetEvaluator::with_net(game.clone(), net.clone());
+        let name = name(step);
+        Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
+    };
+    let mut team = vec![agent(step, &nets[0])];
+    for text in &config.opponents {
+        team.push(opponent(game, text)?);
+    }
+    team.extend(
+        past.iter()
+            .zip(&nets[1..])
+            .map(|(&step, net)| agent(step, net)),
+    );
+    Ok(team)
+}

@@ -1,0 +1,441 @@
+//! A training run from beginning to end: self-play, learning, matches, checkpoints.
+//!
+//! A run proceeds in turns. In a turn the player plays until a file of samples is full. Meanwhile the
+//! trainer takes the learning steps that are due for earlier files. Then the player gets the new
+//! averaged weights. The two share nothing during a turn, so its result does not depend on their speed.
+//! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
+
+mod clock;
+mod error;
+mod exam;
+mod fleet;
+mod folder;
+mod lines;
+mod matches;
+mod player;
+mod repeat;
+mod resume;
+mod settings;
+mod order;
+mod state;
+mod supply;
+mod trainer;
+mod watch;
+mod window;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use error::RunError;
+pub use folder::{RunFolder, checkpoint};
+pub use order::{OrderLine, Sent};
+pub use player::{BoxedEvaluator, evaluators};
+pub use repeat::{Repeated, repeat};
+pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
+
+use crate::config::Config;
+use crate::observe::{Activity, Event};
+use crate::train::OpenDevice;
+use clock::Clock;
+use jarmo_core::net::{AgentFile, GameVersion, Provenance};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::program::this_program;
+use jarmo_judge::accuracy::Exam;
+use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::selfplay::Counts;
+use player::SelfPlayer;
+use resume::GAMES;
+use state::{Counters, Saved};
+use supply::SinceLine;
+use trainer::{Trainer, first_learner, saved_learner};
+use watch::Watchers;
+use window::Window;
+
+/// The minimum number of samples in a replay file.
+const FILE_SAMPLES: usize = 4096;
+
+/// Learning steps between lines of metrics.
+const METRICS_STEPS: u64 = 20;
+
+/// The time between two looks at the fleet.
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// Why a run ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// A limit was reached.
+    Limit,
+    /// `stop` was set.
+    Stopped,
+}
+
+/// Refuses settings that do not fit the game, before anything is written or learned.
+pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
+    let tables = config.selfplay.open_tables(game);
+    tables.map_err(RunError::new)?;
+    exam::open(game, &config.evaluation)?;
+    matches::check(game, &config.evaluation)
+}
+
+/// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is
+/// one. Calls `tell` with every event.
+pub fn run<G: CatalogGame>(
+    game: G,
+    config: &Config,
+    folder: &RunFolder,
+    device: &OpenDevice,
+    stop: &AtomicBool,
+    tell: impl FnMut(Event<'_>),
+) -> Result<Ended, RunError> {
+    run_with_fleet(game, config, folder, device, None, stop, tell)
+}
+
+/// Like [`run`], with the help of other machines if there is a fleet.
+pub fn run_with_fleet<G: CatalogGame>(
+    game: G,
+    config: &Config,
+    folder: &RunFolder,
+    device: &OpenDevice,
+    fleet: Option<Fleet<'_>>,
+    stop: &AtomicBool,
+    tell: impl FnMut(Event<'_>),
+) -> Result<Ended, RunError> {
+    let mut run = Run::open(game, config, folder, device, fleet, stop, tell)?;
+    loop {
+        let step = run.trainer.steps();
+        if stop.load(Ordering::Relaxed) {
+            run.save_checkpoint()?;
+            return Ok(Ended::Stopped);
+        }
+        if run.counters.matches.are_due(config, step) {
+            run.play_matches()?;
+            continue; // `stop` may have been set meanwhile
+        }
+        if run.is_finished() {
+            run.complete_metrics()?;
+            run.save_checkpoint()?;
+            return Ok(Ended::Limit);
+        }
+        run.turn()?;
+        let after = run.trainer.steps();
+        let passed = |every: u64| after / every > step / every;
+        if passed(config.fleet.publish) {
+            run.publish();
+        }
+        if let Some(fleet) = &run.fleet {
+            fleet::tell(fleet.supply, &run.counters, &mut run.watchers);
+        }
+        if passed(config.run.checkpoint) {
+            run.take_exam();
+        }
+        if passed(METRICS_STEPS) {
+            run.write_metrics()?;
+        }
+        if passed(config.run.checkpoint) {
+            run.save_checkpoint()?;
+        }
+    }
+}
+
+struct Run<'a, G: CatalogGame, F> {
+    game: G,
+    config: &'a Config,
+    folder: &'a RunFolder,
+    stop: &'a AtomicBool,
+    fleet: Option<Fleet<'a>>,
+    player: SelfPlayer<G>,
+    trainer: Trainer<'a>,
+    exam: Option<Exam<G>>,
+    watchers: Watchers<F>,
+    counters: Counters,
+    clock: Clock,
+    unsaved: bool, // whether anything happened since the last checkpoint
+}
+
+impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
+    /// Starts a run, or restores its last checkpoint.
+    fn open(
+        game: G,
+        config: &'a Config,
+        folder: &'a RunFolder,
+        device: &OpenDevice,
+        fleet: Option<Fleet<'a>>,
+        stop: &'a AtomicBool,
+        mut tell: F,
+    ) -> Result<Self, RunError> {
+        matches::check(&game, &config.evaluation)?;
+        let exam = exam::open(&game, &config.evaluation)?;
+        let origin = GameVersion::of(&game);
+        let (saved, warnings) = folder.load_checkpoint(&origin)?;
+        let warning = |text| Event::Warning(text);
+        warnings.into_iter().map(warning).for_each(&mut tell);
+        let learner = match &saved {
+            None => first_learner(&game, config, folder)?,
+            Some(saved) => saved_learner(config, folder, saved)?,
+        };
+        let learner = learner.on(device);
+        let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
+        let mut counters = Counters::default();
+        if let Some(saved) = saved {
+            let restored = player.restore(&saved.games, saved.pending);
+            counters = saved.counters;
+            let file = folder.part_path(&counters, GAMES);
+            restored.map_err(|error| folder.broken(&file, error))?;
+        }
+        let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
+        let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
+        warnings.extend(skipped);
+        folder.cut_order(counters.next_file)?;
+        if let Some(fleet) = &fleet {
+            fleet.supply.begin(&counters.fleet.seen)?;
+        }
+        let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
+        for warning in warnings {
+            watchers.tell(Event::Warning(warning));
+        }
+        watchers.write(|file| file.settings(config, counters.step));
+        let run = Run {
+            config,
+            folder,
+            stop,
+            fleet,
+            player,
+            trainer: Trainer::new(&game, config, learner, replay, counters.owed),
+            exam,
+            watchers,
+            clock: Clock::after(counters.seconds, counters.cpu_seconds),
+            counters,
+            unsaved: true,
+            game,
+        };
+        run.publish();
+        Ok(run)
+    }
+
+    /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
+    fn turn(&mut self) -> Result<(), RunError> {
+        let (begun, passed) = (Instant::now(), self.counters.window.passed);
+        let steps = self.trainer.steps_due();
+        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let is_learned = AtomicBool::new(false);
+        let supply = self.fleet.as_ref().map(|fleet| fleet.supply);
+        let plays_here = self.fleet.as_ref().is_none_or(|fleet| fleet.plays_here);
+        // A machine that only learns waits for samples when it has nothing to learn.
+        let enough = match plays_here {
+            true => FILE_SAMPLES,
+            false => usize::from(steps == 0),
+        };
+        let learned = thread::scope(|scope| {
+            // One plain thread owns the learner: it must never run inside the player's pool.
+            let learner = scope.spawn(|| {
+                let learned = self.trainer.learn(steps);
+                is_learned.store(true, Ordering::Relaxed);
+                learned
+            });
+            let stopped = || {
+                let stop = self.stop.load(Ordering::Relaxed);
+                match supply {
+                    // A turn with learning steps is always completed.
+                    None => steps == 0 && stop,
+                    Some(supply) => {
+                        let learned = is_learned.load(Ordering::Relaxed);
+                        learned && (stop || supply.waiting() >= enough)
+                    }
+                }
+            };
+            let mut told = Instant::now();
+            let each = |counts: &Counts, pending: usize| {
+                let counters = &mut self.counters;
+                counters.games += counts.games.games;
+                counters.positions += counts.positions;
+                counters.window.add_counts(counts);
+                counters.window.passed = passed + begun.elapsed().as_secs_f64();
+                self.unsaved |= counts.positions > 0;
+                let metrics = counters.metrics(self.game.events(), fill, &self.clock);
+                let samples = fill.0 + pending;
+                self.watchers.tell(Event::Played(samples, &metrics));
+                if let Some(supply) = supply.filter(|_| told.elapsed() > TELL_EVERY) {
+                    told = Instant::now();
+                    fleet::tell(supply, &self.counters, &mut self.watchers);
+                }
+            };
+            match plays_here {
+                true => self.player.play(stopped, each),
+                false => wait(stopped, each),
+            }
+            learner.join().expect("the learner does not panic")
+        });
+        let how_to_resume = |error| RunError(format!("{error}\n{}", self.folder.how_to_resume()));
+        let learned = learned.map_err(how_to_resume)?;
+        self.counters.window.add_steps(&learned.steps, learned.time);
+        if steps > 0 {
+            self.player.use_weights(self.trainer.average());
+            self.counters.step = self.trainer.steps();
+        }
+        if let Some(samples) = self.player.take_file() {
+            self.add_file(samples)?;
+        }
+        self.take_deliveries()?;
+        self.counters.window.passed = passed + begun.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Adds a file of this machine's samples to the window.
+    fn add_file(&mut self, samples: Samples) -> Result<(), RunError> {
+        let line = OrderLine {
+            file: self.trainer.replay().next(),
+            step: self.trainer.steps(),
+            samples: samples.len(),
+            sent: None,
+        };
+        let added = self.trainer.add_file(samples);
+        added.map_err(|error| self.folder.unwritten(error))?;
+        match self.fleet {
+            Some(_) => self.folder.append_order(&line),
+            None => Ok(()),
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        let run = &self.config.run;
+        (run.steps > 0 && self.trainer.steps() >= run.steps)
+            || (run.games > 0 && self.counters.games >= run.games)
+            || (run.minutes > 0.0 && self.clock.seconds() >= 60.0 * run.minutes)
+            || (run.cpu_minutes > 0.0 && self.clock.cpu_seconds() >= 60.0 * run.cpu_minutes)
+    }
+
+    /// Plays matches with the newest weights. If `stop` is set meanwhile, they do not count.
+    fn play_matches(&mut self) -> Result<(), RunError> {
+        let step = self.trainer.steps();
+        self.watchers.tell(Event::Doing(Activity::Matches(step)));
+        self.folder.save_agent(&self.agent())?;
+        let from = (self.config.run.seed, step, self.player.threads());
+        let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
+        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop)?;
+        if let Some(strength) = strength {
+            self.watchers.tell(Event::Strength(&strength));
+            self.watchers.write(|file| file.strength(&strength));
+            self.counters.strength = Some(strength);
+            self.unsaved = true;
+        }
+        self.watchers.tell(Event::Doing(Activity::Training));
+        Ok(())
+    }
+
+    /// Examines the averaged weights, if there is an exam.
+    fn take_exam(&mut self) {
+        if let Some(exam) = &self.exam {
+            let score = self.player.take_exam(exam, self.trainer.average());
+            let step = self.trainer.steps();
+            self.watchers.write(|file| file.accuracy(&score, step));
+            self.counters.accuracy = Some(score);
+        }
+    }
+
+    /// Writes a line of metrics and begins the next one.
+    fn write_metrics(&mut self) -> Result<(), RunError> {
+        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let mut metrics = self.counters.metrics(self.game.events(), fill, &self.clock);
+        metrics.accuracy = self.counters.accuracy.take();
+        metrics.strength = self.counters.strength.take();
+        let fleet = self.fleet.as_ref();
+        metrics.fleet = fleet.map(|fleet| fleet::report(fleet.supply, &self.counters));
+        self.folder.append_metrics(&metrics)?;
+        self.counters.lines += 1;
+        self.watchers.tell(Event::Metrics(&metrics));
+        self.watchers.write(|file| file.metrics(&metrics));
+        self.counters.window = Window::default();
+        self.counters.fleet.line = SinceLine::default();
+        Ok(())
+    }
+
+    /// Adds exam and match results that wait for the next line of metrics to the last line, because there
+    /// may be no next line. If the run is resumed, the next line repeats them.
+    fn complete_metrics(&mut self) -> Result<(), RunError> {
+        let (accuracy, strength) = (self.counters.accuracy, &self.counters.strength);
+        if accuracy.is_none() && strength.is_none() {
+            return Ok(());
+        }
+        let added = self.folder.change_last_metrics(|metrics| {
+            metrics.accuracy = accuracy.or(metrics.accuracy);
+            metrics.strength = strength.clone().or(metrics.strength.take());
+        })?;
+        if !added {
+            self.watchers.tell(Event::Warning(
+                "the last results of exams and matches are not in metrics.jsonl: it has no sound last line"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Writes a checkpoint, unless nothing has happened since the last one.
+    fn save_checkpoint(&mut self) -> Result<(), RunError> {
+        if !self.unsaved {
+            return Ok(());
+        }
+        let agent = self.agent();
+        let path = self.folder.save_agent(&agent)?;
+        let (games, pending) = self.player.save();
+        let saved = Saved {
+            learner: self.trainer.learner().to_bytes(),
+            games,
+            pending,
+            counters: Counters {
+                owed: self.trainer.owed(),
+                first_file: self.trainer.replay().first(),
+                next_file: self.trainer.replay().next(),
+                seconds: self.clock.seconds(),
+                cpu_seconds: self.clock.cpu_seconds(),
+                ..self.counters.clone()
+            },
+        };
+        let origin = GameVersion::of(&self.game);
+        self.folder.save_checkpoint(&saved, &origin)?;
+        self.trainer.replay().tidy().map_err(RunError::new)?;
+        let keep = self.config.run.keep;
+        let played = saved.counters.matches.steps();
+        self.folder.tidy(&saved.counters, keep, played)?;
+        if let Some(fleet) = &self.fleet {
+            fleet.supply.saved(&saved.counters.fleet.seen)?;
+            let youngest = self
+                .trainer
+                .steps()
+                .saturating_sub(self.config.fleet.max_age);
+            self.counters.fleet.seen.forget_before(youngest);
+        }
+        self.unsaved = false;
+        let step = self.trainer.steps();
+        self.watchers
+            .write(|file| file.weights(agent.weights(), step));
+        self.watchers.tell(Event::Checkpoint(step, &path));
+        Ok(())
+    }
+
+    /// The averaged weights as an agent.
+    fn agent(&self) -> AgentFile {
+        let provenance = Provenance {
+            program: this_program(),
+            run: self.folder.name(),
+            seed: self.config.run.seed,
+            step: self.trainer.steps(),
+            games: self.counters.games,
+        };
+        AgentFile::new(
+            &self.game,
+            self.trainer.average().clone(),
+            provenance,
+            Vec::new(),
+        )
+    }
+}
+
+/// Waits for other machines in the place of playing.
+fn wait(stopped: impl Fn() -> bool, mut each: impl FnMut(&Counts, usize)) {
+    const PAUSE: Duration = Duration::from_millis(50);
+    while !stopped() {
+        thread::sleep(PAUSE);
+        each(&Counts::default(), 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! The order in which a fleet's run took its files of samples, in `order.jsonl`. With the files, it says exactly what
+//! the run learned from: at every learning step, the window held the files of the lines so far.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::folder::{RunFolder, at};
+use super::supply::FileId;
+use super::{Delivery, RunError};
+use jarmo_core::checksum::{sealed_line, sealed_lines};
+use jarmo_host::files::{LINES_BYTES, read};
+
+const ORDER: &str = "order.jsonl";
+
+/// A file of samples in the order of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderLine {
+    /// Its number in the folder `replay`.
+    pub file: u64,
+    /// The learning steps before it was added.
+    pub step: u64,
+    /// Its samples.
+    pub samples: usize,
+    /// Where it came from, if it came from another machine.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Sent>,
+}
+
+/// A file of games as another machine sent it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The hash of its content.
+    pub id: FileId,
+    /// Its number in the order of arrival at the server.
+    pub sequence: u64,
+    /// Who sent it.
+    pub worker: String,
+    /// The learning steps of the oldest weights that played in it.
+    pub weights: u64,
+}
+
+impl Sent {
+    pub(super) fn of(delivery: &Delivery) -> Sent {
+        Sent {
+            id: delivery.id,
+            sequence: delivery.sequence,
+            worker: delivery.worker.clone(),
+            weights: delivery.weights,
+        }
+    }
+}
+
+impl RunFolder {
+    /// Appends a line to the order.
+    pub(super) fn append_order(&self, line: &OrderLine) -> Result<(), RunError> {
+        let path = self.path.join(ORDER);
+        let text = serde_json::to_string(line).expect("a line is plain data");
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| {
+            file.write_all((sealed_line(&text) + "\n").as_bytes())?;
+            file.sync_data()
+        });
+        written.map_err(|error| self.unwritten(at(&path, error)))
+    }
+
+    /// The files of the run in their order; empty for a run without a fleet. A damaged line is an error, unless it is the
+    /// last one, which a kill may have torn.
+    pub fn order(&self) -> Result<Vec<OrderLine>, RunError> {
+        let path = self.path.join(ORDER);
+        let bytes = match read(&path, LINES_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(|error| at(&path, error))?,
+        };
+        let mut lines = Vec::new();
+        let mut damaged = None;
+        for line in sealed_lines(&bytes) {
+            if let Some(number) = damaged {
+                let path = path.display();
+                return Err(RunError(format!("{path}: line {number} is damaged")));
+            }
+            match line.text.map(serde_json::from_str) {
+                Some(Ok(line)) => lines.push(line),
+                _ => damaged = Some(line.number),
+            }
+        }
+        Ok(lines)
+    }
+
+    /// Removes the files from this number on from the order, because the run takes them again.
+    pub(super) fn cut_order(&self, next: u64) -> Result<(), RunError> {
+        let path = self.path.join(ORDER);
+        if !path.exists() {
+            return Ok(());
+        }
+        let kept = self.order()?.into_iter().filter(|line| line.file < next);
+        let lines = kept.map(|line| {
+            let text = serde_json::to_string(&line).expect("a line is plain data");
+            sealed_line(&text) + "\n"
+        });
+        self.write(ORDER, lines.collect::<String>().as_bytes())
+    }
+}

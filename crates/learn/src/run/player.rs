@@ -1,0 +1,125 @@
+//! The half of a run that plays: parallel games, and their samples.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::{FILE_SAMPLES, RunError};
+use crate::config::Config;
+use crate::train::{DeviceKind, DeviceNet, OpenDevice};
+use jarmo_core::eval::Evaluator;
+use jarmo_core::net::{FrozenNet, NetEvaluator, Weights};
+use jarmo_exact::agent::{Agent, PolicyAgent};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_judge::accuracy::{Exam, ExamScore};
+use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::selfplay::{Counts, GamesState, SelfPlay, SelfPlayError};
+
+/// An evaluator of any kind.
+pub type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
+
+pub(super) struct SelfPlayer<G: CatalogGame> {
+    game: G,
+    device: OpenDevice,
+    pool: ThreadPool,
+    play: SelfPlay<G, BoxedEvaluator<G>>,
+    pending: Samples, // in no file yet
+}
+
+impl<G: CatalogGame> SelfPlayer<G> {
+    /// Starts all games of a run.
+    pub(super) fn new(
+        game: &G,
+        config: &Config,
+        device: &OpenDevice,
+        weights: &Weights,
+    ) -> Result<SelfPlayer<G>, RunError> {
+        let threads = config.run.playing_threads();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
+        let evaluators = evaluators(game, weights, device, threads);
+        let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
+        Ok(SelfPlayer {
+            game: game.clone(),
+            device: device.clone(),
+            pool,
+            play: play.map_err(RunError::new)?,
+            pending: Samples::new(),
+        })
+    }
+
+    /// The unfinished games, and the samples that are in no file yet.
+    pub(super) fn save(&self) -> (GamesState, Samples) {
+        (self.play.save(), self.pending.clone())
+    }
+
+    /// Continues saved games.
+    pub(super) fn restore(
+        &mut self,
+        games: &GamesState,
+        pending: Samples,
+    ) -> Result<(), SelfPlayError> {
+        self.pending = pending;
+        self.play.restore(games)
+    }
+
+    pub(super) fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Plays rounds until there are enough samples for a file, or until `stopped`. Calls `each` after each
+    /// round with its counts and the number of samples that are in no file yet.
+    pub(super) fn play(
+        &mut self,
+        stopped: impl Fn() -> bool,
+        mut each: impl FnMut(&Counts, usize),
+    ) {
+        while self.pending.len() < FILE_SAMPLES && !stopped() {
+            let round = self.pool.install(|| self.play.round());
+            self.pending.extend(&round.samples);
+            each(&round.counts, self.pending.len());
+        }
+    }
+
+    /// The samples for a file, once there are enough.
+    pub(super) fn take_file(&mut self) -> Option<Samples> {
+        (self.pending.len() >= FILE_SAMPLES).then(|| std::mem::take(&mut self.pending))
+    }
+
+    /// Continues all games with these weights.
+    pub(super) fn use_weights(&mut self, weights: &Weights) {
+        let evaluators = evaluators(&self.game, weights, &self.device, self.threads());
+        self.play.replace_evaluators(evaluators);
+    }
+
+    /// Examines these weights without search, on the player's threads.
+    pub(super) fn take_exam(&self, exam: &Exam<G>, weights: &Weights) -> ExamScore {
+        const SEED: u64 = 0; // a network uses no random numbers
+        let evaluators = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads());
+        let agent = |evaluator| -> Box<dyn Agent<G>> {
+            let name = "network without search".to_owned();
+            Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
+        };
+        let mut agents: Vec<_> = evaluators.into_iter().map(agent).collect();
+        self.pool
+            .install(|| exam.take(&mut agents, None, SEED).score())
+    }
+}
+
+/// An evaluator per thread: the processor's kernels, or burn on another device.
+pub fn evaluators<G: CatalogGame>(
+    game: &G,
+    weights: &Weights,
+    device: &OpenDevice,
+    count: usize,
+) -> Vec<BoxedEvaluator<G>> {
+    let evaluator: Box<dyn Fn() -> BoxedEvaluator<G>> = match device.kind() {
+        DeviceKind::Cpu => {
+            let net = FrozenNet::new(weights);
+            Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
+        }
+        DeviceKind::Cuda(_) | DeviceKind::Wgpu => {
+            let evaluator = NetEvaluator::with_net(game.clone(), DeviceNet::new(weights, device));
+            Box::new(move || Box::new(evaluator.clone()))
+        }
+    };
+    (0..count).map(|_| evaluator()).collect()
+}

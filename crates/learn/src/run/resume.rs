@@ -1,0 +1,238 @@
+//! The state that a run is resumed from, in the folder `resume`. A checkpoint writes `current.json` last,
+//! which names the other files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use super::folder::{FIRST, RunFolder, agents, at};
+use super::lines::METRICS;
+use super::settings::Settings;
+use super::state::{Counters, Saved};
+use jarmo_core::checksum::{sealed_line, sound_line};
+use jarmo_core::net::GameVersion;
+use jarmo_host::container::{Unread, read_file};
+use jarmo_host::files::{LINES_BYTES, list, read};
+use jarmo_selfplay::replay::{Replay, ReplaySettings, Samples};
+
+const RESUME: &str = "resume";
+const CURRENT: &str = "resume/current.json";
+
+/// The files of a checkpoint.
+pub(super) const LEARNER: &str = "learner.safetensors";
+pub(super) const GAMES: &str = "games.json";
+const PENDING: &str = "pending.safetensors";
+
+/// The content of `current.json`.
+#[derive(Serialize, Deserialize)]
+struct Current {
+    settings: Settings,
+    at: Place,
+}
+
+/// How far a run has come.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// There is no checkpoint yet, and the run starts again.
+    Start {
+        from_agent: bool, // and not from random weights
+    },
+    Checkpoint(Box<Counters>),
+}
+
+impl RunFolder {
+    pub(super) fn write_current(&self, at: Place) -> Result<(), RunError> {
+        let settings = self.settings.clone();
+        let current = serde_json::to_string(&Current { settings, at });
+        let current = sealed_line(&current.expect("counters are plain data"));
+        self.write(CURRENT, current.as_bytes())
+    }
+
+    pub(super) fn save_checkpoint(
+        &self,
+        saved: &Saved,
+        origin: &GameVersion,
+    ) -> Result<(), RunError> {
+        let games = serde_json::to_string(&saved.games).expect("games are plain data");
+        let parts = [
+            (LEARNER, &saved.learner),
+            (PENDING, &saved.pending.to_bytes(origin)),
+            (GAMES, &sealed_line(&games).into_bytes()),
+        ];
+        for (name, bytes) in parts {
+            self.write(&part(&saved.counters, name), bytes)?;
+        }
+        self.write_current(Place::Checkpoint(Box::new(saved.counters.clone())))
+    }
+
+    /// The last checkpoint, if there is one, and warnings. Refuses to start again where a run is.
+    pub(super) fn load_checkpoint(
+        &self,
+        origin: &GameVersion,
+    ) -> Result<(Option<Saved>, Vec<String>), RunError> {
+        let Some(current) = self.load_current()? else {
+            return match self.remains()? {
+                None => Ok((None, Vec::new())),
+                Some(found) => {
+                    let problem = format!("missing, although there is {found}");
+                    Err(self.broken(&self.path.join(CURRENT), problem))
+                }
+            };
+        };
+        let changes = current.settings.changes(&self.settings);
+        let warnings = changes.into_iter().map(|change| {
+            let folder = self.path.display();
+            format!("{folder}/config.toml: {change}")
+        });
+        let counters = match current.at {
+            Place::Checkpoint(counters) => *counters,
+            Place::Start { from_agent } => {
+                let first = self.path.join(FIRST);
+                if from_agent && !first.try_exists().map_err(|error| at(&first, error))? {
+                    return Err(self.broken(&first, "missing, and the run starts from it"));
+                }
+                return Ok((None, warnings.collect()));
+            }
+        };
+        let games = self.part_path(&counters, GAMES);
+        let bytes = self.read_part(&games)?;
+        let text = sound_line(&bytes).ok_or_else(|| self.broken(&games, DAMAGED))?;
+        let games = serde_json::from_str(text).map_err(|error| self.broken(&games, error))?;
+        let pending = self.part_path(&counters, PENDING);
+        let samples = Samples::from_bytes(&self.read_arrays(&pending)?, origin);
+        let saved = Saved {
+            learner: self.read_arrays(&self.part_path(&counters, LEARNER))?,
+            games,
+            pending: samples.map_err(|error| self.broken(&pending, error))?,
+            counters,
+        };
+        Ok((Some(saved), warnings.collect()))
+    }
+
+    /// The window of a run after its last checkpoint, and warnings.
+    pub(super) fn open_replay(
+        &self,
+        counters: &Counters,
+        settings: ReplaySettings,
+        origin: GameVersion,
+    ) -> Result<(Replay, Vec<String>), RunError> {
+        let folder = self.path.join("replay");
+        Replay::roll_back(&folder, counters.next_file).map_err(RunError::new)?;
+        let opened = Replay::open(&folder, settings, origin);
+        let (mut replay, mut warnings) = opened.map_err(RunError::new)?;
+        warnings.extend(replay.expect_files(counters.first_file..counters.next_file));
+        Ok((replay, warnings))
+    }
+
+    /// One of the files that a run writes, if there are any. A run that has just been created has none.
+    pub(super) fn remains(&self) -> Result<Option<String>, RunError> {
+        let metrics = self.path.join(METRICS);
+        if metrics.try_exists().map_err(|error| at(&metrics, error))? {
+            return Ok(Some(METRICS.to_owned()));
+        }
+        if let Some((_, agent)) = agents(&self.path)?.pop() {
+            return Ok(Some(agent.display().to_string()));
+        }
+        for folder in [RESUME, "replay"] {
+            let folder = self.path.join(folder);
+            let found = list(&folder).map_err(|error| at(&folder, error))?;
+            if let Some(path) = found.iter().find(|path| is_state(path)) {
+                return Ok(Some(path.display().to_string()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Deletes older states, and all older agents but the newest and those that played matches.
+    pub(super) fn tidy(
+        &self,
+        counters: &Counters,
+        keep: usize,
+        played: &[u64],
+    ) -> Result<(), RunError> {
+        let remove = |path: &Path| fs::remove_file(path).map_err(|error| at(path, error));
+        let resume = self.path.join(RESUME);
+        let current = self.part_path(counters, "");
+        let current = current.file_name().expect("a part has a name");
+        for path in list(&resume).map_err(|error| at(&resume, error))? {
+            let name = path.file_name().unwrap_or_default();
+            let is_current = name
+                .as_encoded_bytes()
+                .starts_with(current.as_encoded_bytes());
+            if is_state(&path) && !is_current {
+                remove(&path)?;
+            }
+        }
+        let mut agents = agents(&self.path)?;
+        agents.retain(|(step, _)| *step <= counters.step && !played.contains(step));
+        let older = agents.len().saturating_sub(keep);
+        agents[..older]
+            .iter()
+            .try_for_each(|(_, path)| remove(path))
+    }
+
+    /// The path of a file of a checkpoint.
+    pub(super) fn part_path(&self, counters: &Counters, name: &str) -> PathBuf {
+        self.path.join(part(counters, name))
+    }
+
+    fn load_current(&self) -> Result<Option<Current>, RunError> {
+        let path = self.path.join(CURRENT);
+        let bytes = match read(&path, LINES_BYTES) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| at(&path, error))?,
+        };
+        let text = sound_line(&bytes).ok_or_else(|| self.broken(&path, DAMAGED))?;
+        let current = serde_json::from_str(text);
+        current.map(Some).map_err(|error| self.broken(&path, error))
+    }
+
+    fn read_part(&self, path: &Path) -> Result<Vec<u8>, RunError> {
+        read(path, LINES_BYTES).map_err(|error| self.unreadable(path, error))
+    }
+
+    fn read_arrays(&self, path: &Path) -> Result<Vec<u8>, RunError> {
+        read_file(path).map_err(|unread| match unread {
+            Unread::Damaged(problem) => self.broken(path, problem),
+            Unread::Failed(error) => self.unreadable(path, error),
+        })
+    }
+
+    /// The error for a file of a checkpoint. One that cannot be read may well be sound.
+    fn unreadable(&self, path: &Path, error: io::Error) -> RunError {
+        match error.kind() {
+            io::ErrorKind::NotFound => self.broken(path, "missing"),
+            _ => at(path, error),
+        }
+    }
+}
+
+const DAMAGED: &str = "damaged: its check does not fit";
+
+/// The name of a file of a checkpoint. A stopped run may write a step twice, but not with as many positions.
+fn part(counters: &Counters, name: &str) -> String {
+    let Counters {
+        step, positions, ..
+    } = counters;
+    format!("{RESUME}/{step:08}-{positions}-{name}")
+}
+
+/// Whether a path is a replay file, or a file of a checkpoint other than `current.json`.
+fn is_state(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.is_some_and(|name| {
+        let mut parts = name.splitn(3, '-');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(step), Some(positions), Some(name)) => {
+                digits(step) && digits(positions) && [LEARNER, GAMES, PENDING].contains(&name)
+            }
+            (Some(file), None, None) => file.strip_suffix(".safetensors").is_some_and(digits),
+            _ => false,
+        }
+    })
+}

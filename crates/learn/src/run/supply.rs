@@ -1,0 +1,215 @@
+//! Self-play on other machines, as a run sees it: files of samples arrive, newer weights leave.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, MutexGuard};
+
+use serde::{Deserialize, Serialize};
+
+use super::RunError;
+use crate::observe::FleetReport;
+use jarmo_core::net::AgentFile;
+use jarmo_selfplay::replay::Samples;
+use jarmo_selfplay::selfplay::Counts;
+
+/// What tells a file of games from all others: a hash of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct FileId(pub u128);
+
+impl fmt::Display for FileId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:032x}", self.0)
+    }
+}
+
+impl FromStr for FileId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<FileId, String> {
+        let digits = Some(text).filter(|text| text.len() == 32);
+        let number = digits.and_then(|text| u128::from_str_radix(text, 16).ok());
+        number
+            .map(FileId)
+            .ok_or_else(|| "a file of games is named by 32 hexadecimal digits".to_owned())
+    }
+}
+
+impl TryFrom<String> for FileId {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<FileId, String> {
+        text.parse()
+    }
+}
+
+impl From<FileId> for String {
+    fn from(id: FileId) -> String {
+        id.to_string()
+    }
+}
+
+/// A file of games from another machine.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// Its hash.
+    pub id: FileId,
+    /// Its number in the order of arrival at the server.
+    pub sequence: u64,
+    /// Who sent it.
+    pub worker: String,
+    /// The learning steps of the oldest weights that played in it.
+    pub weights: u64,
+    /// Its bytes on the wire.
+    pub bytes: u64,
+    /// Its samples.
+    pub samples: Samples,
+    /// Its counts.
+    pub counts: Counts,
+}
+
+/// The files that a run has taken, with the learning steps of their weights. A file whose weights are too old is refused
+/// whether or not it is known, so only younger ones need to be remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen(BTreeMap<FileId, u64>);
+
+impl Seen {
+    /// Whether a file was taken.
+    pub fn contains(&self, id: FileId) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    /// Adds a file with the learning steps of its weights. Returns whether it is new.
+    pub fn add(&mut self, id: FileId, weights: u64) -> bool {
+        self.0.insert(id, weights).is_none()
+    }
+
+    /// Forgets files with weights of fewer learning steps.
+    pub(super) fn forget_before(&mut self, weights: u64) {
+        self.0.retain(|_, &mut of| of >= weights);
+    }
+}
+
+/// Machines that play for a run.
+///
+/// A file that was handed over by [`Supply::take`] is safe on this machine's disk until [`Supply::saved`] says that a
+/// checkpoint contains it. After a restart, [`Supply::begin`] says which files the last checkpoint contains, and all
+/// others come again.
+pub trait Supply: Sync {
+    /// Begins or continues a run.
+    fn begin(&self, seen: &Seen) -> Result<(), RunError>;
+
+    /// The number of samples that wait on this machine.
+    fn waiting(&self) -> usize;
+
+    /// The next file, in the order of arrival at the server.
+    fn take(&self) -> Option<Delivery>;
+
+    /// Gives newer weights to the machines. Does not wait for them.
+    fn publish(&self, agent: AgentFile);
+
+    /// A checkpoint contains these files.
+    fn saved(&self, seen: &Seen) -> Result<(), RunError>;
+
+    /// What the supply itself knows of the machines.
+    fn report(&self) -> FleetReport;
+
+    /// All that watchers see, for those who look at the server.
+    fn show(&self, report: &FleetReport);
+
+    /// Warnings since the last call.
+    fn warnings(&self) -> Vec<String>;
+}
+
+/// Files that are handed over from memory: a fleet without machines, for tests and recorded games.
+#[derive(Default)]
+pub struct Handed {
+    files: Mutex<VecDeque<Delivery>>,
+    published: Mutex<Vec<u64>>,
+}
+
+impl Handed {
+    /// Hands over these files in their order.
+    pub fn new(files: impl IntoIterator<Item = Delivery>) -> Handed {
+        Handed {
+            files: Mutex::new(files.into_iter().collect()),
+            published: Mutex::default(),
+        }
+    }
+
+    /// The learning steps of the networks that were published.
+    pub fn published(&self) -> Vec<u64> {
+        self.published.lock().expect("no thread panics").clone()
+    }
+
+    fn files(&self) -> MutexGuard<'_, VecDeque<Delivery>> {
+        self.files.lock().expect("no thread panics")
+    }
+}
+
+impl Supply for Handed {
+    fn begin(&self, seen: &Seen) -> Result<(), RunError> {
+        self.files().retain(|file| !seen.contains(file.id));
+        Ok(())
+    }
+
+    fn waiting(&self) -> usize {
+        self.files().iter().map(|file| file.samples.len()).sum()
+    }
+
+    fn take(&self) -> Option<Delivery> {
+        self.files().pop_front()
+    }
+
+    fn publish(&self, agent: AgentFile) {
+        let step = agent.header().provenance.step;
+        self.published.lock().expect("no thread panics").push(step);
+    }
+
+    fn saved(&self, _: &Seen) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    fn report(&self) -> FleetReport {
+        FleetReport {
+            queued: self.files().len() as u64,
+            connected: true,
+            ..FleetReport::default()
+        }
+    }
+
+    fn show(&self, _: &FleetReport) {}
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The machines of a run, and whether the run's own machine plays as well.
+pub struct Fleet<'a> {
+    /// The machines.
+    pub supply: &'a dyn Supply,
+    /// Whether this machine plays.
+    pub plays_here: bool,
+}
+
+/// The part of a run's counters that is about other machines.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct FleetCounters {
+    pub(super) seen: Seen,
+    pub(super) files: u64,
+    pub(super) samples: u64,
+    pub(super) stale: u64, // files that were dropped because their weights were too old
+    pub(super) line: SinceLine,
+}
+
+/// Counts since the last line of metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SinceLine {
+    pub(super) files: u64,
+    pub(super) samples: u64,
+    pub(super) bytes: u64,
+    pub(super) ages: u64, // learning steps, summed over files
+    pub(super) oldest: u64,
+}

@@ -1,0 +1,206 @@
+//! The half of a run that learns: the replay window, and gradient steps on its samples.
+
+use std::time::{Duration, Instant};
+
+use rand::Rng;
+
+use super::resume::LEARNER;
+use super::state::Saved;
+use super::{FILE_SAMPLES, RunError, RunFolder};
+use crate::config::Config;
+use crate::train::{LearnError, Learner, Progress, TrainBatch};
+use jarmo_core::encode::Mirror;
+use jarmo_core::net::{NetShape, Weights};
+use jarmo_core::random::stream;
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_selfplay::replay::{Replay, ReplayError, SampleView, Samples};
+
+/// The index of the random stream that draws the initial weights.
+const WEIGHTS: u64 = u64::MAX;
+
+/// The index of the random stream that draws samples, plus the learning steps.
+const DRAWS: u64 = 1 << 63;
+
+pub(super) struct Trainer<'a> {
+    config: &'a Config,
+    learner: Learner,
+    replay: Replay,
+    batch: TrainBatch,
+    mirror: Option<Mirror>, // half of all samples are mirrored
+    owed: f64,              // learning steps due for the samples so far
+}
+
+/// The result of [`Trainer::learn`].
+pub(super) struct Learned {
+    pub(super) steps: Vec<Progress>,
+    pub(super) time: Duration,
+}
+
+impl<'a> Trainer<'a> {
+    pub(super) fn new<G: CatalogGame>(
+        game: &G,
+        config: &'a Config,
+        learner: Learner,
+        replay: Replay,
+        owed: f64,
+    ) -> Trainer<'a> {
+        Trainer {
+            config,
+            learner,
+            replay,
+            batch: TrainBatch::new(NetShape::of(game)),
+            mirror: game.mirror(),
+            owed,
+        }
+    }
+
+    /// Learning steps since the run began.
+    pub(super) fn steps(&self) -> u64 {
+        self.learner.steps()
+    }
+
+    /// The averaged weights, which play.
+    pub(super) fn average(&self) -> &Weights {
+        self.learner.average()
+    }
+
+    pub(super) fn owed(&self) -> f64 {
+        self.owed
+    }
+
+    pub(super) fn learner(&self) -> &Learner {
+        &self.learner
+    }
+
+    pub(super) fn replay(&mut self) -> &mut Replay {
+        &mut self.replay
+    }
+
+    /// Adds a file of samples to the window. More learning steps are due for them.
+    pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), ReplayError> {
+        self.owed += self.steps_for_a_file();
+        self.replay.push(samples)
+    }
+
+    /// Adds samples from another machine to the window. Returns the number of their file.
+    pub(super) fn add_delivery(&mut self, samples: Samples) -> Result<u64, ReplayError> {
+        let run = &self.config.run;
+        self.owed += samples.len() as f64 * run.reuse / run.batch as f64;
+        let number = self.replay.next();
+        self.replay.push(samples)?;
+        Ok(number)
+    }
+
+    /// Whether as many steps are due as one turn takes, so that more samples would only wait.
+    pub(super) fn is_behind(&self) -> bool {
+        self.replay.len() >= self.config.run.first_samples && self.owed >= self.most_steps() as f64
+    }
+
+    /// The most learning steps of a turn, because a turn is not interrupted.
+    fn most_steps(&self) -> u64 {
+        (4.0 * self.steps_for_a_file()).max(1.0) as u64
+    }
+
+    /// The learning steps for a file: `reuse / batch` per sample.
+    fn steps_for_a_file(&self) -> f64 {
+        let run = &self.config.run;
+        FILE_SAMPLES as f64 * run.reuse / run.batch as f64
+    }
+
+    /// Learning steps to take in this turn.
+    pub(super) fn steps_due(&self) -> u64 {
+        let run = &self.config.run;
+        if self.replay.len() < run.first_samples {
+            return 0;
+        }
+        let left = match run.steps {
+            0 => u64::MAX,
+            limit => limit.saturating_sub(self.steps()),
+        };
+        (self.owed.max(0.0) as u64).min(left).min(self.most_steps())
+    }
+
+    /// Takes this many steps, each on a batch drawn from the window.
+    pub(super) fn learn(&mut self, steps: u64) -> Result<Learned, LearnError> {
+        let begun = Instant::now();
+        self.owed -= steps as f64;
+        let mut taken = Vec::new();
+        for _ in 0..steps {
+            let mut draws = stream(self.config.run.seed, DRAWS + self.learner.steps());
+            self.batch.clear();
+            for _ in 0..self.config.run.batch {
+                let sample = self.replay.draw(&mut draws);
+                let mirror = self.mirror.as_ref();
+                let mirror = mirror.filter(|_| draws.next_u64() & 1 == 1);
+                push(&mut self.batch, sample, mirror);
+            }
+            taken.push(self.learner.step(&self.batch)?);
+        }
+        if steps > 0 {
+            self.learner.check_average()?;
+        }
+        Ok(Learned {
+            steps: taken,
+            time: begun.elapsed(),
+        })
+    }
+}
+
+/// The learner of a new run: random weights, or those of the agent that the run starts from.
+pub(super) fn first_learner<G: CatalogGame>(
+    game: &G,
+    config: &Config,
+    folder: &RunFolder,
+) -> Result<Learner, RunError> {
+    let mut stream = stream(config.run.seed, WEIGHTS);
+    let weights = match folder.first_weights(game)? {
+        None => Weights::random(config.net, NetShape::of(game), &mut stream),
+        Some(agent) => agent
+            .weights()
+            .grown(config.net, &mut stream)
+            .map_err(RunError::new)?,
+    };
+    weights.check_range().map_err(RunError::new)?;
+    Ok(Learner::new(config.learner, weights))
+}
+
+/// The learner of a saved run.
+pub(super) fn saved_learner(
+    config: &Config,
+    folder: &RunFolder,
+    saved: &Saved,
+) -> Result<Learner, RunError> {
+    let file = folder.part_path(&saved.counters, LEARNER);
+    let learner = Learner::from_bytes(config.learner, &saved.learner);
+    let learner = learner.map_err(|error| folder.broken(&file, error))?;
+    let net = learner.weights().config();
+    if net == config.net {
+        return Ok(learner);
+    }
+    Err(RunError(format!(
+        "{}: the run trains a network {}, but its config.toml asks for {}; restore the [net] of the run, or \
+         start another run",
+        folder.name(),
+        net,
+        config.net
+    )))
+}
+
+/// Adds a sample to a batch, mirrored if there is a `mirror`.
+fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
+    let policy = sample.actions.iter().zip(sample.policy);
+    let feature = |feature: u16| match mirror {
+        Some(mirror) => mirror.inputs[usize::from(feature)],
+        None => feature,
+    };
+    let action = |action: u16| match mirror {
+        Some(mirror) => mirror.actions[usize::from(action)],
+        None => action,
+    };
+    batch.push(
+        sample.features.iter().map(|&set| u32::from(feature(set))),
+        policy.map(|(&legal, &share)| (usize::from(action(legal)), share)),
+        sample.result,
+        i32::from(sample.score),
+    );
+}

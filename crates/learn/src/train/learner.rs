@@ -1,0 +1,214 @@
+//! The learner: gradient steps on batches, and the averaged weights that play.
+
+use serde::{Deserialize, Serialize};
+
+use super::adam::Adam;
+use super::backprop::{Backprop, Gradients, Losses, Pass};
+use super::batch::TrainBatch;
+use super::device::OpenDevice;
+use super::predictions::Predictions;
+use jarmo_core::net::Weights;
+
+/// The final learning rate as a share of the highest.
+const LOWEST: f32 = 0.05;
+
+/// Gradients are clipped to this norm.
+const CLIP: f32 = 5.0;
+
+/// A larger loss stops the learner.
+const EXPLODE: f32 = 100.0;
+
+/// Settings of the learner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerConfig {
+    /// The highest learning rate.
+    pub rate: f32,
+    /// Steps in which the rate rises linearly from 0.
+    pub warm_up: u64,
+    /// Steps of the cosine decay to 5 % after the warm-up; 0 for no decay.
+    pub decay: u64,
+    /// Decay of the averaged weights per step.
+    pub average: f32,
+}
+
+/// The result of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Steps taken, this one included.
+    pub step: u64,
+    /// The loss before the step.
+    pub losses: Losses,
+    /// The predictions before the step.
+    pub predictions: Predictions,
+    /// The norm of all gradients before clipping.
+    pub gradient_norm: f32,
+    /// The learning rate of the step.
+    pub rate: f32,
+}
+
+/// Why the learner stopped. Its weights are unchanged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct LearnError(String);
+
+/// A network in training, with its optimizer and averaged weights.
+pub struct Learner {
+    config: LearnerConfig,
+    pub(super) weights: Weights,
+    pub(super) average: Weights,
+    pub(super) adam: Adam,
+    backprop: Backprop,
+}
+
+impl Learner {
+    /// A learner that starts from these weights.
+    pub fn new(config: LearnerConfig, weights: Weights) -> Learner {
+        let (average, adam) = (weights.clone(), Adam::new(&weights));
+        Learner::from_parts(config, weights, average, adam)
+    }
+
+    pub(super) fn from_parts(
+        config: LearnerConfig,
+        weights: Weights,
+        average: Weights,
+        adam: Adam,
+    ) -> Learner {
+        Learner {
+            config,
+            weights,
+            average,
+            adam,
+            backprop: Backprop::new(&OpenDevice::cpu()),
+        }
+    }
+
+    /// The same learner on another device.
+    #[must_use]
+    pub fn on(self, device: &OpenDevice) -> Learner {
+        Learner {
+            backprop: Backprop::new(device),
+            ..self
+        }
+    }
+
+    /// Takes one step. On an error nothing changes.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or made for another shape.
+    pub fn step(&mut self, batch: &TrainBatch) -> Result<Progress, LearnError> {
+        let Pass {
+            losses,
+            predictions,
+            gradients,
+        } = self.backprop.pass(&self.weights, batch);
+        let gradient_norm = norm(&gradients);
+        self.check(&losses, gradient_norm)?;
+        let rate = self.rate();
+        let scale = (CLIP / gradient_norm).min(1.0);
+        self.adam.step(rate, &mut self.weights, &gradients, scale);
+        self.update_average();
+        Ok(Progress {
+            step: self.steps(),
+            losses,
+            predictions,
+            gradient_norm,
+            rate,
+        })
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u64 {
+        self.adam.steps
+    }
+
+    /// The weights in training.
+    pub fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// The averaged weights, which play and are exported.
+    pub fn average(&self) -> &Weights {
+        &self.average
+    }
+
+    /// Refuses averaged weights with which a network could overflow.
+    pub fn check_average(&self) -> Result<(), LearnError> {
+        self.average.check_range().map_err(|error| {
+            LearnError(format!(
+                "step {}: {error}; lower learner.rate and resume from the last checkpoint",
+                self.steps()
+            ))
+        })
+    }
+
+    /// The losses and gradients of a batch with these weights. The learner does not change.
+    ///
+    /// # Panics
+    /// Panics if the batch is empty or made for another shape.
+    pub fn loss_of(&self, weights: &Weights, batch: &TrainBatch) -> (Losses, Gradients) {
+        let pass = self.backprop.pass(weights, batch);
+        (pass.losses, pass.gradients)
+    }
+
+    /// The learning rate of the next step.
+    pub fn rate(&self) -> f32 {
+        let LearnerConfig {
+            rate,
+            warm_up,
+            decay,
+            ..
+        } = self.config;
+        let next = self.steps() + 1;
+        if next < warm_up {
+            return rate * (next as f32 / warm_up as f32);
+        }
+        if decay == 0 {
+            return rate;
+        }
+        let share = ((next - warm_up) as f32 / decay as f32).min(1.0);
+        let height = 0.5 * (1.0 + (std::f32::consts::PI * share).cos());
+        rate * (LOWEST + (1.0 - LOWEST) * height)
+    }
+
+    fn check(&self, losses: &Losses, gradient_norm: f32) -> Result<(), LearnError> {
+        let step = self.steps() + 1;
+        if !losses.total.is_finite() || !gradient_norm.is_finite() {
+            return Err(LearnError(format!(
+                "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
+                 {gradient_norm}; lower learner.rate and resume from the last checkpoint",
+                losses.total, losses.policy, losses.result, losses.score
+            )));
+        }
+        if losses.total > EXPLODE {
+            return Err(LearnError(format!(
+                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
+                 last checkpoint",
+                losses.total
+            )));
+        }
+        Ok(())
+    }
+
+    /// Moves the averages towards the weights. The decay is lower in the first steps, so that the random
+    /// initial weights soon stop mattering.
+    fn update_average(&mut self) {
+        let steps = self.steps() as f32;
+        let keep = self.config.average.min((1.0 + steps) / (10.0 + steps));
+        let pairs = self.average.tensors_mut().zip(self.weights.tensors());
+        for ((_, average), (_, weights)) in pairs {
+            for (average, weight) in average.data.iter_mut().zip(&weights.data) {
+                *average += (1.0 - keep) * (weight - *average);
+            }
+        }
+    }
+}
+
+/// The norm of all gradients. Squares are summed in 64 bits.
+fn norm(gradients: &Gradients) -> f32 {
+    let squares = gradients
+        .values()
+        .flatten()
+        .map(|&g| f64::from(g) * f64::from(g));
+    squares.sum::<f64>().sqrt() as f32
+}

@@ -1,0 +1,113 @@
+//! The speed of frozen networks on one core, kernel by kernel.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::Runs;
+use jarmo_core::encode::Encode;
+use jarmo_core::env::VecEnv;
+use jarmo_core::game::Action;
+use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
+use jarmo_core::random::stream;
+
+/// The settings of a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct NetWork {
+    /// The size of the network.
+    pub net: NetConfig,
+    /// Positions in a batch.
+    pub batch: usize,
+    /// The seed of weights and positions.
+    pub seed: u64,
+    /// The minimum time of each run.
+    pub run_time: Duration,
+}
+
+/// The speed of a network on one core: medians of several runs for every kernel.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetSpeed {
+    game: &'static str,
+    net: NetConfig,
+    parameters: usize,
+    features: usize,
+    set_features: f64,
+    batch: usize,
+    kernels: Vec<KernelSpeed>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct KernelSpeed {
+    kernel: KernelKind,
+    positions_per_s: f64,
+    positions_per_cpu_s: f64,
+}
+
+impl fmt::Display for NetSpeed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{}, {}: {} parameters, {} features of which {:.1} are set, batch {}, one core",
+            self.game, self.net, self.parameters, self.features, self.set_features, self.batch
+        )?;
+        for speed in &self.kernels {
+            write!(
+                out,
+                "\n{:>12}: {:>9.0} positions/s, {:>9.0} per CPU second",
+                speed.kernel.name(),
+                speed.positions_per_s,
+                speed.positions_per_cpu_s
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates positions of random games with random weights on the calling thread, with each of these
+/// kernels that the processor supports.
+pub fn net<G: Encode>(game: &G, kernels: &[KernelKind], work: NetWork) -> NetSpeed {
+    let shape = NetShape::of(game);
+    let weights = Weights::random(work.net, shape, &mut stream(work.seed, 0));
+    let batch = random_batch(game, work.batch, work.seed);
+    let set: usize = (0..batch.len()).map(|row| batch.row(row).len()).sum();
+    let kernels = kernels.iter().filter_map(|&kind| {
+        let net = FrozenNet::with_kernel(&weights, kind)?;
+        Some(measure_kernel(net, &batch, work.run_time))
+    });
+    NetSpeed {
+        game: game.id(),
+        net: work.net,
+        parameters: weights.parameters(),
+        features: shape.features,
+        set_features: set as f64 / batch.len() as f64,
+        batch: work.batch,
+        kernels: kernels.collect(),
+    }
+}
+
+fn measure_kernel(mut net: FrozenNet, batch: &FeatureBatch, run_time: Duration) -> KernelSpeed {
+    let mut logits = Logits::new(*net.shape());
+    let runs = Runs::of(run_time, || {
+        net.evaluate(batch, &mut logits);
+        [batch.len() as u64]
+    });
+    KernelSpeed {
+        kernel: net.kernel(),
+        positions_per_s: runs.median(|run| run.per_s(0)),
+        positions_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),
+    }
+}
+
+/// Positions of random games in sequence.
+fn random_batch<G: Encode>(game: &G, size: usize, seed: u64) -> FeatureBatch {
+    let mut batch = FeatureBatch::new();
+    let mut env = VecEnv::new(game.clone(), 1, seed);
+    let mut action = [Action(0)];
+    while batch.len() < size {
+        batch.push(game, env.position(0));
+        env.sample(&mut action);
+        env.step(&action);
+    }
+    batch
+}

@@ -1,0 +1,114 @@
+//! The speed of an agent's search.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{RUNS, Runs};
+use jarmo_core::env::{Keep, Opening, Shard};
+use jarmo_core::game::{Action, Game};
+use jarmo_core::random::{Stream, stream};
+use jarmo_exact::agent::{Agent, Limit, Request};
+
+/// The settings of a measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchWork {
+    /// Games in parallel.
+    pub games: usize,
+    /// Simulations or nodes per choice; overrides the agent's own number.
+    pub nodes: Option<u64>,
+    /// The seed of all randomness.
+    pub seed: u64,
+    /// The minimum time of each run.
+    pub run_time: Duration,
+}
+
+/// The speed of an agent's search in games against itself: medians of several runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct SearchSpeed {
+    game: &'static str,
+    agent: String,
+    games: usize,
+    nodes_per_choice: f64,
+    simulations_per_s: f64,
+    simulations_per_cpu_s: f64,
+    positions_per_s: f64,
+    positions_per_cpu_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluations_per_cpu_s: Option<f64>,
+    runs: usize,
+}
+
+impl fmt::Display for SearchSpeed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{}, {}, {} game(s), {:.0} simulations or nodes per choice: {:.0} k of them per CPU second \
+             ({:.0} k/s), {:.0} root positions per CPU second ({:.0}/s)",
+            self.game,
+            self.agent,
+            self.games,
+            self.nodes_per_choice,
+            self.simulations_per_cpu_s / 1e3,
+            self.simulations_per_s / 1e3,
+            self.positions_per_cpu_s,
+            self.positions_per_s,
+        )?;
+        if let Some(evaluations) = self.evaluations_per_cpu_s {
+            write!(
+                out,
+                ", {:.0} k evaluations per CPU second",
+                evaluations / 1e3
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Plays the agent against itself on this thread and reports the speed.
+pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> SearchSpeed {
+    let opening = || Some(Opening::at(game.start()));
+    let mut env = Shard::new(game, 0..work.games, Keep::default(), |_| opening());
+    let mut actions = vec![Action(0); work.games];
+    let mut streams: Vec<Stream> = (0..work.games as u64)
+        .map(|index| stream(work.seed, index))
+        .collect();
+    let limit = Limit {
+        nodes: work.nodes,
+        ..Limit::default()
+    };
+    let runs = Runs::of(work.run_time, || {
+        let evaluated = agent.evaluations().unwrap_or(0);
+        let mut requests: Vec<Request<'_, G>> = (streams.iter_mut().enumerate())
+            .map(|(slot, stream)| Request {
+                position: *env.position(slot),
+                stream,
+                limit,
+                memory: None,
+            })
+            .collect();
+        let mut nodes = 0;
+        for (action, choice) in actions.iter_mut().zip(agent.choose(&mut requests)) {
+            *action = choice.action;
+            nodes += choice.nodes;
+        }
+        env.step(&actions, |_| opening());
+        let evaluated = agent.evaluations().unwrap_or(0) - evaluated;
+        [nodes, actions.len() as u64, evaluated]
+    });
+    SearchSpeed {
+        game: game.id(),
+        agent: agent.name().to_owned(),
+        games: work.games,
+        nodes_per_choice: runs.median(|run| run.counts[0] as f64 / run.counts[1] as f64),
+        simulations_per_s: runs.median(|run| run.per_s(0)),
+        simulations_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),
+        positions_per_s: runs.median(|run| run.per_s(1)),
+        positions_per_cpu_s: runs.median(|run| run.per_cpu_s(1)),
+        evaluations_per_cpu_s: agent
+            .evaluations()
+            .map(|_| runs.median(|run| run.per_cpu_s(2))),
+        runs: RUNS,
+    }
+}

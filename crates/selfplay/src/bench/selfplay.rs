@@ -1,0 +1,165 @@
+//! The speed of self-play.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::Measured;
+use crate::selfplay::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
+use jarmo_core::encode::Encode;
+use jarmo_core::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
+use jarmo_exact::tables::HasEndgames;
+
+/// The settings of a measurement.
+#[derive(Clone, Debug)]
+pub struct SelfPlayWork {
+    /// The settings of self-play.
+    pub settings: SelfPlaySettings,
+    /// The network.
+    pub weights: Weights,
+    /// The seed of the games.
+    pub seed: u64,
+    /// The minimum time to play.
+    pub run_time: Duration,
+}
+
+/// The speed of self-play.
+#[derive(Clone, Debug, Serialize)]
+pub struct SelfPlaySpeed {
+    game: &'static str,
+    net: NetConfig,
+    parameters: usize,
+    kernel: KernelKind,
+    games: usize,
+    simulations: u32,
+    root: Root,
+    threads: usize,
+    games_per_s: f64,
+    mean_length: f64,
+    exact: f64, // the share of games that reached a position of exact tables
+    root_positions_per_s: f64,
+    simulations_per_s: f64,
+    evaluations_per_s: f64,
+    root_positions_per_cpu_s: f64,
+    simulations_per_cpu_s: f64,
+    evaluations_per_cpu_s: f64,
+    cached: f64, // the share of requested evaluations that were cached
+    // Shares of the time. Trees include rules and samples.
+    features_share: f64,
+    network_share: f64,
+    tree_share: f64,
+}
+
+impl fmt::Display for SelfPlaySpeed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{}, {} ({} parameters, {}), {} games, {} simulations, {}, {} thread(s)",
+            self.game,
+            self.net,
+            self.parameters,
+            self.kernel,
+            self.games,
+            self.simulations,
+            self.root,
+            self.threads
+        )?;
+        writeln!(
+            out,
+            "per second: {:.1} games of {:.1} plies ({:.0} % to exact tables), {:.0} root positions, \
+             {:.0} simulations, {:.0} evaluations",
+            self.games_per_s,
+            self.mean_length,
+            100.0 * self.exact,
+            self.root_positions_per_s,
+            self.simulations_per_s,
+            self.evaluations_per_s
+        )?;
+        write!(
+            out,
+            "per CPU second: {:.0} root positions, {:.0} simulations, {:.0} evaluations ({:.0} % of the \
+             requests were cached); {:.0} % of the time in trees, {:.0} % in features, {:.0} % in the network",
+            self.root_positions_per_cpu_s,
+            self.simulations_per_cpu_s,
+            self.evaluations_per_cpu_s,
+            100.0 * self.cached,
+            100.0 * self.tree_share,
+            100.0 * self.features_share,
+            100.0 * self.network_share
+        )
+    }
+}
+
+/// Nanoseconds since the first call.
+fn nanoseconds() -> u64 {
+    static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+    FIRST.elapsed().as_nanos() as u64
+}
+
+/// Plays on the threads of the current rayon pool, one shard each, and reports the speed.
+///
+/// # Panics
+/// Panics if the settings are not valid, or the weights are for another game.
+pub fn selfplay<G: Encode + HasEndgames>(
+    game: &G,
+    work: SelfPlayWork,
+) -> Result<SelfPlaySpeed, SelfPlayError> {
+    let threads = rayon::current_num_threads();
+    let weights = &work.weights;
+    let net = FrozenNet::new(weights);
+    let kernel = net.kernel();
+    let stopwatch = Arc::new(AtomicU64::new(0));
+    let evaluators = (0..threads)
+        .map(|_| {
+            NetEvaluator::with_net(game.clone(), net.clone())
+                .with_stopwatch(nanoseconds, stopwatch.clone())
+        })
+        .collect();
+    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
+    play.round(); // allocates memory and warms up
+    stopwatch.store(0, Ordering::Relaxed);
+    let mut all = Round::default();
+    let run = Measured::of(work.run_time, || {
+        let mut round = play.round();
+        round.samples = Default::default(); // not needed
+        let counts = round.counts;
+        all.add(round);
+        [
+            counts.positions,
+            counts.simulations,
+            counts.evaluations(),
+            counts.games.games,
+        ]
+    });
+    let playing = all.playing.as_secs_f64();
+    let features_share = stopwatch.load(Ordering::Relaxed) as f64 * 1e-9 / playing;
+    let evaluating_share = all.evaluating.as_secs_f64() / playing;
+    let counts = &all.counts;
+    let per_game = counts.per_game();
+    Ok(SelfPlaySpeed {
+        game: game.id(),
+        net: weights.config(),
+        parameters: weights.parameters(),
+        kernel,
+        games: work.settings.games,
+        simulations: work.settings.simulations,
+        root: work.settings.root,
+        threads,
+        games_per_s: run.per_s(3),
+        mean_length: per_game.plies,
+        exact: per_game.exact,
+        root_positions_per_s: run.per_s(0),
+        simulations_per_s: run.per_s(1),
+        evaluations_per_s: run.per_s(2),
+        root_positions_per_cpu_s: run.per_cpu_s(0),
+        simulations_per_cpu_s: run.per_cpu_s(1),
+        evaluations_per_cpu_s: run.per_cpu_s(2),
+        cached: counts.cached as f64 / counts.requests.max(1) as f64,
+        features_share,
+        network_share: evaluating_share - features_share,
+        tree_share: 1.0 - evaluating_share,
+    })
+}

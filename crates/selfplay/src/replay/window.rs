@@ -1,0 +1,227 @@
+//! The replay window: the newest samples in memory, and the files that hold them.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+
+use super::samples::{SampleView, Samples};
+use jarmo_core::net::GameVersion;
+use jarmo_core::random::Stream;
+use jarmo_host::container::{Unread, read_file};
+use jarmo_host::files::{list, write_whole};
+
+/// Settings of the replay window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySettings {
+    /// Samples in the window. The oldest are dropped, one file at a time.
+    pub capacity: usize,
+}
+
+/// The newest samples, and their files in a folder.
+pub struct Replay {
+    settings: ReplaySettings,
+    origin: GameVersion,
+    folder: PathBuf,
+    shards: VecDeque<ReplayFile>,
+    next: u64, // number of the next file
+    total: usize,
+    unneeded: Vec<u64>, // files that left the window
+}
+
+struct ReplayFile {
+    number: u64,
+    samples: Samples,
+}
+
+/// A replay file or folder that cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+pub struct ReplayError {
+    path: PathBuf,
+    error: io::Error,
+}
+
+impl Replay {
+    /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
+    /// belong to another game are skipped, with one warning each. A file that cannot be read is an error:
+    /// it may well be sound.
+    pub fn open(
+        folder: &Path,
+        settings: ReplaySettings,
+        origin: GameVersion,
+    ) -> Result<(Replay, Vec<String>), ReplayError> {
+        let failed = |error| ReplayError {
+            path: folder.to_owned(),
+            error,
+        };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let mut numbers = Vec::new();
+        for path in list(folder).map_err(failed)? {
+            numbers.extend(number_of(&path));
+        }
+        numbers.sort_unstable();
+        let mut replay = Replay {
+            settings,
+            origin,
+            folder: folder.to_owned(),
+            shards: VecDeque::new(),
+            next: numbers.last().map_or(0, |newest| newest + 1),
+            total: 0,
+            unneeded: Vec::new(),
+        };
+        let mut warnings = Vec::new();
+        for number in numbers.into_iter().rev() {
+            if replay.total >= settings.capacity {
+                replay.unneeded.push(number);
+                continue;
+            }
+            let path = replay.path(number);
+            let bytes = match read_file(&path) {
+                Err(Unread::Failed(error)) => return Err(ReplayError { path, error }),
+                Err(Unread::Damaged(problem)) => Err(problem.into()),
+                Ok(bytes) => Ok(bytes),
+            };
+            match bytes.and_then(|bytes| Samples::from_bytes(&bytes, &replay.origin)) {
+                Ok(samples) => {
+                    replay.total += samples.len();
+                    replay.shards.push_front(ReplayFile { number, samples });
+                }
+                Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
+            }
+        }
+        Ok((replay, warnings))
+    }
+
+    /// Continues after a checkpoint with these files in its window. Returns a warning if some are missing.
+    pub fn expect_files(&mut self, files: Range<u64>) -> Option<String> {
+        self.next = self.next.max(files.end);
+        let missing: Vec<String> = files
+            .filter(|&number| !self.path(number).exists())
+            .map(|number| number.to_string())
+            .collect();
+        let folder = self.folder.display();
+        let numbers = missing.join(", ");
+        let warning =
+            format!("{folder}: files are missing: {numbers}; the run continues without them");
+        (!missing.is_empty()).then_some(warning)
+    }
+
+    /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].
+    pub fn push(&mut self, samples: Samples) -> Result<(), ReplayError> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let number = self.next;
+        let path = self.path(number);
+        let failed = |path: PathBuf| move |error| ReplayError { path, error };
+        write_whole(&path, &samples.to_bytes(&self.origin)).map_err(failed(path))?;
+        self.next += 1;
+        self.total += samples.len();
+        self.shards.push_back(ReplayFile { number, samples });
+        while let Some(oldest) = self.shards.front() {
+            let rest = self.total - oldest.samples.len();
+            if rest < self.settings.capacity {
+                break;
+            }
+            self.unneeded.push(oldest.number);
+            self.total = rest;
+            self.shards.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Deletes the files that left the window. To be called once the checkpoint that needs them is
+    /// replaced.
+    pub fn tidy(&mut self) -> Result<(), ReplayError> {
+        for number in std::mem::take(&mut self.unneeded) {
+            let path = self.path(number);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(ReplayError { path, error });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the oldest file in the window, or of the next file if there is none.
+    pub fn first(&self) -> u64 {
+        self.shards
+            .front()
+            .map_or(self.next, |oldest| oldest.number)
+    }
+
+    /// The number of the next file.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Deletes the files of a folder from this number on. This undoes what happened after a checkpoint.
+    pub fn roll_back(folder: &Path, next: u64) -> Result<(), ReplayError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| ReplayError { path, error }
+        };
+        for path in list(folder).map_err(failed(folder))? {
+            if number_of(&path).is_some_and(|number| number >= next) {
+                fs::remove_file(&path).map_err(failed(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of samples in the window.
+    pub fn len(&self) -> usize {
+        self.total
+    }
+
+    /// Whether the window is empty.
+    pub fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+
+    /// Draws one sample, with replacement.
+    ///
+    /// # Panics
+    /// Panics if the window is empty.
+    pub fn draw(&self, stream: &mut Stream) -> SampleView<'_> {
+        let last = self.total.checked_sub(1).expect("a window with samples");
+        let mut place = ((stream.random::<f64>() * self.total as f64) as usize).min(last);
+        for shard in &self.shards {
+            if place < shard.samples.len() {
+                return shard.samples.get(place);
+            }
+            place -= shard.samples.len();
+        }
+        unreachable!("the shards hold all samples")
+    }
+
+    /// Every sample, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
+        self.shards.iter().flat_map(|shard| shard.samples.iter())
+    }
+
+    fn path(&self, number: u64) -> PathBuf {
+        Replay::path_in(&self.folder, number)
+    }
+
+    /// The path of a file in the folder of a window.
+    pub fn path_in(folder: &Path, number: u64) -> PathBuf {
+        folder.join(format!("{number:08}.safetensors"))
+    }
+}
+
+/// The number of a replay file, or `None` for another file.
+fn number_of(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    let digits = name.strip_suffix(".safetensors")?;
+    let plain = digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok())?
+}

@@ -1,0 +1,115 @@
+//! Finished games as plain data: what another machine needs to make their samples.
+
+use serde::{Deserialize, Serialize};
+
+use super::game::Record;
+use super::rules::Rules;
+use super::state::SavedSearch;
+use super::{Counts, SelfPlayError, SelfPlaySettings};
+use crate::replay::Samples;
+use jarmo_core::encode::Encode;
+use jarmo_core::env::{History, PlayedGame, SavedGame};
+use jarmo_exact::tables::HasEndgames;
+
+/// A finished game with its search results.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// The game with all its actions.
+    pub game: SavedGame,
+    /// The search results of its last positions. The actions before them are its opening.
+    pub searches: Vec<SavedSearch>,
+    /// The learning steps of the oldest weights that searched it.
+    pub weights: u64,
+}
+
+impl Episode {
+    pub(super) fn new<G: Encode>(
+        game: &G,
+        history: &History<G::Position>,
+        record: &Record,
+        weights: u64,
+    ) -> Episode {
+        Episode {
+            game: SavedGame::of(game, &history.start, &history.actions),
+            searches: record.save(),
+            weights,
+        }
+    }
+}
+
+/// Makes samples of games that were played elsewhere. Every game is played again by the rules, so features, legal
+/// actions and results do not come from the other machine; its policies and expectations are checked.
+pub struct EpisodeReader<G: Encode> {
+    rules: Rules<G>,
+    lambda: f32,
+}
+
+/// How far a sum of probabilities may be from 1.
+const ROUNDING: f32 = 1e-3;
+
+impl<G: Encode + HasEndgames> EpisodeReader<G> {
+    /// Reads games that were played with these settings. Fails if the tables that they name cannot be opened.
+    pub fn new(game: &G, settings: &SelfPlaySettings) -> Result<Self, SelfPlayError> {
+        Ok(EpisodeReader {
+            rules: Rules {
+                game: game.clone(),
+                tables: settings.open_tables(game)?,
+                endgames: settings
+                    .random_endgames(game)
+                    .map(|draw| (settings.endgames, draw)),
+                opening_plies: settings.opening_plies,
+            },
+            lambda: settings.lambda,
+        })
+    }
+
+    /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
+    /// nothing is appended.
+    pub fn read(
+        &self,
+        episode: &Episode,
+        samples: &mut Samples,
+        counts: &mut Counts,
+    ) -> Result<(), SelfPlayError> {
+        let refuse = |problem: String| Err(SelfPlayError::new(problem));
+        let Episode { game, searches, .. } = episode;
+        let most = match game.has_own_start() {
+            false => self.rules.opening_plies,
+            true if self.rules.endgames.is_some() => 0,
+            true => return refuse("it does not begin at the start of the game".to_owned()),
+        };
+        let played = game.replay(&self.rules.game);
+        let played = played.map_err(|error| SelfPlayError::new(error.to_string()))?;
+        let PlayedGame {
+            mut positions,
+            outcome,
+            stats,
+        } = played;
+        positions.pop(); // the final one is not searched
+        let opening = positions.len().checked_sub(searches.len());
+        match opening {
+            Some(plies) if plies as u64 <= u64::from(most) => {}
+            _ => {
+                return refuse(format!(
+                    "{} of its {} positions were searched, and its opening has at most {most} actions",
+                    searches.len(),
+                    positions.len()
+                ));
+            }
+        }
+        let has_shares = |shares: &[f32]| {
+            shares.iter().all(|share| (0.0..=1.0).contains(share))
+                && (shares.iter().sum::<f32>() - 1.0).abs() < ROUNDING
+        };
+        let sound =
+            |search: &SavedSearch| has_shares(&search.policy) && has_shares(&search.expected);
+        if !searches.iter().all(sound) {
+            return refuse("a policy or an expectation is no distribution".to_owned());
+        }
+        let mut record = Record::restore(&self.rules, &positions, searches)?;
+        counts.exact += u64::from(record.reached_tables());
+        counts.games.add(&stats);
+        record.finish(outcome, self.lambda, samples);
+        Ok(())
+    }
+}

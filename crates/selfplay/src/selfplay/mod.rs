@@ -1,0 +1,167 @@
+//! Self-play: thousands of games in parallel, searched and stepped in rounds. Finished games become
+//! samples.
+//!
+//! This module does not learn, and it stores no samples.
+
+mod counts;
+mod episode;
+mod game;
+mod root;
+mod rules;
+mod settings;
+mod shard;
+mod state;
+mod timed;
+
+use std::time::Duration;
+
+use rayon::prelude::*;
+
+pub use counts::{Counts, PerGame};
+pub use episode::{Episode, EpisodeReader};
+pub use root::Root;
+pub use settings::{SelfPlayError, SelfPlaySettings};
+pub use state::{GamesState, SavedSearch};
+
+use crate::replay::Samples;
+use jarmo_core::encode::Encode;
+use jarmo_core::eval::Evaluator;
+use jarmo_exact::tables::HasEndgames;
+use rules::Rules;
+use shard::SlotSearches;
+
+/// Parallel games in shards that share nothing. Each shard has an evaluator of its own.
+pub struct SelfPlay<G: Encode, E> {
+    shards: Vec<SlotSearches<G, E>>,
+}
+
+/// The result of one round, or of several.
+#[derive(Clone, Debug, Default)]
+pub struct Round {
+    /// Samples of the finished games, in the order of shards and slots.
+    pub samples: Samples,
+    /// The finished games themselves, see [`SelfPlay::keep_episodes`].
+    pub episodes: Vec<Episode>,
+    /// Counters of the round.
+    pub counts: Counts,
+    /// Time in evaluators, summed over shards.
+    pub evaluating: Duration,
+    /// Total time, summed over shards.
+    pub playing: Duration,
+}
+
+impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
+    /// Starts all games, in one shard per evaluator. Evaluators must be deterministic, because results
+    /// are cached. Randomness depends on the seed and the slot, not on the number of shards. Fails if
+    /// the tables that the settings name cannot be opened.
+    ///
+    /// # Panics
+    /// Panics without an evaluator.
+    pub fn new(
+        game: &G,
+        settings: &SelfPlaySettings,
+        evaluators: Vec<E>,
+        seed: u64,
+    ) -> Result<Self, SelfPlayError>
+    where
+        G: HasEndgames,
+    {
+        let count = evaluators.len();
+        assert!(count > 0, "an evaluator per shard");
+        let tables = settings.open_tables(game)?;
+        let endgames = settings.random_endgames(game);
+        let shards = evaluators
+            .into_iter()
+            .enumerate()
+            .map(|(index, evaluator)| {
+                let slots = settings.games * index / count..settings.games * (index + 1) / count;
+                let rules = Rules {
+                    game: game.clone(),
+                    tables: tables.clone(),
+                    endgames: endgames.clone().map(|draw| (settings.endgames, draw)),
+                    opening_plies: settings.opening_plies,
+                };
+                SlotSearches::new(rules, settings, evaluator, slots, seed)
+            });
+        Ok(SelfPlay {
+            shards: shards.collect(),
+        })
+    }
+
+    /// Searches all slots and plays one action in each, on the threads of the current rayon pool.
+    pub fn round(&mut self) -> Round {
+        let rounds: Vec<Round> = self
+            .shards
+            .par_iter_mut()
+            .map(SlotSearches::round)
+            .collect();
+        let mut all = Round::default();
+        for round in rounds {
+            all.add(round);
+        }
+        all
+    }
+
+    /// Saves all unfinished games.
+    pub fn save(&self) -> GamesState {
+        let mut state = GamesState::default();
+        for shard in &self.shards {
+            shard.save(&mut state);
+        }
+        state
+    }
+
+    /// Replaces all games by saved ones. They continue exactly as they would have.
+    pub fn restore(&mut self, state: &GamesState) -> Result<(), SelfPlayError> {
+        let here: usize = self.shards.iter().map(SlotSearches::games).sum();
+        let GamesState { env, moves } = state;
+        for saved in [env.games.len(), moves.len()] {
+            if saved != here {
+                return Err(SelfPlayError::new(format!(
+                    "{saved} games were saved, but selfplay.games is {here}; it must stay the same"
+                )));
+            }
+        }
+        let mut first = 0;
+        for shard in &mut self.shards {
+            let own = first..first + shard.games();
+            shard.restore(env.steps, &env.games[own.clone()], &moves[own.clone()])?;
+            first = own.end;
+        }
+        Ok(())
+    }
+
+    /// From now on, rounds also give the finished games themselves. Games whose first search is yet to come are
+    /// marked with this number of learning steps, those of the present evaluators.
+    pub fn keep_episodes(&mut self, weights: u64) {
+        for shard in &mut self.shards {
+            shard.keep_episodes(weights);
+        }
+    }
+
+    /// Replaces the evaluators. The games continue.
+    ///
+    /// # Panics
+    /// Panics unless there is one evaluator per shard.
+    pub fn replace_evaluators(&mut self, evaluators: Vec<E>) {
+        assert_eq!(
+            evaluators.len(),
+            self.shards.len(),
+            "an evaluator per shard"
+        );
+        for (shard, evaluator) in self.shards.iter_mut().zip(evaluators) {
+            shard.replace_evaluator(evaluator);
+        }
+    }
+}
+
+impl Round {
+    /// Adds another round, or another shard's part of the same round.
+    pub fn add(&mut self, other: Round) {
+        self.samples.extend(&other.samples);
+        self.episodes.extend(other.episodes);
+        self.counts.add(&other.counts);
+        self.evaluating += other.evaluating;
+        self.playing += other.playing;
+    }
+}

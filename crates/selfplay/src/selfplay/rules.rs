@@ -1,0 +1,48 @@
+//! The openings of self-play, and exact outcomes from tables.
+
+use std::sync::Arc;
+
+use rand::Rng;
+
+use jarmo_core::env::Opening;
+use jarmo_core::game::{Game, Outcome};
+use jarmo_core::random::{Stream, below};
+use jarmo_exact::tables::{Endgames, RandomEndgames};
+
+/// The resolution of a share of games.
+const PARTS: u32 = 1 << 24;
+
+/// A game with its openings and its exact tables.
+pub(super) struct Rules<G: Game> {
+    pub(super) game: G,
+    pub(super) tables: Option<Arc<dyn Endgames<G>>>,
+    /// The share of games that start from a random endgame, and the generator of endgames.
+    pub(super) endgames: Option<(f32, RandomEndgames<G::Position>)>,
+    /// The maximum number of random actions at the start of the other games.
+    pub(super) opening_plies: u32,
+}
+
+impl<G: Game> Rules<G> {
+    /// The outcome of a position according to exact tables.
+    pub(super) fn exact_outcome(&self, position: &G::Position) -> Option<Outcome> {
+        let ending = self.tables.as_ref()?.ending(&self.game, position)?;
+        Some(ending.outcome)
+    }
+
+    /// Draws an opening: random actions, none of which ends the game, or a random endgame that is not
+    /// over.
+    pub(super) fn open(&self, stream: &mut Stream) -> Opening<G::Position> {
+        if let Some((share, draw)) = &self.endgames
+            && below(stream.next_u64(), PARTS) < (share * PARTS as f32) as u32
+        {
+            loop {
+                let start = draw(stream);
+                if self.game.outcome(&start).is_none() {
+                    return Opening::at(start);
+                }
+            }
+        }
+        let plies = below(stream.next_u64(), self.opening_plies + 1);
+        Opening::random(&self.game, plies, stream)
+    }
+}

@@ -1,0 +1,221 @@
+//! The games of one thread: a tree per slot and one evaluator.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use rand::Rng;
+
+use super::game::{Record, SearchedPolicy};
+use super::rules::Rules;
+use super::settings::{SelfPlayError, SelfPlaySettings};
+use super::state::{GamesState, SavedSearch};
+use super::timed::Timed;
+use super::{Episode, Root, Round};
+use jarmo_core::encode::Encode;
+use jarmo_core::env::{self, Keep, SavedGame};
+use jarmo_core::eval::{Cache, Evaluator, Value};
+use jarmo_core::game::{Action, Game, Mask};
+use jarmo_core::random::{Stream, slot_stream};
+use jarmo_core::search::{Batch, RootAction, Tree, TreeLimit};
+
+/// The maximum size of a shard's cache.
+const MOST_CACHED: usize = 1 << 17;
+
+/// The games of one thread.
+///
+/// Evaluations are cached, because the next search of a game requests many of the same positions. The
+/// cache holds as many as one search of all slots makes.
+pub(super) struct SlotSearches<G: Encode, E> {
+    rules: Rules<G>,
+    root: Root,
+    simulations: u32,
+    evaluator: Timed<Cache<G, E>>,
+    batch: Batch<G>,
+    env: env::Shard<G>,
+    trees: Vec<Tree<G>>,  // [slots], rooted at the current positions
+    records: Vec<Record>, // [slots]
+    draws: Vec<Stream>,   // [slots], for the choice of a round's action and the opening after it
+    actions: Vec<Action>, // [slots], chosen in this round
+    lambda: f32,
+    noise: Vec<f32>,
+    policy: Vec<f32>,     // [actions]
+    weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
+    seed: u64,
+}
+
+impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
+    pub(super) fn new(
+        rules: Rules<G>,
+        settings: &SelfPlaySettings,
+        evaluator: E,
+        slots: Range<usize>,
+        seed: u64,
+    ) -> SlotSearches<G, E> {
+        let policy = settings.root.rule(settings);
+        let game = &rules.game;
+        let count = slots.len();
+        let keep = Keep {
+            history: true,
+            events: true,
+        };
+        let first = slots.start;
+        let draws = slots.clone().map(|slot| slot_stream(seed, slot as u64, 0));
+        let mut draws: Vec<Stream> = draws.collect();
+        let open = |slot| Some(rules.open(&mut draws[slot - first]));
+        let env = env::Shard::new(game, slots, keep, open);
+        let limit = TreeLimit::for_simulations(game, settings.simulations);
+        let tree = |slot| Tree::new(game.clone(), policy, limit, *env.position(slot));
+        let cached = (count * settings.simulations as usize).min(MOST_CACHED);
+        SlotSearches {
+            batch: Batch::new(game),
+            policy: vec![0.0; game.actions()],
+            noise: Vec::new(),
+            evaluator: Timed::new(Cache::new(game, evaluator, cached)),
+            root: settings.root,
+            simulations: settings.simulations,
+            lambda: settings.lambda,
+            trees: (0..count).map(tree).collect(),
+            records: (0..count).map(|_| Record::default()).collect(),
+            draws,
+            actions: vec![Action(0); count],
+            env,
+            rules,
+            weights: None,
+            seed,
+        }
+    }
+
+    /// The number of slots.
+    pub(super) fn games(&self) -> usize {
+        self.env.len()
+    }
+
+    /// Appends the games of all slots.
+    pub(super) fn save(&self, state: &mut GamesState) {
+        state.env.steps = self.env.steps();
+        state.env.games.extend(self.env.save());
+        state.moves.extend(self.records.iter().map(Record::save));
+    }
+
+    /// Replaces all games by saved ones.
+    pub(super) fn restore(
+        &mut self,
+        rounds: u64,
+        games: &[Option<SavedGame>],
+        moves: &[Vec<SavedSearch>],
+    ) -> Result<(), SelfPlayError> {
+        let unsound = |error: env::EnvError| SelfPlayError::new(error.to_string());
+        self.env.restore(rounds, games).map_err(unsound)?;
+        for (slot, moves) in moves.iter().enumerate() {
+            if self.env.is_idle(slot) {
+                return Err(SelfPlayError::new("a saved game is missing".to_owned()));
+            }
+            let history = self.env.history(slot);
+            let mut positions = env::positions(&self.rules.game, history.start, &history.actions);
+            positions.pop(); // not searched yet
+            self.records[slot] = Record::restore(&self.rules, &positions, moves)?;
+        }
+        self.place_trees();
+        Ok(())
+    }
+
+    /// See [`SelfPlay::keep_episodes`](super::SelfPlay::keep_episodes).
+    pub(super) fn keep_episodes(&mut self, weights: u64) {
+        self.weights = Some(weights);
+    }
+
+    pub(super) fn replace_evaluator(&mut self, evaluator: E) {
+        let cache = self.evaluator.inner_mut();
+        *cache.inner_mut() = evaluator;
+        cache.clear();
+    }
+
+    /// Searches all slots, steps the environment, and turns finished games into samples.
+    pub(super) fn round(&mut self) -> Round {
+        let start = Instant::now();
+        let (evaluated, room) = (self.batch.evaluated(), self.batch.room());
+        let evaluating = self.evaluator.spent();
+        let (hits, _) = self.evaluator.inner_mut().hits_and_misses();
+        let mut round = Round::default();
+        round.counts.positions = self.games() as u64;
+        self.search();
+        for slot in 0..self.games() {
+            round.counts.simulations += u64::from(self.trees[slot].simulations_done());
+            self.choose(slot);
+        }
+        let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
+        self.env.step(&self.actions, |ended| {
+            let record = &mut records[ended.slot];
+            if let Some(weights) = record.weights() {
+                let history = ended.history.expect("histories are kept");
+                let episode = Episode::new(&rules.game, history, record, weights);
+                round.episodes.push(episode);
+            }
+            round.counts.exact += u64::from(record.reached_tables());
+            record.finish(ended.outcome, self.lambda, &mut round.samples);
+            Some(rules.open(&mut draws[ended.slot]))
+        });
+        self.place_trees();
+        round.counts.games = self.env.take_stats();
+        round.counts.requests = self.batch.evaluated() - evaluated;
+        let (all_hits, _) = self.evaluator.inner_mut().hits_and_misses();
+        round.counts.cached = all_hits - hits;
+        round.counts.room = self.batch.room() - room;
+        round.evaluating = self.evaluator.spent() - evaluating;
+        round.playing = start.elapsed();
+        round
+    }
+
+    /// Searches the positions of all slots.
+    fn search(&mut self) {
+        let round = self.env.steps() + 1;
+        for (slot, tree) in self.trees.iter_mut().enumerate() {
+            let mut stream = slot_stream(self.seed, self.env.number(slot), round);
+            let actions = self.env.legal(slot).count() as usize;
+            self.root.draw_noise(actions, &mut stream, &mut self.noise);
+            let forced = actions == 1; // nothing to search for
+            let simulations = if forced { 1 } else { self.simulations };
+            tree.plan(simulations, simulations, &self.noise, stream.next_u64());
+        }
+        self.batch
+            .search(&mut self.trees, &mut self.evaluator, |_| false);
+    }
+
+    /// Records the search result of a slot and chooses its action.
+    fn choose(&mut self, slot: usize) {
+        let tree = &self.trees[slot];
+        tree.write_policy(&mut self.policy);
+        let legal = self.env.legal(slot);
+        let policy: Vec<f32> = legal
+            .iter()
+            .map(|action| self.policy[action.index()])
+            .collect();
+        // The search of this round drew from the slot's stream of `seed`; this is another stream.
+        let round = self.env.steps() + 1;
+        self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
+        let action = self.root.choose(tree, &self.policy, &mut self.draws[slot]);
+        let root_actions = tree.root_actions();
+        let found = SearchedPolicy {
+            actions: legal.iter().map(|action| action.0).collect(),
+            policy,
+            expected: expected(tree, &root_actions, action).results(),
+        };
+        self.records[slot].begin_with(self.weights);
+        self.records[slot].push(&self.rules, self.env.position(slot), found);
+        self.actions[slot] = action;
+    }
+
+    /// Restarts every tree at the position of its slot.
+    fn place_trees(&mut self) {
+        for (slot, tree) in self.trees.iter_mut().enumerate() {
+            tree.restart(*self.env.position(slot));
+        }
+    }
+}
+
+/// The expected value of the chosen action: proven, or the mean of its simulations.
+fn expected<G: Game>(tree: &Tree<G>, actions: &[RootAction], chosen: Action) -> Value {
+    let chosen = actions.iter().find(|root| root.action == chosen);
+    let value = chosen.and_then(|root| root.value).or(tree.value());
+    value.expect("the search evaluated the root")
+}

@@ -1,0 +1,21 @@
+//! Unfinished games as plain data, to continue them in another process.
+
+use serde::{Deserialize, Serialize};
+
+use jarmo_core::env::EnvState;
+
+/// All unfinished games of self-play.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GamesState {
+    pub(super) env: EnvState,
+    pub(super) moves: Vec<Vec<SavedSearch>>, // [slots, searched positions]
+}
+
+/// The part of a search result that does not follow from the game's actions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedSearch {
+    /// The policy target: a probability for each legal action, in ascending order.
+    pub policy: Vec<f32>,
+    /// Expected win, draw and loss of the player to move after the chosen action.
+    pub expected: [f32; 3],
+}
