@@ -4,35 +4,83 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every source file, with the module of `lib.rs` it belongs to; those of the package `play` with `play`.
-fn sources() -> Vec<(String, PathBuf)> {
+/// The folders of sources that users run.
+const CRATES: [&str; 10] = [
+    "crates/core/src",
+    "crates/host/src",
+    "crates/exact/src",
+    "crates/judge/src",
+    "crates/selfplay/src",
+    "crates/learn/src",
+    "crates/fleet/src",
+    "src",
+    "play/src",
+    "python/src",
+];
+
+/// The programs over the library, whose modules may import each other.
+const PROGRAMS: [&str; 2] = ["play/src", "python/src"];
+
+/// A source file.
+struct Source {
+    krate: &'static str,
+    module: String, // of the crate's `lib.rs`
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// The path inside its crate, with the crate's folder in front: `core/env/mod.rs`.
+    fn place(&self) -> PathBuf {
+        let inside = self.path.strip_prefix(self.krate).unwrap();
+        let name = match self.krate {
+            "src" => "jarmo",
+            other => other.trim_start_matches("crates/").trim_end_matches("/src"),
+        };
+        Path::new(name).join(inside)
+    }
+}
+
+/// Every source file of every crate.
+fn sources() -> Vec<Source> {
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::from("src"), PathBuf::from("play/src")];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let inside = path.strip_prefix("src").unwrap_or(&path);
-                let first = inside.components().next().unwrap();
-                let module = Path::new(first.as_os_str()).file_stem().unwrap();
-                found.push((module.to_str().unwrap().to_owned(), path));
+    for krate in CRATES {
+        let mut folders = vec![PathBuf::from(krate)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let inside = path.strip_prefix(krate).unwrap();
+                    let first = inside.components().next().unwrap();
+                    let module = Path::new(first.as_os_str()).file_stem().unwrap();
+                    let module = module.to_str().unwrap().to_owned();
+                    let text = fs::read_to_string(&path).unwrap();
+                    found.push(Source {
+                        krate,
+                        module,
+                        path,
+                        text,
+                    });
+                }
             }
         }
     }
-    assert!(found.len() > 20);
+    assert!(found.len() > 300);
     found
 }
 
-/// The modules of `lib.rs` in their order.
-fn modules() -> Vec<String> {
-    let library = fs::read_to_string("src/lib.rs").unwrap();
-    library
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'))
-        .map(str::to_owned)
-        .collect()
+/// The modules of a crate's `lib.rs` in their order, private ones too.
+fn modules(krate: &str) -> Vec<String> {
+    let library = fs::read_to_string(Path::new(krate).join("lib.rs")).unwrap();
+    let module = |line: &str| {
+        let line = line.strip_prefix("pub(crate) ").unwrap_or(line);
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        let name = line.strip_prefix("mod ")?.strip_suffix(';')?;
+        Some(name.to_owned())
+    };
+    library.lines().filter_map(module).collect()
 }
 
 /// The modules that a file names after `crate::`, alone or in a list with lists inside.
@@ -74,21 +122,20 @@ fn imports_are_found_in_nested_lists() {
 
 #[test]
 fn a_module_imports_only_modules_above_it() {
-    let order: BTreeMap<String, usize> = modules().into_iter().zip(0..).collect();
-    assert!(order.len() > 5);
     let mut checked = 0;
-    for (module, path) in sources() {
-        let Some(place) = order.get(&module) else {
-            continue; // the programs may use everything
-        };
-        for named in imports(&fs::read_to_string(&path).unwrap()) {
-            if let Some(other) = order.get(&named) {
-                checked += 1;
-                assert!(
-                    other <= place,
-                    "{}: {module} imports {named}",
-                    path.display()
-                );
+    for krate in CRATES.into_iter().filter(|krate| !PROGRAMS.contains(krate)) {
+        let order: BTreeMap<String, usize> = modules(krate).into_iter().zip(0..).collect();
+        assert!(order.len() > 2, "{krate}");
+        for source in sources().iter().filter(|source| source.krate == krate) {
+            let Some(place) = order.get(&source.module) else {
+                continue; // `lib.rs` itself
+            };
+            for named in imports(&source.text) {
+                if let Some(other) = order.get(&named) {
+                    checked += 1;
+                    let path = source.path.display();
+                    assert!(other <= place, "{path}: {} imports {named}", source.module);
+                }
             }
         }
     }
@@ -96,33 +143,62 @@ fn a_module_imports_only_modules_above_it() {
 }
 
 #[test]
+fn every_module_is_described_in_architecture_md() {
+    let text = fs::read_to_string("ARCHITECTURE.md").unwrap();
+    for krate in CRATES.into_iter().filter(|krate| !PROGRAMS.contains(krate)) {
+        for module in modules(krate) {
+            assert!(text.contains(&format!("`{module}`")), "{krate}: {module}");
+        }
+    }
+}
+
+#[test]
 fn nothing_below_the_command_line_prints() {
-    for (module, path) in sources() {
-        let text = fs::read_to_string(&path).unwrap();
+    for source in sources() {
+        let talks = source.krate == "src" && ["cli", "main"].contains(&source.module.as_str());
         for word in ["println!", "eprintln!", "print!(", "dbg!("] {
-            let talks = ["cli", "main"].contains(&module.as_str());
-            assert!(talks || !text.contains(word), "{}: {word}", path.display());
+            let path = source.path.display();
+            assert!(talks || !source.text.contains(word), "{path}: {word}");
         }
     }
 }
 
 #[test]
 fn no_file_is_longer_than_600_lines() {
-    for (_, path) in sources() {
-        let lines = fs::read_to_string(&path).unwrap().lines().count();
-        assert!(lines <= 600, "{}: {lines} lines", path.display());
+    for source in sources() {
+        let lines = source.text.lines().count();
+        assert!(lines <= 600, "{}: {lines} lines", source.path.display());
+    }
+}
+
+#[test]
+fn the_core_reads_no_files_and_no_clock_and_starts_no_threads() {
+    let words = [
+        "std::fs",
+        "std::env",
+        "std::net",
+        "Instant",
+        "SystemTime",
+        "std::thread",
+    ];
+    for source in sources() {
+        for word in words {
+            let inside = source.krate == "crates/core/src";
+            let path = source.path.display();
+            assert!(!inside || !source.text.contains(word), "{path}: {word}");
+        }
     }
 }
 
 #[test]
 fn unsafe_code_stays_in_the_kernels_and_the_mapped_files() {
     let mut kernels = 0;
-    for (_, path) in sources() {
-        let inside = path.starts_with("src/net/kernel") || path.ends_with("tables/map.rs");
+    for source in sources() {
+        let place = source.place();
+        let inside = place.starts_with("core/net/kernel") || place.ends_with("tables/map.rs");
         kernels += usize::from(inside);
-        let text = fs::read_to_string(&path).unwrap();
-        let has = text.contains("unsafe fn") || text.contains("unsafe {");
-        assert!(inside || !has, "{}", path.display());
+        let has = source.text.contains("unsafe fn") || source.text.contains("unsafe {");
+        assert!(inside || !has, "{}", source.path.display());
     }
     assert!(kernels > 4);
 }
@@ -130,11 +206,11 @@ fn unsafe_code_stays_in_the_kernels_and_the_mapped_files() {
 #[test]
 fn the_tensor_library_is_named_in_train_alone() {
     let mut named = 0;
-    for (module, path) in sources() {
-        let text = fs::read_to_string(&path).unwrap();
-        if text.contains("burn::") {
+    for source in sources() {
+        if source.text.contains("burn::") {
             named += 1;
-            assert_eq!(module, "train", "{}", path.display());
+            let path = source.path.display();
+            assert!(source.place().starts_with("learn/train"), "{path}");
         }
     }
     assert!(named > 0);
@@ -144,41 +220,44 @@ fn the_tensor_library_is_named_in_train_alone() {
 fn messages_of_protobuf_are_written_and_never_parsed() {
     let reads = ["parse_from", "merge_from", "CodedInputStream"];
     let mut named = BTreeSet::new();
-    for (_, path) in sources() {
-        let text = fs::read_to_string(&path).unwrap();
-        if text.contains("protobuf::") || text.contains("tensorboard_proto::") {
+    for source in sources() {
+        if source.text.contains("protobuf::") || source.text.contains("tensorboard_proto::") {
             for word in reads {
-                assert!(!text.contains(word), "{}: {word}", path.display());
+                let path = source.path.display();
+                assert!(!source.text.contains(word), "{path}: {word}");
             }
-            named.insert(path);
+            named.insert(source.place());
         }
     }
-    let writers = ["hparams.rs", "tensorboard.rs"].map(|name| Path::new("src/observe").join(name));
+    let writers =
+        ["hparams.rs", "tensorboard.rs"].map(|name| Path::new("learn/observe").join(name));
     assert_eq!(named, BTreeSet::from(writers));
 }
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 16] = [
+const PLAY_BY_HAND: [&str; 18] = [
     // The rules themselves, and the environment.
-    "game",
-    "games",
-    "catalog/bare.rs",
-    "env",
+    "core/game",
+    "core/games",
+    "exact/catalog/bare.rs",
+    "core/env",
     // They look ahead from a position, which is not part of a game.
-    "search",
-    "eval",
-    "tables",
-    "proof",
-    "agent/greedy.rs",
+    "core/search",
+    "core/eval",
+    "core/known.rs",
+    "exact/tables",
+    "exact/proof",
+    "core/agent/greedy.rs",
     // They follow the actions that a person, a file or tables give.
-    "puzzles",
-    "pictures.rs",
-    "record.rs",
-    "probe.rs",
-    "engine",
-    "cli/rules.rs",
-    "play/src",
+    "core/record.rs",
+    "judge/puzzles",
+    "jarmo/pictures.rs",
+    "jarmo/probe.rs",
+    "jarmo/engine",
+    "jarmo/cli/rules.rs",
+    "play",
+    "python",
 ];
 
 /// Whether a source plays an action on a position of a game.
@@ -206,16 +285,16 @@ fn played_actions_are_found_however_they_are_written() {
 fn every_game_is_stepped_through_the_environment() {
     let mut by_hand = BTreeSet::new();
     let mut stepped = BTreeSet::new();
-    for (module, path) in sources() {
-        let text = fs::read_to_string(&path).unwrap();
-        if plays_by_hand(&text) {
-            let inside = path.strip_prefix("src").unwrap_or(&path);
+    for source in sources() {
+        if plays_by_hand(&source.text) {
+            let inside = source.place();
             let place = PLAY_BY_HAND.iter().find(|place| inside.starts_with(place));
             let message = "step this game through `env`, or say in PLAY_BY_HAND why not";
-            by_hand.insert(*place.unwrap_or_else(|| panic!("{}: {message}", path.display())));
+            let path = source.path.display();
+            by_hand.insert(*place.unwrap_or_else(|| panic!("{path}: {message}")));
         }
-        if imports(&text).contains(&"env".to_owned()) {
-            stepped.insert(module);
+        if source.text.contains("jarmo_core::env::") {
+            stepped.insert(source.module);
         }
     }
     assert_eq!(by_hand, BTreeSet::from(PLAY_BY_HAND), "only those that do");

@@ -15,13 +15,13 @@ mod inbox;
 mod intake;
 mod learner;
 mod link;
-mod matches;
 mod networks;
 mod places;
 mod progress;
 mod server;
 mod status;
 mod worker;
+mod matches;
 
 use jarmo_core::random::mix;
 
