@@ -1,9 +1,9 @@
 //! Steps thousands of games in lockstep: observe, mask, step, restart. Actions come from the caller.
 //!
 //! ```
-//! use jarmo::env::VecEnv;
-//! use jarmo::game::Action;
-//! use jarmo::games::Jarmo;
+//! use jarmo_core::env::VecEnv;
+//! use jarmo_core::game::Action;
+//! use jarmo_core::games::Jarmo;
 //!
 //! let mut env = VecEnv::new(Jarmo::standard(), 64, 7);
 //! let mut actions = vec![Action(0); env.len()];
@@ -87,9 +87,9 @@ impl<G: Game> VecEnv<G> {
     /// the slot idle.
     ///
     /// ```
-    /// use jarmo::env::{Keep, Opening, VecEnv};
-    /// use jarmo::game::Action;
-    /// use jarmo::games::ConnectFour;
+    /// use jarmo_core::env::{Keep, Opening, VecEnv};
+    /// use jarmo_core::game::Action;
+    /// use jarmo_core::games::ConnectFour;
     ///
     /// // One game in each slot, after two random plies.
     /// let game = ConnectFour::new(0);
