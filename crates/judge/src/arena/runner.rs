@@ -228,11 +228,10 @@ impl<G: Game> TeamGames<'_, G> {
         let (running, sender) = (&mut self.running, &self.sender);
         self.env.step(&self.actions, |ended| {
             let running = running[ended.slot].take().expect("only running games end");
-            let history = ended.history.expect("histories are kept");
             // Sending fails only after the collector has stopped.
             let _ = sender.send(ArenaGame {
                 id: running.id,
-                actions: history.actions.clone(),
+                actions: ended.history().actions,
                 outcome: ended.outcome,
             });
             None // the slot stays idle until the next game starts
