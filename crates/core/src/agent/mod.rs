@@ -68,7 +68,7 @@ pub struct Request<'a, G: Game> {
     pub memory: Option<&'a mut Memory>,
 }
 
-/// Whether a time has come. The clock is the caller's: `&|| Instant::now() >= time`.
+/// Whether a time has come. The clock is the caller's: a comparison with the time of day.
 pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Limits on one choice. Unset fields fall back to the agent's spec.
