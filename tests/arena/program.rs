@@ -58,6 +58,25 @@ fn a_match_prints_a_table() {
 }
 
 #[test]
+fn a_round_robin_of_many_agents_lists_no_matches() {
+    let matches = |agents: usize, more: &str| {
+        let args = format!("{} --games 2{more}", vec!["random"; agents].join(" "));
+        let text = arena(&args).assert().success().get_output().stdout.clone();
+        let text = String::from_utf8(text).unwrap();
+        let left_out = text.contains("matches are left out; the JSON report has them");
+        (
+            text.lines().filter(|line| line.contains(" – ")).count(),
+            left_out,
+        )
+    };
+    assert_eq!(matches(5, ""), (10, false));
+    assert_eq!(matches(6, ""), (0, true));
+    assert_eq!(matches(6, " --gauntlet"), (5, false));
+    let report = json(arena("random random random random random random --games 2"));
+    assert_eq!(report["matches"].as_array().unwrap().len(), 15);
+}
+
+#[test]
 fn a_match_reports_its_opening_pairs() {
     let args = "greedy rollout:100 --games 40 --seed 5";
     let report = json(arena(args));
@@ -470,6 +489,7 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
         .assert()
         .code(1)
         .stdout(is_empty())
+        .stderr(contains("arena-resumed.jsonl: game 1 "))
         .stderr(contains(
             "does not belong to this tournament: the seed is 4 in the record and 5 in this tournament",
         ));

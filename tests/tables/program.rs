@@ -135,6 +135,25 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
 }
 
 #[test]
+fn accuracy_has_no_row_for_a_few_positions() {
+    let asked = |line: &str| -> Option<u64> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ["force", "ply"]
+            .contains(words.first()?)
+            .then(|| words[2].parse().unwrap())
+    };
+    for game in ["jarmo", "connect_four"] {
+        let output = jarmo(&["accuracy", "random", "--game", game, "--worst", "0"]);
+        let text = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
+        let rows: Vec<u64> = text.lines().filter_map(asked).collect();
+        assert!(
+            rows.len() > 3 && rows.iter().all(|&asked| asked >= 20),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn accuracy_shows_shares_and_the_worst_mistakes() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");

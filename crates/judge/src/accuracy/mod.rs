@@ -23,7 +23,7 @@ pub use draw::{Draw, MOST_OPENING_PLIES, Mix, Solve};
 pub use exam::{Exam, Question};
 pub use file::{ExamError, ExamHeader};
 pub use games::{HasExam, random_of_tables, solve_by_tables};
-pub use report::{Accuracy, Mistake};
+pub use report::{Accuracy, FEWEST, Mistake};
 pub use stage::Stage;
 pub use svg::draw_stages;
 pub use tally::{ExamScore, Phase, Tally, share_with_error};
