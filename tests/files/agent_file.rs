@@ -268,6 +268,38 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
 }
 
 #[test]
+fn nothing_in_a_header_controls_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    let escape = r"\\u001b[2J\\u0007"; // JSON inside JSON
+    let quiet = |arguments: &[&str]| {
+        let output = program().args(arguments).arg(&path).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+        text
+    };
+    for (from, to) in [
+        (r#""game":"jarmo"#, format!(r#""game":"{escape}"#)),
+        (r#""board":"A1-"#, format!(r#""board":"{escape}"#)),
+        (r#""program":""#, format!(r#""program":"{escape}"#)),
+        (r#""run":""#, format!(r#""run":"{escape}"#)),
+        (r#""settings":""#, format!(r#""settings":"{escape}"#)),
+        (r#""opponent":""#, format!(r#""opponent":"{escape}"#)),
+        (
+            r#""rules_version":1"#,
+            format!(r#""rules_version":"{escape}""#),
+        ),
+    ] {
+        std::fs::write(&path, with_header(&jarmo_agent(), from, &to)).unwrap();
+        let shown = quiet(&["inspect"]);
+        assert!(shown.contains("[2J"), "{from}: {shown}");
+        quiet(&["arena", "random", "--games", "2"]);
+        quiet(&["accuracy", "--nodes", "0", "--worst", "0"]);
+    }
+}
+
+#[test]
 fn inspect_refuses_what_it_cannot_show() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");

@@ -91,7 +91,7 @@ impl ExamHeader {
         if self.board != game.board_text() {
             return Err(ExamError(format!(
                 "an exam for another board, with the lines {}",
-                self.board
+                shorten(&self.board)
             )));
         }
         Ok(())
