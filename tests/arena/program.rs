@@ -130,8 +130,9 @@ fn tables_count_the_results_that_agents_throw_away() {
     let openings = folder.path().join("openings.jsonl");
     fs::write(&openings, positions.map(line).concat()).unwrap();
     let openings = openings.to_str().unwrap();
-    let games =
-        format!("random tables:{tables} --games 20 --openings {openings} --tables {tables}");
+    let games = format!(
+        "random rollout?tables={tables} --games 20 --openings {openings} --tables {tables}"
+    );
     let report = json(arena(&games));
     assert_eq!(report["judged"], true);
     let count = |list: &Value, what: &str| -> u64 {
@@ -460,7 +461,9 @@ fn the_games_are_saved_and_the_probe_reads_them() {
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
         .code(1)
-        .stderr(contains("already exists").and(contains("--resume")));
+        .stderr(contains(
+            "already exists; choose another name, or resume it",
+        ));
     assert_eq!(fs::read_to_string(&games).unwrap(), text);
 }
 

@@ -224,7 +224,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
     let run = agent_file::load(folder.path()).unwrap_err().to_string();
     assert!(
-        run.contains(": a folder, not an agent file; `jarmo export "),
+        run.contains(": a folder, not an agent file; export a run "),
         "{run}"
     );
     let unwritable = agent_file::save(&file, Path::new("no/such.safetensors")).unwrap_err();

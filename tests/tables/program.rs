@@ -511,7 +511,7 @@ fn bad_input_is_refused_with_the_remedy() {
         ),
         (&["tables", "shuttle", "--force", "5"], 2, "from 2 to 4"),
         (
-            &["accuracy", "tables:nowhere", "--tables", tables],
+            &["accuracy", "rollout?tables=nowhere", "--tables", tables],
             2,
             "nowhere: is missing",
         ),

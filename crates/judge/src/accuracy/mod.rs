@@ -21,7 +21,7 @@ mod tally;
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
 pub use draw::{Draw, MOST_OPENING_PLIES, Mix, Solve};
 pub use exam::{Exam, Question};
-pub use file::{ExamError, ExamHeader};
+pub use file::ExamHeader;
 pub use games::{HasExam, random_of_tables, solve_by_tables};
 pub use report::{Accuracy, FEWEST, Mistake};
 pub use stage::Stage;
