@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use jarmo_exact::agent::NetworkSpec;
+use jarmo_exact::agent::TreeSpec;
 
 /// Named strengths, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl Level {
 
     /// The settings with which the trained agent of a game plays at this level; those of jarmo for a game without a
     /// ladder. `None` for the levels that play otherwise: random moves, and the search by time.
-    pub(crate) fn settings(self, game: &str) -> Option<NetworkSpec> {
+    pub(crate) fn settings(self, game: &str) -> Option<TreeSpec> {
         let ladder = LADDERS.get(game).unwrap_or(&LADDERS["jarmo"]);
         ladder.get(&self)?.agent.clone()
     }
@@ -83,7 +83,7 @@ impl Level {
 #[serde(deny_unknown_fields)]
 struct Rung {
     rating: u16,
-    agent: Option<NetworkSpec>,
+    agent: Option<TreeSpec>,
 }
 
 type Ladder = HashMap<Level, Rung>;

@@ -116,7 +116,7 @@ const PER_ADDRESS: NumberRange<u64> = NumberRange::new(1, 500);
 
 const WHO: &str = "\
 WHO is `human`, a level (newcomer, beginner, easy, casual, medium, hard, expert, best), or an agent's spec: \
-random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, tables:DIR, FILE.safetensors.
+random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, alphabeta:NODES, trained, FILE.safetensors.
 
 All levels but newcomer use a trained agent: GAME.safetensors in ./checkpoints or in checkpoints beside the \
 program, or else the one that is part of the program. If $JARMO_CHECKPOINTS is set, only that folder is searched.";

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::games::Games;
 use crate::levels::Level;
 use jarmo_exact::agent::{
-    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, NetworkSpec,
-    Networks, TreeSpec, YesNo,
+    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks,
+    TreeSpec, YesNo,
 };
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::{EndgameError, Endgames};
@@ -239,7 +239,7 @@ impl Crew {
                     tables: None,
                     spec: AgentSpec::Network(
                         source.clone(),
-                        NetworkSpec {
+                        TreeSpec {
                             mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
                             ..settings
                         },
@@ -261,7 +261,7 @@ impl Crew {
             // The search looks up its leaves in the tables, too.
             Some(source) => Strength::of(AgentSpec::Network(
                 source.clone(),
-                NetworkSpec {
+                TreeSpec {
                     tables: self.tables.clone(),
                     proof: self.proof.then_some(YesNo::Yes),
                     ..trained_settings()
@@ -316,10 +316,10 @@ fn built_in(level: Level, evaluates: bool) -> Strength {
     }
 }
 
-fn trained_settings() -> NetworkSpec {
-    NetworkSpec {
+fn trained_settings() -> TreeSpec {
+    TreeSpec {
         mb: Some(MEGABYTES),
-        ..NetworkSpec::default()
+        ..TreeSpec::default()
     }
 }
 
@@ -398,6 +398,6 @@ pub fn is_harmless(spec: &str) -> bool {
             let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
             modest && given.mb.is_none() && given.tables.is_none()
         }
-        Ok(AgentSpec::Tables(..) | AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
+        Ok(AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
     }
 }

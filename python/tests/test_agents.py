@@ -102,7 +102,7 @@ def test_tables_know_small_endgames() -> None:
     assert actions is not None and [action for action, _, _ in actions] == position.legal
     assert max(value for _, value, _ in actions) == found.values[0]
     assert tables.actions(game.start) is None
-    perfect = jarmo.Agent(f"tables:{folder}")
+    perfect = jarmo.Agent(f"rollout?tables={folder}")
     best = {action for action, value, _ in actions if value == found.values[0]}
     assert int(perfect.choose(position)[0]) in best
 

@@ -1,7 +1,6 @@
 //! `jarmo accuracy`
 
 use std::borrow::Cow;
-use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +10,7 @@ use rayon::ThreadPool;
 
 use super::accuracy_report::{Measured, to_json, write_tables};
 use super::solved::{SolvedTask, with_solved};
-use super::{CommandResult, Failure, first, thread_pool};
+use super::{CommandResult, Failure, check_output, first, thread_pool, write_output};
 use jarmo_core::game::Game;
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
@@ -19,7 +18,7 @@ use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::{Solvable, Tables};
 use jarmo_host::agent_file;
 use jarmo_judge::accuracy::{
-    Draw, Exam, ExamHeader, HasExam, Mix, draw_stages, random_of_tables, solve_by_tables,
+    Draw, Exam, ExamHeader, FEWEST, HasExam, Mix, draw_stages, random_of_tables, solve_by_tables,
 };
 
 /// Measure how often agents keep the best result
@@ -149,6 +148,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
             ));
         }
     }
+    check_output(args.svg.as_deref())?;
     let pool = thread_pool(args.threads)?;
     let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
     let exam = exam.map_err(Failure::new)?;
@@ -182,7 +182,10 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     }
     if !args.json {
         let mut out = stdout().lock();
-        writeln!(out, "± is half the 95 % interval.")?;
+        writeln!(
+            out,
+            "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions."
+        )?;
         if args.exam.is_none() && args.tables.is_none() {
             writeln!(
                 out,
@@ -351,8 +354,7 @@ fn measure<'a, G: CatalogGame>(
         let curves = measured
             .iter()
             .map(|one| (one.budget.name(), &one.accuracy));
-        fs::write(path, draw_stages(&name, &curves.collect::<Vec<_>>()))
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        write_output(path, draw_stages(&name, &curves.collect::<Vec<_>>()))?;
     }
     Ok(())
 }

@@ -209,8 +209,8 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
         let (phase, side) = (group.phase.name(), group.to_move.name());
         rows.push(Row::critical(format!("  {phase}, {side}"), &group.tally));
     }
-    for (stage, sides) in accuracy.stages() {
-        rows.push(Row::critical(format!("  {stage}"), &Tally::sum(sides)));
+    for (stage, tally) in accuracy.large_stages() {
+        rows.push(Row::critical(format!("  {stage}"), &tally));
     }
     rows
 }

@@ -1,6 +1,5 @@
 //! `jarmo arena`
 
-use std::fs;
 use std::io::{self, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,7 +10,7 @@ use console::Term;
 
 use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
-use super::{CommandResult, Failure, GameArgs};
+use super::{CommandResult, Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::numbers::{
     BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
 };
@@ -272,6 +271,7 @@ impl GameTask for ArenaTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
+        check_output(args.svg.as_deref())?;
         let Field { entrants, specs } = args.field()?;
         let openings = args.openings(&game)?;
         let mut tournament =
@@ -283,7 +283,11 @@ impl GameTask for ArenaTask<'_> {
         }
         let players = args.players(&game, specs)?;
         let (file, records) = args.records()?;
-        tournament.restore(&records).map_err(Failure::new)?;
+        if let Some(path) = &args.resume {
+            tournament
+                .restore(&records)
+                .map_err(|error| in_file(path, error))?;
+        }
         let stop = stop_on_interrupt()?;
         let repeats = args.games as usize / 2 > openings.distinct();
         if repeats {
@@ -330,8 +334,7 @@ fn write_report(args: &Args, report: &Report) -> Result<(), Failure> {
             true => Over::ProcessorTime,
             false => Over::Steps,
         };
-        fs::write(path, report.to_svg(&title, over))
-            .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+        write_output(path, report.to_svg(&title, over))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{CommandResult, Failure, position_of};
+use super::{CommandResult, Failure, in_file, position_of};
 use jarmo_core::net::{AgentFile, Inspection, NetOutput};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::agent_file;
@@ -62,12 +62,8 @@ impl GameTask for OpinionTask<'_> {
     type Output = Result<NetOutput, Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<NetOutput, Failure> {
-        let path = self.args.file.display();
-        let file = self
-            .file
-            .clone()
-            .for_game(&game)
-            .map_err(|error| Failure::new(format!("{path}: {error}")))?;
+        let file = self.file.clone().for_game(&game);
+        let file = file.map_err(|error| in_file(&self.args.file, error))?;
         let position = position_of(&game, Some(self.position))?;
         Ok(NetOutput::new(&file, &game, &position))
     }

@@ -39,7 +39,7 @@ mod train;
 
 use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -50,6 +50,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
 use jarmo_exact::catalog::{Catalog, GameError, GameSettings};
+use jarmo_host::files;
 use jarmo_host::program::{self, Build, cores};
 
 /// Small board games: exact rules, a vectorised environment, search, and agents that play
@@ -275,6 +276,23 @@ fn position_of<G: Game>(game: &G, text: Option<&str>) -> Result<G::Position, Fai
             .parse_position(text)
             .map_err(|error| Failure::usage(format!("--position: {error}"))),
     }
+}
+
+/// Refuses an output that is there but is no regular file, before any work is done for it.
+fn check_output(path: Option<&Path>) -> Result<(), Failure> {
+    path.map_or(Ok(()), |path| {
+        files::check_output(path).map_err(|error| in_file(path, error))
+    })
+}
+
+/// Writes a file as a whole or not at all.
+fn write_output(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Failure> {
+    files::write_whole(path, content.as_ref()).map_err(|error| in_file(path, error))
+}
+
+/// A problem with this file.
+fn in_file(path: &Path, problem: impl Display) -> Failure {
+    Failure::new(format!("{}: {problem}", path.display()))
 }
 
 /// A pool with the threads of `--threads`, or one per core.

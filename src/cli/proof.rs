@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, position_of};
+use super::{CommandResult, Failure, in_file, position_of};
 use jarmo_core::env::Opening;
 use jarmo_core::game::{Action, Game, Mask, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
@@ -98,7 +98,7 @@ fn run_verify(args: &FileArgs) -> CommandResult {
         }
     });
     written?;
-    result.map_err(|flaw| Failure::new(format!("NOT PROVEN: {flaw}")))?;
+    result.map_err(|flaw| in_file(&args.file, format_args!("NOT PROVEN: {flaw}")))?;
     writeln!(
         out,
         "all {} claims are proven, in {:.0} s",
@@ -119,7 +119,7 @@ fn run_show(args: &ShowArgs) -> CommandResult {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(out, "made by {}", proof.made())?;
+    writeln!(out, "made by {}", proof.made().escape_debug())?;
     writeln!(
         out,
         "{} moves; wins of {} plies are left to search",

@@ -6,13 +6,12 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure, GameArgs, position_of};
+use super::{CommandResult, Failure, GameArgs, position_of, write_output};
 use crate::pictures::Album;
 use crate::probe::{self, TraceError};
 use jarmo_core::numbers::{MAX_PLIES, QUIET_LIMIT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
-use jarmo_host::files::write_whole;
 
 /// Show and trace positions by the rules
 #[derive(Subcommand)]
@@ -88,8 +87,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
             for picture in &album.picture {
                 let path = args.list.with_file_name(&picture.file);
                 let drawn = picture.draw(games).map_err(Failure::new)?;
-                let written = write_whole(&path, drawn.as_bytes());
-                written.map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
+                write_output(&path, drawn)?;
                 writeln!(stdout(), "{}", path.display())?;
             }
             Ok(ExitCode::SUCCESS)

@@ -203,11 +203,8 @@ fn records_replay_to_their_outcomes() {
     for record in records {
         let again = GameRecord::parse(&record.to_line()).unwrap();
         assert_eq!(again, record);
-        let replay = again.replay(&game).unwrap();
-        assert_eq!(
-            replay.game.outcome(replay.positions.last().unwrap()),
-            record.outcome
-        );
+        let last = again.replay(&game).unwrap().position;
+        assert_eq!(again.rules(&game).unwrap().outcome(&last), record.outcome);
         assert!(record.outcome.is_some());
     }
 }
@@ -325,7 +322,7 @@ fn records_of_another_tournament_are_refused() {
     let openings = Openings::random(&game, 2, 4, 3).unwrap();
     type Change = fn(&mut GameRecord);
     let changes: [(Change, &str); 11] = [
-        (|record| record.arena = None, "not played by `jarmo arena`"),
+        (|record| record.arena = None, "not played in a tournament"),
         (
             |record| record.arena.as_mut().unwrap().seed = 4,
             "the seed is 4 in the record and 3 in this tournament",
@@ -340,7 +337,7 @@ fn records_of_another_tournament_are_refused() {
         ),
         (
             |record| record.arena.as_mut().unwrap().pair = 4,
-            "raise --games",
+            "play more games",
         ),
         (
             |record| record.arena.as_mut().unwrap().pair ^= 1,

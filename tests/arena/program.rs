@@ -58,6 +58,25 @@ fn a_match_prints_a_table() {
 }
 
 #[test]
+fn a_round_robin_of_many_agents_lists_no_matches() {
+    let matches = |agents: usize, more: &str| {
+        let args = format!("{} --games 2{more}", vec!["random"; agents].join(" "));
+        let text = arena(&args).assert().success().get_output().stdout.clone();
+        let text = String::from_utf8(text).unwrap();
+        let left_out = text.contains("matches are left out; the JSON report has them");
+        (
+            text.lines().filter(|line| line.contains(" – ")).count(),
+            left_out,
+        )
+    };
+    assert_eq!(matches(5, ""), (10, false));
+    assert_eq!(matches(6, ""), (0, true));
+    assert_eq!(matches(6, " --gauntlet"), (5, false));
+    let report = json(arena("random random random random random random --games 2"));
+    assert_eq!(report["matches"].as_array().unwrap().len(), 15);
+}
+
+#[test]
 fn a_match_reports_its_opening_pairs() {
     let args = "greedy rollout:100 --games 40 --seed 5";
     let report = json(arena(args));
@@ -111,8 +130,9 @@ fn tables_count_the_results_that_agents_throw_away() {
     let openings = folder.path().join("openings.jsonl");
     fs::write(&openings, positions.map(line).concat()).unwrap();
     let openings = openings.to_str().unwrap();
-    let games =
-        format!("random tables:{tables} --games 20 --openings {openings} --tables {tables}");
+    let games = format!(
+        "random rollout?tables={tables} --games 20 --openings {openings} --tables {tables}"
+    );
     let report = json(arena(&games));
     assert_eq!(report["judged"], true);
     let count = |list: &Value, what: &str| -> u64 {
@@ -441,7 +461,9 @@ fn the_games_are_saved_and_the_probe_reads_them() {
     with_file("random greedy --games 6", "--games-out", &games)
         .assert()
         .code(1)
-        .stderr(contains("already exists").and(contains("--resume")));
+        .stderr(contains(
+            "already exists; choose another name, or resume it",
+        ));
     assert_eq!(fs::read_to_string(&games).unwrap(), text);
 }
 
@@ -470,6 +492,7 @@ fn a_torn_file_is_resumed_with_a_warning_and_a_foreign_one_refused() {
         .assert()
         .code(1)
         .stdout(is_empty())
+        .stderr(contains("arena-resumed.jsonl: game 1 "))
         .stderr(contains(
             "does not belong to this tournament: the seed is 4 in the record and 5 in this tournament",
         ));

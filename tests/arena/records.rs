@@ -51,18 +51,19 @@ fn a_record_needs_only_game_and_moves_and_ignores_unknown_keys() {
 }
 
 #[test]
-fn a_replay_holds_every_position_and_names_the_move_that_fails() {
+fn a_replay_plays_every_move_and_names_the_one_that_fails() {
     let game = Jarmo::standard();
     let replay = record(&["A1-C2", "d5-b4"]).replay(&game).unwrap();
-    assert_eq!((replay.positions.len(), replay.actions.len()), (3, 2));
-    assert_eq!(game.ply(&replay.positions[2]), 2);
+    assert_eq!((replay.start, replay.actions.len()), (game.start(), 2));
+    assert_eq!(game.ply(&replay.position), 2);
     let from_position = GameRecord {
         position: Some("5/5/w4/b4/5 w - - 0".into()),
         max_plies: Some(3),
         ..record(&[])
     };
-    let replay = from_position.replay(&game).unwrap();
-    assert_eq!(replay.game.max_plies(), 3);
+    let start = from_position.replay(&game).unwrap().position;
+    assert_eq!(game.position_text(&start), "5/5/w4/b4/5 w - - 0");
+    assert_eq!(from_position.rules(&game).unwrap().max_plies(), 3);
     let refused = |record: GameRecord| record.replay(&game).err().unwrap().to_string();
     assert!(refused(record(&["A1-C2", "A1-C2"])).starts_with("move 2: "));
     let nowhere = GameRecord {
@@ -107,7 +108,7 @@ fn damaged_existing_and_missing_files_are_refused() {
     assert!(missing.contains("records-refused"), "{missing}");
     let file = RecordFile::create(&path).unwrap();
     let taken = RecordFile::create(&path).unwrap_err().to_string();
-    assert!(taken.contains("--resume"), "{taken}");
+    assert!(taken.contains("or resume it"), "{taken}");
     let locked = RecordFile::resume(&path).unwrap_err().to_string();
     assert!(locked.contains("another process is writing"), "{locked}");
     drop(file);

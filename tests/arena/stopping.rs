@@ -202,7 +202,7 @@ fn messages_repeat_little_of_what_was_sent() {
         format!("setoption name Agent value alphabeta?{long}=1"),
         format!("setoption name Agent value rollout?root={long}"),
         format!("setoption name Agent value {long}.safetensors"),
-        format!("setoption name Agent value tables:{long}"),
+        format!("setoption name Agent value rollout?tables={long}"),
         format!("setoption name Agent value {}.safetensors", "z".repeat(900)),
         format!("setoption name Agent value alphabeta?{}=1", "z".repeat(900)),
         format!(

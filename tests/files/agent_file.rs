@@ -224,7 +224,7 @@ fn a_broken_file_is_refused_with_its_name_and_never_a_panic() {
     assert!(missing.to_string().starts_with("no/such.safetensors: "));
     let run = agent_file::load(folder.path()).unwrap_err().to_string();
     assert!(
-        run.contains(": a folder, not an agent file; `jarmo export "),
+        run.contains(": a folder, not an agent file; export a run "),
         "{run}"
     );
     let unwritable = agent_file::save(&file, Path::new("no/such.safetensors")).unwrap_err();
@@ -265,6 +265,38 @@ fn inspect_shows_the_header_the_tensors_and_an_opinion() {
     assert_eq!(output["policy"].as_array().unwrap().len(), 11);
     assert_eq!(output["policy_logits"].as_array().unwrap().len(), 84);
     assert_eq!(output["score_logits"].as_array().unwrap().len(), 21);
+}
+
+#[test]
+fn nothing_in_a_header_controls_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.safetensors");
+    let escape = r"\\u001b[2J\\u0007"; // JSON inside JSON
+    let quiet = |arguments: &[&str]| {
+        let output = program().args(arguments).arg(&path).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+        text
+    };
+    for (from, to) in [
+        (r#""game":"jarmo"#, format!(r#""game":"{escape}"#)),
+        (r#""board":"A1-"#, format!(r#""board":"{escape}"#)),
+        (r#""program":""#, format!(r#""program":"{escape}"#)),
+        (r#""run":""#, format!(r#""run":"{escape}"#)),
+        (r#""settings":""#, format!(r#""settings":"{escape}"#)),
+        (r#""opponent":""#, format!(r#""opponent":"{escape}"#)),
+        (
+            r#""rules_version":1"#,
+            format!(r#""rules_version":"{escape}""#),
+        ),
+    ] {
+        std::fs::write(&path, with_header(&jarmo_agent(), from, &to)).unwrap();
+        let shown = quiet(&["inspect"]);
+        assert!(shown.contains("[2J"), "{from}: {shown}");
+        quiet(&["arena", "random", "--games", "2"]);
+        quiet(&["accuracy", "--nodes", "0", "--worst", "0"]);
+    }
 }
 
 #[test]

@@ -6,5 +6,7 @@ mod nets;
 mod agent_file;
 #[cfg(unix)]
 mod inputs;
+#[cfg(unix)]
+mod outputs;
 mod net;
 mod replay;

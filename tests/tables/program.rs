@@ -135,6 +135,25 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
 }
 
 #[test]
+fn accuracy_has_no_row_for_a_few_positions() {
+    let asked = |line: &str| -> Option<u64> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        ["force", "ply"]
+            .contains(words.first()?)
+            .then(|| words[2].parse().unwrap())
+    };
+    for game in ["jarmo", "connect_four"] {
+        let output = jarmo(&["accuracy", "random", "--game", game, "--worst", "0"]);
+        let text = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
+        let rows: Vec<u64> = text.lines().filter_map(asked).collect();
+        assert!(
+            rows.len() > 3 && rows.iter().all(|&asked| asked >= 20),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn accuracy_shows_shares_and_the_worst_mistakes() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "3");
@@ -492,7 +511,7 @@ fn bad_input_is_refused_with_the_remedy() {
         ),
         (&["tables", "shuttle", "--force", "5"], 2, "from 2 to 4"),
         (
-            &["accuracy", "tables:nowhere", "--tables", tables],
+            &["accuracy", "rollout?tables=nowhere", "--tables", tables],
             2,
             "nowhere: is missing",
         ),

@@ -206,7 +206,7 @@ fn bad_tables_are_refused_by_name_before_anything_is_played() {
     let missing = jarmo();
     let name = format!("selfplay.tables = {}: ", folder.path().display());
     assert!(missing.starts_with(&name), "{missing}");
-    assert!(missing.contains("has no tables of jarmo; build them with"));
+    assert!(missing.contains("has no tables of jarmo; build them"));
     build_in(folder.path(), 3);
     let file = folder.path().join("force-03.table");
     let mut bytes = std::fs::read(&file).unwrap();

@@ -334,7 +334,7 @@ fn the_agent_wins_every_won_position() {
     let game = Tammi::standard();
     let folder = tempfile::tempdir().unwrap();
     build_in(folder.path());
-    let spec = format!("tables:{}?sims=8", folder.path().display());
+    let spec = format!("rollout:8?tables={}", folder.path().display());
     let spec: AgentSpec = spec.parse().unwrap();
     let mut perfect = build(game.clone(), &spec).unwrap();
     let mut other = RandomAgent::new(game.clone());

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::game::{Action, Game, Outcome, shorten, shorten_quotes};
+use crate::env::Opening;
+use crate::game::{Game, Outcome, shorten, shorten_quotes};
 
 /// The version of the format. Increased when readers of the old format would misread the new one.
 pub const FORMAT: u32 = 1;
@@ -88,17 +89,6 @@ pub struct ArenaMark {
     pub movetime_ms: Option<u64>,
 }
 
-/// The positions and actions of a record.
-#[derive(Clone)]
-pub struct ReplayedGame<G: Game> {
-    /// The rules, with the record's limit on the length.
-    pub game: G,
-    /// All positions, one more than actions.
-    pub positions: Vec<G::Position>,
-    /// All actions.
-    pub actions: Vec<Action>,
-}
-
 /// An invalid record, or a file of records that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -139,8 +129,8 @@ impl GameRecord {
         serde_json::to_string(self).expect("a record has only text keys and plain values")
     }
 
-    /// Replays the record under these rules, with the record's own limit on the length.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<ReplayedGame<G>, RecordError> {
+    /// These rules with the record's own limit on the length. Refuses a record of another game or other rules.
+    pub fn rules<G: Game>(&self, game: &G) -> Result<G, RecordError> {
         if self.game != game.id() {
             return Err(RecordError::new(format!(
                 "the record is a game of {}, not of {}",
@@ -157,29 +147,27 @@ impl GameRecord {
                 game.rules_version()
             )));
         }
-        let game = match self.max_plies {
+        Ok(match self.max_plies {
             Some(max_plies) => game.clone().with_max_plies(max_plies),
             None => game.clone(),
-        };
-        let mut position = match &self.position {
+        })
+    }
+
+    /// Plays the record by its [rules](GameRecord::rules), as far as it goes.
+    pub fn replay<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, RecordError> {
+        let game = self.rules(game)?;
+        let start = match &self.position {
             None => game.start(),
             Some(text) => game
                 .parse_position(text)
                 .map_err(|error| RecordError::new(format!("illegal position: {error}")))?,
         };
-        let mut positions = vec![position];
-        let mut actions = Vec::with_capacity(self.moves.len());
+        let mut played = Opening::at(start);
         for (index, text) in self.moves.iter().enumerate() {
-            let action = game
-                .play_text(&mut position, text)
-                .map_err(|error| RecordError::new(format!("move {}: {error}", index + 1)))?;
-            actions.push(action);
-            positions.push(position);
+            let action = game.play_text(&mut played.position, text);
+            let wrong = |error| RecordError::new(format!("move {}: {error}", index + 1));
+            played.actions.push(action.map_err(wrong)?);
         }
-        Ok(ReplayedGame {
-            game,
-            positions,
-            actions,
-        })
+        Ok(played)
     }
 }

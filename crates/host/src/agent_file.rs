@@ -11,10 +11,7 @@ use crate::files::write_whole;
 /// Reads a file, whatever game it is for.
 pub fn load(path: &Path) -> Result<AgentFile, FileError> {
     if path.is_dir() {
-        let problem = format!(
-            "a folder, not an agent file; `jarmo export {} --out FILE` makes one of a run",
-            path.display()
-        );
+        let problem = "a folder, not an agent file; export a run to make one of it";
         return Err(FileError::at(path, problem));
     }
     let bytes = read_file(path).map_err(|unread| unread.in_file(path))?;

@@ -56,13 +56,26 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
 
 /// Refuses what is there but is no regular file.
 pub fn check_regular(path: &Path) -> io::Result<()> {
+    refuse_other_kinds(path, "copy its content to a file first")
+}
+
+/// Refuses to write over what is there but is no regular file.
+pub fn check_output(path: &Path) -> io::Result<()> {
+    match refuse_other_kinds(path, "name a file") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        checked => checked,
+    }
+}
+
+/// Refuses a folder, and a pipe or device with this way out.
+fn refuse_other_kinds(path: &Path, way_out: &str) -> io::Result<()> {
     let kind = fs::metadata(path)?.file_type();
     let problem = if kind.is_file() {
         return Ok(());
     } else if kind.is_dir() {
-        "a folder, not a file"
+        "a folder, not a file".to_owned()
     } else {
-        "a pipe or a device, not a file; copy its content to a file first"
+        format!("a pipe or a device, not a file; {way_out}")
     };
     Err(io::Error::new(io::ErrorKind::InvalidInput, problem))
 }
@@ -91,7 +104,8 @@ fn may_pass(error: &io::Error) -> bool {
 }
 
 /// Writes a file atomically: readers find the old content or the new content, even after a crash. Writes to
-/// a temporary file beside it, syncs, and renames.
+/// a temporary file beside it, syncs, and renames. Folders, pipes and devices are refused, because the new file
+/// would replace them.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     write_whole_by(path, &beside(path), &[content])
 }
@@ -100,6 +114,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
 /// With a fixed name, the next write replaces a temporary file left by a killed process; use it only if no
 /// other process writes the same file.
 pub fn write_whole_by(path: &Path, temporary: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    check_output(path)?;
     let result = write_and_rename(path, temporary, parts);
     if result.is_err() {
         // Report the first error; a leftover temporary file is harmless.

@@ -8,4 +8,5 @@ pub mod files;
 pub mod container;
 pub mod agent_file;
 pub mod record;
+pub mod run_folder;
 pub mod input;

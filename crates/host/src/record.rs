@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError, ReplayedGame};
+pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError};
 
 use crate::files::{LINES_BYTES, check_regular, read, read_text};
 
@@ -50,10 +50,9 @@ impl RecordFile {
     pub fn create(path: &Path) -> Result<RecordFile, RecordError> {
         let file = OpenOptions::new().append(true).create_new(true).open(path);
         let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => RecordError::in_file(
-                path,
-                "already exists; choose another name or continue it with --resume",
-            ),
+            io::ErrorKind::AlreadyExists => {
+                RecordError::in_file(path, "already exists; choose another name, or resume it")
+            }
             _ => RecordError::in_file(path, error),
         })?;
         RecordFile::locked(path, file)

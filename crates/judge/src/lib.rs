@@ -2,7 +2,10 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
+mod error;
 mod plot;
 pub mod accuracy;
 pub mod puzzles;
 pub mod arena;
+
+pub use error::JudgeError;

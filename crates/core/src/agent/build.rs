@@ -1,16 +1,16 @@
 //! Builds agents from their specs.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::spec::pairs;
 use super::{
     Agent, AgentError, AgentSource, AgentSpec, AlphaBetaAgent, EndgameAgent, GreedyAgent,
-    NetworkSpec, PolicyAgent, ProvenAgent, RandomAgent, SamplingAgent, Sources, TreeAgent,
-    TreeSettings, YesNo,
+    PolicyAgent, ProvenAgent, RandomAgent, SamplingAgent, Sources, TreeAgent, TreeSettings,
+    TreeSpec, YesNo,
 };
 use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
+use crate::game::Game;
 use crate::known::Endgames;
 use crate::net::{KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use crate::random::stream;
@@ -35,61 +35,30 @@ pub fn build_from<G: Encode + HasHeuristic>(
         }
         AgentSpec::Uniform(given) => {
             let settings = TreeSettings::default().with(given).map_err(wrong)?;
-            tree_agent(
-                game,
-                spec,
-                Uniform,
-                settings,
-                given.tables.as_deref(),
-                sources,
-            )
+            tree_agent(game, spec, given, Uniform, settings, sources)
         }
         AgentSpec::Rollout(given) => {
             let settings = rollout_settings().with(given).map_err(wrong)?;
             let rollout = Rollout::new(game.clone());
-            tree_agent(
-                game,
-                spec,
-                rollout,
-                settings,
-                given.tables.as_deref(),
-                sources,
-            )
-        }
-        AgentSpec::Tables(folder, given) => {
-            let settings = rollout_settings().with(&given.tree()).map_err(wrong)?;
-            let rollout = Rollout::new(game.clone());
-            tree_agent(game, spec, rollout, settings, Some(folder), sources)
+            tree_agent(game, spec, given, rollout, settings, sources)
         }
         AgentSpec::AlphaBeta(given) => {
             let (name, problem) = (spec.to_string(), no_evaluation(&game));
             let agent = AlphaBetaAgent::new(game, name, given).ok_or_else(|| wrong(problem))?;
             Ok(Box::new(agent))
         }
-        AgentSpec::Network(source, given) if given.sims == Some(0) => {
-            refuse_search_settings(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, source, given.kernel, sources)?;
-            let name = spec.to_string();
-            let agent = PolicyAgent::new(game.clone(), name.clone(), evaluator);
-            let agent: Box<dyn Agent<G>> = match &given.tables {
-                None => Box::new(agent),
-                Some(folder) => {
-                    let tables = endgames(&game, spec, folder, sources)?;
-                    Box::new(EndgameAgent::new(
-                        game.clone(),
-                        name,
-                        tables,
-                        Box::new(agent),
-                    ))
-                }
-            };
-            with_proof(game, given, sampling(given, agent), sources).map_err(wrong)
-        }
         AgentSpec::Network(source, given) => {
-            let settings = TreeSettings::network().with_network(given).map_err(wrong)?;
-            let evaluator = network(&game, spec, source, given.kernel, sources)?;
-            let tables = given.tables.as_deref();
-            let agent = tree_agent(game.clone(), spec, evaluator, settings, tables, sources)?;
+            let agent = if given.sims == Some(0) {
+                refuse_search_settings(given).map_err(wrong)?;
+                let evaluator = network(&game, spec, source, given.kernel, sources)?;
+                let agent = PolicyAgent::new(game.clone(), spec.to_string(), evaluator);
+                let tables = endgames(&game, spec, given, sources)?;
+                with_tables(&game, spec, tables, Box::new(agent))
+            } else {
+                let settings = TreeSettings::network().with(given).map_err(wrong)?;
+                let evaluator = network(&game, spec, source, given.kernel, sources)?;
+                tree_agent(game.clone(), spec, given, evaluator, settings, sources)?
+            };
             with_proof(game, given, sampling(given, agent), sources).map_err(wrong)
         }
     }
@@ -105,7 +74,7 @@ fn no_evaluation<G: Encode + HasHeuristic>(game: &G) -> String {
 
 /// The agent, or with `sampling` one that draws its actions from the policy.
 fn sampling<G: Encode + HasHeuristic>(
-    given: &NetworkSpec,
+    given: &TreeSpec,
     agent: Box<dyn Agent<G>>,
 ) -> Box<dyn Agent<G>> {
     match given.sampling {
@@ -117,7 +86,7 @@ fn sampling<G: Encode + HasHeuristic>(
 /// The agent, or with `proof=yes` one that first asks the program's own proof.
 fn with_proof<G: Encode + HasHeuristic>(
     game: G,
-    given: &NetworkSpec,
+    given: &TreeSpec,
     agent: Box<dyn Agent<G>>,
     sources: &dyn Sources<G>,
 ) -> Result<Box<dyn Agent<G>>, String> {
@@ -152,8 +121,8 @@ pub fn build_without_search<G: Encode + HasHeuristic>(
 }
 
 /// Refuses settings of a search for an agent with 0 simulations.
-fn refuse_search_settings(given: &NetworkSpec) -> Result<(), String> {
-    let search = NetworkSpec {
+fn refuse_search_settings(given: &TreeSpec) -> Result<(), String> {
+    let search = TreeSpec {
         sims: None,
         sampling: None,
         tables: None,
@@ -208,37 +177,52 @@ fn rollout_settings() -> TreeSettings {
     }
 }
 
-/// A tree agent with this evaluator. With a folder of exact tables, the search reads proven values from
-/// them, and positions inside the tables are played perfectly without search.
+/// A tree agent with this evaluator, which looks up exact tables where the spec names a folder of them.
 fn tree_agent<G: Encode + HasHeuristic, E: Evaluator<G> + 'static>(
     game: G,
     spec: &AgentSpec,
+    given: &TreeSpec,
     evaluator: E,
     settings: TreeSettings,
-    tables: Option<&Path>,
     sources: &dyn Sources<G>,
 ) -> Result<Box<dyn Agent<G>>, AgentError> {
-    let name = spec.to_string();
-    let Some(folder) = tables else {
-        return Ok(Box::new(TreeAgent::new(game, name, evaluator, settings)));
+    let (name, tables) = (spec.to_string(), endgames(&game, spec, given, sources)?);
+    let agent: Box<dyn Agent<G>> = match &tables {
+        None => Box::new(TreeAgent::new(game.clone(), name, evaluator, settings)),
+        Some(tables) => {
+            let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
+            Box::new(TreeAgent::new(game.clone(), name, evaluator, settings))
+        }
     };
-    let tables = endgames(&game, spec, folder, sources)?;
-    let evaluator = WithEndgames::new(game.clone(), tables.clone(), evaluator);
-    let tree = TreeAgent::new(game.clone(), name.clone(), evaluator, settings);
-    Ok(Box::new(EndgameAgent::new(
-        game,
-        name,
-        tables,
-        Box::new(tree),
-    )))
+    Ok(with_tables(&game, spec, tables, agent))
 }
 
+/// The agent, or with tables one that plays positions inside them perfectly without search.
+fn with_tables<G: Game>(
+    game: &G,
+    spec: &AgentSpec,
+    tables: Option<Arc<dyn Endgames<G>>>,
+    agent: Box<dyn Agent<G>>,
+) -> Box<dyn Agent<G>> {
+    match tables {
+        None => agent,
+        Some(tables) => {
+            let (game, name) = (game.clone(), spec.to_string());
+            Box::new(EndgameAgent::new(game, name, tables, agent))
+        }
+    }
+}
+
+/// The exact tables that a spec names.
 fn endgames<G: Encode>(
     game: &G,
     spec: &AgentSpec,
-    folder: &Path,
+    given: &TreeSpec,
     sources: &dyn Sources<G>,
-) -> Result<Arc<dyn Endgames<G>>, AgentError> {
-    let found = sources.endgames(game, folder);
-    found.map_err(|error| AgentError::new(spec, error))
+) -> Result<Option<Arc<dyn Endgames<G>>>, AgentError> {
+    let folder = given.tables.as_deref();
+    let found = folder.map(|folder| sources.endgames(game, folder));
+    found
+        .transpose()
+        .map_err(|error| AgentError::new(spec, error))
 }

@@ -30,8 +30,7 @@ pub use sampling::SamplingAgent;
 pub use source::AgentSource;
 pub use sources::{NoSources, Sources};
 pub use spec::{
-    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, NetworkSpec, RootRule, TablesSpec,
-    TreeSpec, YesNo,
+    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, RootRule, TreeSpec, YesNo,
 };
 pub use tree::{TreeAgent, TreeSettings};
 

@@ -23,7 +23,7 @@ const MOST_BYTES: usize = 4096;
 
 /// The syntax of all agents, for messages and help.
 pub const AGENTS: &str = "random, greedy, uniform:SIMULATIONS, rollout:SIMULATIONS, \
-                          alphabeta:NODES, tables:DIR, trained?sims=SIMULATIONS (part of the program), \
+                          alphabeta:NODES, trained?sims=SIMULATIONS (part of the program), \
                           or an agent file FILE.safetensors?sims=SIMULATIONS";
 
 /// An agent and its settings, written `KIND[:NUMBER][?KEY=VALUE[&KEY=VALUE…]]`.
@@ -42,17 +42,15 @@ pub enum AgentSpec {
     Rollout(TreeSpec),
     /// Alpha-beta search with a hand-written evaluation.
     AlphaBeta(AlphaBetaSpec),
-    /// Perfect play inside the exact tables of this folder, rollouts outside.
-    Tables(PathBuf, TablesSpec),
     /// Tree search with a trained network.
-    Network(AgentSource, NetworkSpec),
+    Network(AgentSource, TreeSpec),
 }
 
 /// Settings of an agent with tree search. Unset fields have the agent's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeSpec {
-    /// Simulations per choice.
+    /// Simulations per choice; with 0, an agent with a network plays its policy without search.
     pub sims: Option<u32>,
     /// How simulations are distributed.
     pub root: Option<RootRule>,
@@ -62,67 +60,28 @@ pub struct TreeSpec {
     /// PUCT: first-play urgency, the reduction of unvisited actions.
     #[serde(default, serialize_with = "shown")]
     pub fpu: Option<f32>,
-    /// Whether the tree is kept between choices in a game.
-    pub keep: Option<YesNo>,
-    /// Memory limit of the tree, in megabytes.
-    pub mb: Option<u32>,
-    /// A folder of exact tables.
-    #[serde(default, serialize_with = "path")]
-    pub tables: Option<PathBuf>,
-}
-
-/// Settings of an agent with tree search whose tables are given elsewhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TablesSpec {
-    /// Simulations per choice.
-    pub sims: Option<u32>,
-    /// How simulations are distributed.
-    pub root: Option<RootRule>,
-    /// PUCT: the weight of exploration.
-    #[serde(default, serialize_with = "shown")]
-    pub cpuct: Option<f32>,
-    /// PUCT: first-play urgency, the reduction of unvisited actions.
-    #[serde(default, serialize_with = "shown")]
-    pub fpu: Option<f32>,
-    /// Whether the tree is kept between choices in a game.
-    pub keep: Option<YesNo>,
-    /// Memory limit of the tree, in megabytes.
-    pub mb: Option<u32>,
-}
-
-/// Settings of an agent with a trained network.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkSpec {
-    /// Simulations per choice; 0 plays the network's policy without search.
-    pub sims: Option<u32>,
-    /// How simulations are distributed.
-    pub root: Option<RootRule>,
-    /// PUCT: the weight of exploration.
-    #[serde(default, serialize_with = "shown")]
-    pub cpuct: Option<f32>,
-    /// PUCT: first-play urgency, the reduction of unvisited actions.
-    #[serde(default, serialize_with = "shown")]
-    pub fpu: Option<f32>,
-    /// PUCT: softmax temperature of the priors; 1 leaves them unchanged.
+    /// With a network, PUCT: softmax temperature of the priors; 1 leaves them unchanged.
     #[serde(default, serialize_with = "shown")]
     pub temperature: Option<f32>,
-    /// Softmax temperature at which the action is drawn from the policy; the best one is played if unset.
+    /// With a network: softmax temperature at which the action is drawn from the policy; the best one is played if
+    /// unset.
     #[serde(default, serialize_with = "shown")]
     pub sampling: Option<f32>,
     /// Whether the tree is kept between choices in a game.
     pub keep: Option<YesNo>,
     /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
-    /// A folder of exact tables.
+    /// A folder of exact tables: they decide inside, and the search looks up every leaf.
     #[serde(default, serialize_with = "path")]
     pub tables: Option<PathBuf>,
-    /// Whether the wins of the program's own proof are played without search.
+    /// With a network: whether the wins of the program's own proof are played without search.
     pub proof: Option<YesNo>,
-    /// The kernel; the fastest one of this processor if unset.
+    /// With a network: the kernel; the fastest one of this processor if unset.
     pub kernel: Option<KernelKind>,
 }
+
+/// The settings of tree agents without a network.
+const WITHOUT_NETWORK: [&str; 7] = ["sims", "root", "cpuct", "fpu", "keep", "mb", "tables"];
 
 /// Settings of alpha-beta.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -195,36 +154,6 @@ pub(super) fn bytes_of(megabytes: u32) -> usize {
     (megabytes as usize) << 20
 }
 
-impl TablesSpec {
-    /// The same settings as a [`TreeSpec`].
-    pub(super) fn tree(&self) -> TreeSpec {
-        TreeSpec {
-            sims: self.sims,
-            root: self.root,
-            cpuct: self.cpuct,
-            fpu: self.fpu,
-            keep: self.keep,
-            mb: self.mb,
-            tables: None,
-        }
-    }
-}
-
-impl NetworkSpec {
-    /// The settings that every agent with tree search has.
-    pub(super) fn tree(&self) -> TreeSpec {
-        TreeSpec {
-            sims: self.sims,
-            root: self.root,
-            cpuct: self.cpuct,
-            fpu: self.fpu,
-            keep: self.keep,
-            mb: self.mb,
-            tables: self.tables.clone(),
-        }
-    }
-}
-
 impl AgentSpec {
     /// The same agent with this many simulations or nodes per choice, if it has that setting.
     #[must_use]
@@ -232,10 +161,10 @@ impl AgentSpec {
         let sims = Some(nodes.min(SIMULATIONS.most) as u32);
         match &mut self {
             AgentSpec::Random | AgentSpec::Greedy => {}
-            AgentSpec::Uniform(settings) | AgentSpec::Rollout(settings) => settings.sims = sims,
             AgentSpec::AlphaBeta(settings) => settings.nodes = Some(nodes),
-            AgentSpec::Tables(_, settings) => settings.sims = sims,
-            AgentSpec::Network(_, settings) => settings.sims = sims,
+            AgentSpec::Uniform(settings)
+            | AgentSpec::Rollout(settings)
+            | AgentSpec::Network(_, settings) => settings.sims = sims,
         }
         self
     }
@@ -270,19 +199,14 @@ fn parse(text: &str) -> Result<AgentSpec, String> {
         }
         "random" => AgentSpec::Random,
         "greedy" => AgentSpec::Greedy,
-        "uniform" => AgentSpec::Uniform(read(&query("sims"))?),
-        "rollout" => AgentSpec::Rollout(read(&query("sims"))?),
+        "uniform" => AgentSpec::Uniform(read_without_network(&query("sims"))?),
+        "rollout" => AgentSpec::Rollout(read_without_network(&query("sims"))?),
         "alphabeta" => AgentSpec::AlphaBeta(read(&query("nodes"))?),
         TRAINED => AgentSpec::Network(AgentSource::Program, read(&query("sims"))?),
-        _ => match name.strip_prefix("tables:") {
-            Some(folder) if !folder.is_empty() => {
-                AgentSpec::Tables(folder.into(), read(&query("sims"))?)
-            }
-            None if name.ends_with(FILE_ENDING) => {
-                AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?)
-            }
-            _ => return Err(format!("unknown agent; agents are {AGENTS}")),
-        },
+        _ if name.ends_with(FILE_ENDING) => {
+            AgentSpec::Network(AgentSource::File(name.into()), read(&query("sims"))?)
+        }
+        _ => return Err(format!("unknown agent; agents are {AGENTS}")),
     })
 }
 
@@ -297,13 +221,24 @@ fn split_number(head: &str) -> (&str, Option<&str>) {
         TRAINED,
     ];
     match head.rsplit_once(':') {
-        Some((name, number))
-            if COUNTING.contains(&name)
-                || name.ends_with(FILE_ENDING) && !name.starts_with("tables:") =>
-        {
+        Some((name, number)) if COUNTING.contains(&name) || name.ends_with(FILE_ENDING) => {
             (name, Some(number))
         }
         _ => (head, None),
+    }
+}
+
+/// Reads the settings of a tree agent without a network.
+fn read_without_network(query: &str) -> Result<TreeSpec, String> {
+    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    match pairs.find(|(key, _)| !WITHOUT_NETWORK.contains(key)) {
+        None => read(query),
+        Some((key, value)) => Err(format!(
+            "setting {}: unknown field `{}`, expected one of `{}`",
+            shorten(&format!("{key}={value}")),
+            shorten(key),
+            WITHOUT_NETWORK.join("`, `")
+        )),
     }
 }
 
@@ -350,10 +285,6 @@ impl fmt::Display for AgentSpec {
             AgentSpec::Uniform(settings) => write_counting(out, "uniform", &pairs(settings)),
             AgentSpec::Rollout(settings) => write_counting(out, "rollout", &pairs(settings)),
             AgentSpec::AlphaBeta(settings) => write_counting(out, "alphabeta", &pairs(settings)),
-            AgentSpec::Tables(folder, settings) => {
-                write!(out, "tables:{}", folder.display())?;
-                write_query(out, &pairs(settings))
-            }
             AgentSpec::Network(source, settings) => {
                 write!(out, "{source}")?;
                 write_query(out, &pairs(settings))

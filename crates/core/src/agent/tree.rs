@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand::Rng;
 
 use super::spec::{RootRule, YesNo, bytes_of};
-use super::{Agent, Candidate, Choice, Limit, NetworkSpec, Request, TreeSpec};
+use super::{Agent, Candidate, Choice, Limit, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
 use crate::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
@@ -88,25 +88,18 @@ impl TreeSettings {
             SearchRule::Puct(puct) => {
                 puct.exploration = spec.cpuct.unwrap_or(puct.exploration);
                 puct.unvisited_reduction = spec.fpu.unwrap_or(puct.unvisited_reduction);
+                puct.temperature = spec.temperature.unwrap_or(puct.temperature);
             }
             SearchRule::Gumbel(_) if spec.cpuct.is_some() => return Err(needs_puct("cpuct")),
             SearchRule::Gumbel(_) if spec.fpu.is_some() => return Err(needs_puct("fpu")),
+            SearchRule::Gumbel(_) if spec.temperature.is_some() => {
+                return Err(needs_puct("temperature"));
+            }
             SearchRule::Gumbel(_) => {}
         }
         self.keeps = spec.keep.map_or(self.keeps, |keep| keep == YesNo::Yes);
         self.bytes = spec.mb.map_or(self.bytes, bytes_of);
         Ok(self)
-    }
-
-    /// [`TreeSettings::with`] for a network.
-    pub fn with_network(self, spec: &NetworkSpec) -> Result<TreeSettings, String> {
-        let mut settings = self.with(&spec.tree())?;
-        match (&mut settings.rule, spec.temperature) {
-            (_, None) => {}
-            (SearchRule::Puct(puct), Some(temperature)) => puct.temperature = temperature,
-            (SearchRule::Gumbel(_), Some(_)) => return Err(needs_puct("temperature")),
-        }
-        Ok(settings)
     }
 }
 

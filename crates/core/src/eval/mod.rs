@@ -4,6 +4,7 @@ mod cache;
 mod endgame;
 mod evaluator;
 mod policy;
+mod rest;
 mod rollout;
 mod scripted;
 mod uniform;

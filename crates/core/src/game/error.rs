@@ -149,7 +149,8 @@ pub fn shorten_quotes(message: &str) -> String {
     const MOST: usize = 2000;
     let piece = |piece: &str| match piece.chars().nth(LIMIT) {
         Some(_) => shorten(piece),
-        None => piece.to_owned(),
+        // A parser's message may have several lines; nothing else in it may move the cursor.
+        None => piece.replace(|c: char| c.is_control() && c != '\n', "\u{fffd}"),
     };
     let pieces: Vec<String> = message.split('`').map(piece).collect();
     let message = pieces.join("`");

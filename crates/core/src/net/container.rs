@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::checksum;
+use crate::game::shorten_quotes;
 
 /// A kind of file.
 pub struct Format {
@@ -185,7 +186,9 @@ impl Format {
         if fits == Some(false) {
             return Err("damaged: its checksum does not fit; use a copy of the file".to_owned());
         }
-        let broken_header = |error: serde_json::Error| format!("broken header: {error}");
+        let broken_header = |error: serde_json::Error| {
+            format!("broken header: {}", shorten_quotes(&error.to_string()))
+        };
         let Version { format } = serde_json::from_str(header).map_err(broken_header)?;
         if format != *version {
             return Err(format!(
@@ -201,6 +204,7 @@ impl Format {
 }
 
 fn broken(error: SafeTensorError) -> String {
+    let error = shorten_quotes(&error.to_string());
     format!("not a whole safetensors file: {error}")
 }
 

@@ -105,6 +105,7 @@ impl NetOutput {
     }
 }
 
+/// Texts of the header are escaped, so that they cannot control a terminal.
 impl fmt::Display for Inspection {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = &self.header;
@@ -112,10 +113,12 @@ impl fmt::Display for Inspection {
         writeln!(
             out,
             "{}, rules version {}, encoder version {}",
-            version.game, version.rules_version, version.encoder_version
+            version.game.escape_debug(),
+            version.rules_version,
+            version.encoder_version
         )?;
         if !version.board.is_empty() {
-            writeln!(out, "board: {}", version.board)?;
+            writeln!(out, "board: {}", version.board.escape_debug())?;
         }
         writeln!(
             out,
@@ -130,14 +133,22 @@ impl fmt::Display for Inspection {
         };
         writeln!(
             out,
-            "from: {}, {run}, seed {}, step {}, {} games",
-            from.program, from.seed, from.step, from.games
+            "from: {}, {}, seed {}, step {}, {} games",
+            from.program.escape_debug(),
+            run.escape_debug(),
+            from.seed,
+            from.step,
+            from.games
         )?;
         for result in &header.results {
             writeln!(
                 out,
                 "result: {} against {}: {} won, {} drawn, {} lost",
-                result.settings, result.opponent, result.wins, result.draws, result.losses
+                result.settings.escape_debug(),
+                result.opponent.escape_debug(),
+                result.wins,
+                result.draws,
+                result.losses
             )?;
         }
         for tensor in &self.tensors {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::NetShape;
 use crate::encode::{ENCODER_VERSION, Encode};
+use crate::game::shorten;
 
 /// What networks and samples belong to: they mean nothing to any other game, rules or features.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +40,7 @@ impl GameVersion {
         let problem = if self.game != *game {
             format!(
                 "it plays {}, and {game} is wanted; choose a file for {game}",
-                self.game
+                shorten(&self.game)
             )
         } else if self.rules_version != needs.rules_version {
             format!(
@@ -53,8 +54,8 @@ impl GameVersion {
             )
         } else if self.board != needs.board {
             format!(
-                "it is for another board, with the lines {}; give that board with --board",
-                self.board
+                "it is for another board, with the lines {}; choose {game} on that board",
+                shorten(&self.board)
             )
         } else if self.shape != needs.shape {
             format!(

@@ -25,19 +25,19 @@ pub struct RootAction {
 impl<G: Game> Tree<G> {
     /// The proven result of the root.
     pub fn proven(&self) -> Option<Proven> {
-        let root = self.arena.nodes.first()?;
+        let root = self.storage.nodes.first()?;
         root.certain.proven()
     }
 
     /// The value of the root for the player to move: its proven result, or the mean of all evaluations.
     /// `None` before the root is evaluated.
     pub fn value(&self) -> Option<Value> {
-        (!self.arena.nodes.is_empty()).then(|| self.node_value(0))
+        (!self.storage.nodes.is_empty()).then(|| self.node_value(0))
     }
 
     /// The results of each legal action at the root, lowest first; empty before the root is evaluated.
     pub fn root_actions(&self) -> Vec<RootAction> {
-        let Some(root) = self.arena.nodes.first() else {
+        let Some(root) = self.storage.nodes.first() else {
             return Vec::new();
         };
         let first = root.first_edge;
@@ -54,24 +54,24 @@ impl<G: Game> Tree<G> {
     /// Panics unless the root is evaluated and `out` has one number per action of the game.
     pub fn write_policy(&self, out: &mut [f32]) {
         assert_eq!(out.len(), self.game.actions(), "one number per action");
-        let children = self.arena.children(0);
+        let children = self.storage.children(0);
         assert!(!children.is_empty(), "the root is evaluated");
         let mut weights = vec![0.0; children.len()];
         match self.rule {
             SearchRule::Gumbel(settings) => {
-                let completed = completed(&self.game, &self.arena, 0, &settings);
+                let completed = completed(&self.game, &self.storage, 0, &settings);
                 gumbel::improved_policy(&children, &completed, &mut weights);
             }
             SearchRule::Puct(_) => puct::visit_policy(children.visits, &mut weights),
         }
-        let first = self.arena.nodes[0].first_edge as usize;
+        let first = self.storage.nodes[0].first_edge as usize;
         out.fill(0.0);
         let mut sum = 0.0;
         let undominated = self.undominated();
         for (index, weight) in weights.iter().enumerate() {
             if undominated[index] {
                 sum += weight;
-                out[self.arena.edges.actions[first + index].index()] = *weight;
+                out[self.storage.edges.actions[first + index].index()] = *weight;
             }
         }
         if sum > 0.0 {
@@ -80,7 +80,7 @@ impl<G: Game> Tree<G> {
             // The search gave no weight to any undominated action.
             let share = 1.0 / undominated.iter().filter(|one| **one).count() as f32;
             for index in (0..undominated.len()).filter(|&index| undominated[index]) {
-                out[self.arena.edges.actions[first + index].index()] = share;
+                out[self.storage.edges.actions[first + index].index()] = share;
             }
         }
     }
@@ -88,9 +88,9 @@ impl<G: Game> Tree<G> {
     /// The action to play: the quickest proven win, else the best action by search, or the slowest loss
     /// if all actions lose. `None` before the root is evaluated.
     pub fn best(&self) -> Option<Action> {
-        let root = self.arena.nodes.first()?;
+        let root = self.storage.nodes.first()?;
         let best = self.best_index();
-        Some(self.arena.edges.actions[root.first_edge as usize + best])
+        Some(self.storage.edges.actions[root.first_edge as usize + best])
     }
 
     /// The expected play after this action, which comes first.
@@ -98,15 +98,15 @@ impl<G: Game> Tree<G> {
         let mut line = vec![first];
         let mut edge = self.root_edge(first);
         while let Some(child) = edge
-            .map(|edge| self.arena.edges.children[edge as usize])
+            .map(|edge| self.storage.edges.children[edge as usize])
             .filter(|&child| child != NONE)
         {
-            let children = self.arena.children(child);
-            let node = &self.arena.nodes[child as usize];
+            let children = self.storage.children(child);
+            let node = &self.storage.nodes[child as usize];
             let best = (0..children.len())
                 .filter(|&index| children.known_value(index).is_some())
                 .max_by_key(|&index| {
-                    let end = self.arena.edges.ends[node.first_edge as usize + index];
+                    let end = self.storage.edges.ends[node.first_edge as usize + index];
                     (
                         end.proven().map_or(0, Proven::preference),
                         children.visits[index],
@@ -114,18 +114,18 @@ impl<G: Game> Tree<G> {
                     )
                 });
             edge = best.map(|index| node.first_edge + index as u32);
-            line.extend(edge.map(|edge| self.arena.edges.actions[edge as usize]));
+            line.extend(edge.map(|edge| self.storage.edges.actions[edge as usize]));
         }
         line
     }
 
     fn best_index(&self) -> usize {
-        let children = self.arena.children(0);
-        let first = self.arena.nodes[0].first_edge as usize;
+        let children = self.storage.children(0);
+        let first = self.storage.nodes[0].first_edge as usize;
         let undominated = self.undominated();
         let candidates = (0..children.len()).filter(|&index| undominated[index]);
         // Proven draws get no further visits, so they compete by value.
-        let certain = |index: usize| self.arena.edges.ends[first + index].bounds.is_exact();
+        let certain = |index: usize| self.storage.edges.ends[first + index].bounds.is_exact();
         let open = candidates.clone().filter(|&index| !certain(index));
         // A Gumbel root compares the visits of this plan only.
         let visits = |index: usize| match self.rule {
@@ -136,7 +136,9 @@ impl<G: Game> Tree<G> {
         };
         let most = open.map(visits).max().unwrap_or(0);
         let completed = match self.rule {
-            SearchRule::Gumbel(settings) => Some(completed(&self.game, &self.arena, 0, &settings)),
+            SearchRule::Gumbel(settings) => {
+                Some(completed(&self.game, &self.storage, 0, &settings))
+            }
             SearchRule::Puct(_) => None,
         };
         let score = |index: usize| match &completed {
@@ -161,9 +163,9 @@ impl<G: Game> Tree<G> {
     /// For each action at the root, whether no other action is proven to be better. These are the
     /// quickest proven wins, or the actions that are not proven to lose, or the slowest losses.
     fn undominated(&self) -> Vec<bool> {
-        let root = &self.arena.nodes[0];
+        let root = &self.storage.nodes[0];
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let ends = &self.arena.edges.ends[range];
+        let ends = &self.storage.edges.ends[range];
         let ranks = ends.iter().map(|end| end.proven().map(Proven::preference));
         let best = ranks.clone().flatten().max();
         let all_certain = ends.iter().all(|end| end.bounds.is_exact());
@@ -182,12 +184,12 @@ impl<G: Game> Tree<G> {
     }
 
     fn root_action(&self, edge: u32) -> RootAction {
-        let edges = &self.arena.edges;
+        let edges = &self.storage.edges;
         let end = edges.ends[edge as usize];
         let child = edges.children[edge as usize];
         let value = (child != NONE).then(|| {
             let value = self.node_value(child);
-            let same = self.arena.nodes[child as usize].mover == self.arena.nodes[0].mover;
+            let same = self.storage.nodes[child as usize].mover == self.storage.nodes[0].mover;
             if same { value } else { value.flip() }
         });
         RootAction {
@@ -200,7 +202,7 @@ impl<G: Game> Tree<G> {
     }
 
     fn node_value(&self, index: u32) -> Value {
-        let node = &self.arena.nodes[index as usize];
+        let node = &self.storage.nodes[index as usize];
         let count = node.visits as f32;
         let score = node.score / count;
         if let Some(verdict) = node.certain.bounds.exact() {

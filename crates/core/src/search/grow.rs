@@ -3,7 +3,7 @@
 use super::gumbel::{self, Completed, GumbelSettings, Halving};
 use super::math::{exp, ln};
 use super::puct::{self, PuctSettings};
-use super::tree::{Arena, Children, Moved, NONE, TreeLimit, TreeSize};
+use super::tree::{Children, Moved, NONE, Storage, TreeLimit, TreeSize};
 use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
@@ -37,7 +37,7 @@ impl SearchRule {
 pub struct Tree<G: Game> {
     pub(super) game: G,
     pub(super) rule: SearchRule,
-    pub(super) arena: Arena<G::Position>,
+    pub(super) storage: Storage<G::Position>,
     pub(super) plan: Plan,
     root_position: G::Position,
     ticket: u64, // of the selected leaf, or of the next one to be selected
@@ -101,7 +101,7 @@ impl<G: Game> Tree<G> {
             scratch: Vec::with_capacity(game.actions()),
             game,
             rule,
-            arena: Arena::new(limit),
+            storage: Storage::new(limit),
             plan: Plan::default(),
             root_position: position,
             ticket: 0,
@@ -112,27 +112,27 @@ impl<G: Game> Tree<G> {
 
     /// Forgets everything and starts at another position.
     pub fn restart(&mut self, position: G::Position) {
-        self.arena.clear();
+        self.storage.clear();
         self.begin_at(position);
     }
 
     /// Makes this position the root. Its subtree is kept if the tree has one and `room` remains for the
     /// next search; otherwise the tree starts empty.
     pub fn continue_at(&mut self, position: G::Position, room: TreeLimit) {
-        let known = self.arena.find(&position);
-        match known.filter(|&node| self.arena.has_proof(node)) {
+        let known = self.storage.find(&position);
+        match known.filter(|&node| self.storage.has_proof(node)) {
             Some(node) => self.descend(node),
             None => self.restart(position),
         }
-        if !self.arena.has_room(room.nodes as usize, room.edges) {
+        if !self.storage.has_room(room.nodes as usize, room.edges) {
             self.restart(position);
         }
     }
 
     /// Makes a node the root.
     fn descend(&mut self, node: u32) {
-        self.arena.reroot(node, &mut self.moved);
-        self.begin_at(self.arena.positions[0]);
+        self.storage.reroot(node, &mut self.moved);
+        self.begin_at(self.storage.positions[0]);
     }
 
     /// Sets the root and drops the plan.
@@ -168,12 +168,12 @@ impl<G: Game> Tree<G> {
 
     /// Walks down to the next leaf. The leaf must be expanded before the tree is used again.
     pub fn select(&mut self) -> Step<G> {
-        if self.arena.nodes.is_empty() {
+        if self.storage.nodes.is_empty() {
             return self.root_leaf();
         }
         if self.plan.done >= self.plan.most
             || self.full
-            || self.arena.nodes[0].certain.bounds.is_exact()
+            || self.storage.nodes[0].certain.bounds.is_exact()
         {
             return Step::Done;
         }
@@ -183,18 +183,18 @@ impl<G: Game> Tree<G> {
         let mut index = 0;
         let mut edge = self.select_root();
         loop {
-            let child = self.arena.edges.children[edge as usize];
+            let child = self.storage.edges.children[edge as usize];
             if child == NONE {
                 break;
             }
             index = child;
             edge = self.select_interior(index);
         }
-        let mut position = self.arena.positions[index as usize];
+        let mut position = self.storage.positions[index as usize];
         self.game
-            .play(&mut position, self.arena.edges.actions[edge as usize]);
+            .play(&mut position, self.storage.edges.actions[edge as usize]);
         let mut legal = self.game.legal(&position);
-        if !self.arena.has_room(1, legal.count()) {
+        if !self.storage.has_room(1, legal.count()) {
             self.full = true;
             return Step::Done;
         }
@@ -203,7 +203,7 @@ impl<G: Game> Tree<G> {
                 let mut next = position;
                 self.game.play(&mut next, legal.nth(0));
                 let after = self.game.legal(&next);
-                if !self.arena.has_room(2, 1 + after.count()) {
+                if !self.storage.has_room(2, 1 + after.count()) {
                     break;
                 }
                 (index, edge) = self.add_forced(position, &legal, (index, edge));
@@ -233,15 +233,15 @@ impl<G: Game> Tree<G> {
             parent,
             ..
         } = leaf;
-        let arena = &mut self.arena;
+        let storage = &mut self.storage;
         let node = if logits.is_empty() {
             let prior = 1.0 / legal.count() as f32;
             let priors = std::iter::repeat_n(prior, legal.count() as usize);
-            arena.add(position, mover, &legal, priors, parent)
+            storage.add(position, mover, &legal, priors, parent)
         } else {
             let sharpness = 1.0 / self.rule.temperature();
             softmax(logits, sharpness, &legal, &mut self.scratch);
-            arena.add(
+            storage.add(
                 position,
                 mover,
                 &legal,
@@ -253,8 +253,8 @@ impl<G: Game> Tree<G> {
         if parent.0 == NONE {
             evaluation.proven = None; // a proven root would name no action
         }
-        arena.set_evaluation(node, &evaluation);
-        arena.back_up(node, evaluation.value);
+        storage.set_evaluation(node, &evaluation);
+        storage.back_up(node, evaluation.value);
         if parent.0 != NONE {
             self.count_simulation();
         }
@@ -267,7 +267,7 @@ impl<G: Game> Tree<G> {
 
     /// The largest size that the tree may have.
     pub fn limit(&self) -> TreeLimit {
-        self.arena.limit
+        self.storage.limit
     }
 
     /// Simulations made since the plan was set.
@@ -282,13 +282,13 @@ impl<G: Game> Tree<G> {
 
     /// The current size of the tree.
     pub fn size(&self) -> TreeSize {
-        self.arena.size()
+        self.storage.size()
     }
 
     fn root_leaf(&mut self) -> Step<G> {
         let position = self.root_position;
         let legal = self.game.legal(&position);
-        if legal.is_empty() || !self.arena.has_room(1, legal.count()) {
+        if legal.is_empty() || !self.storage.has_room(1, legal.count()) {
             self.full = !legal.is_empty();
             return Step::Done;
         }
@@ -311,10 +311,10 @@ impl<G: Game> Tree<G> {
         let mover = self.game.to_move(&position);
         let none = G::Mask::default();
         let node = self
-            .arena
+            .storage
             .add(position, mover, &none, std::iter::empty(), parent);
-        let value = self.arena.end(node, outcome);
-        self.arena.back_up(node, value);
+        let value = self.storage.end(node, outcome);
+        self.storage.back_up(node, value);
     }
 
     /// Adds a forced position, which is not evaluated, and returns its node and edge.
@@ -325,9 +325,9 @@ impl<G: Game> Tree<G> {
         parent: (u32, u32),
     ) -> (u32, u32) {
         let mover = self.game.to_move(&position);
-        let arena = &mut self.arena;
-        let node = arena.add(position, mover, legal, std::iter::once(1.0), parent);
-        (node, arena.nodes[node as usize].first_edge)
+        let storage = &mut self.storage;
+        let node = storage.add(position, mover, legal, std::iter::once(1.0), parent);
+        (node, storage.nodes[node as usize].first_edge)
     }
 
     fn count_simulation(&mut self) {
@@ -338,7 +338,7 @@ impl<G: Game> Tree<G> {
     }
 
     fn start_plan(&mut self) {
-        let children = self.arena.children(0);
+        let children = self.storage.children(0);
         let plan = &mut self.plan;
         plan.started = true;
         plan.visits_before.clear();
@@ -377,18 +377,23 @@ impl<G: Game> Tree<G> {
             }
             SearchRule::Gumbel(_) => return self.select_interior(0),
             SearchRule::Puct(settings) => {
-                let mean = self.arena.mean(&self.arena.nodes[0]);
-                puct::select(&self.arena.children(0), &self.plan.priors, mean, &settings)
+                let mean = self.storage.mean(&self.storage.nodes[0]);
+                puct::select(
+                    &self.storage.children(0),
+                    &self.plan.priors,
+                    mean,
+                    &settings,
+                )
             }
         };
-        self.arena.nodes[0].first_edge + index as u32
+        self.storage.nodes[0].first_edge + index as u32
     }
 
     /// The open child with the highest score among those whose visits match the schedule. If proven
     /// results have closed all of those, the highest score of all open children.
     fn select_considered(&self, settings: &GumbelSettings) -> usize {
-        let children = self.arena.children(0);
-        let completed = completed(&self.game, &self.arena, 0, settings);
+        let children = self.storage.children(0);
+        let completed = completed(&self.game, &self.storage, 0, settings);
         let due = self
             .plan
             .halving
@@ -416,16 +421,16 @@ impl<G: Game> Tree<G> {
     /// The edge to follow from a node that is not the root.
     #[inline]
     fn select_interior(&mut self, index: u32) -> u32 {
-        let node = &self.arena.nodes[index as usize];
-        let children = self.arena.children(index);
+        let node = &self.storage.nodes[index as usize];
+        let children = self.storage.children(index);
         let chosen = match self.rule {
             SearchRule::Gumbel(settings) => {
-                let completed = completed(&self.game, &self.arena, index, &settings);
+                let completed = completed(&self.game, &self.storage, index, &settings);
                 self.scratch.resize(children.len(), 0.0);
                 gumbel::select_interior(&children, &completed, &mut self.scratch)
             }
             SearchRule::Puct(settings) => {
-                let mean = self.arena.mean(node);
+                let mean = self.storage.mean(node);
                 puct::select(&children, children.priors, mean, &settings)
             }
         };
@@ -433,9 +438,9 @@ impl<G: Game> Tree<G> {
     }
 
     pub(super) fn root_edge(&self, action: Action) -> Option<u32> {
-        let root = self.arena.nodes.first()?;
+        let root = self.storage.nodes.first()?;
         let range = root.first_edge as usize..root.first_edge as usize + usize::from(root.edges);
-        let index = self.arena.edges.actions[range]
+        let index = self.storage.edges.actions[range]
             .binary_search(&action)
             .ok()?;
         Some(root.first_edge + index as u32)
@@ -444,15 +449,15 @@ impl<G: Game> Tree<G> {
 
 pub(super) fn completed<G: Game>(
     game: &G,
-    arena: &Arena<G::Position>,
+    storage: &Storage<G::Position>,
     node: u32,
     settings: &GumbelSettings,
 ) -> Completed {
-    let children: Children<'_> = arena.children(node);
+    let children: Children<'_> = storage.children(node);
     let all_legal = children.len() == game.actions();
     Completed::new(
         &children,
-        arena.nodes[node as usize].raw,
+        storage.nodes[node as usize].raw,
         all_legal,
         settings,
     )

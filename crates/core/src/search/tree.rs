@@ -165,17 +165,17 @@ impl Children<'_> {
 
 /// Nodes and edges of one tree: the root first, every node after its parent.
 #[derive(Debug)]
-pub(super) struct Arena<P> {
+pub(super) struct Storage<P> {
     pub(super) limit: TreeLimit,
     pub(super) nodes: Vec<TreeNode>,
     pub(super) positions: Vec<P>,
     pub(super) edges: Edges,
 }
 
-impl<P: Copy> Arena<P> {
-    pub(super) fn new(limit: TreeLimit) -> Arena<P> {
+impl<P: Copy> Storage<P> {
+    pub(super) fn new(limit: TreeLimit) -> Storage<P> {
         let (nodes, edges) = (limit.nodes as usize, limit.edges as usize);
-        Arena {
+        Storage {
             limit,
             nodes: Vec::with_capacity(nodes),
             positions: Vec::with_capacity(nodes),

@@ -46,7 +46,7 @@ pub enum EndgameError {
     #[error("there are exact tables for jarmo and tammi only, not for {0}")]
     NoTables(&'static str),
     /// The directory has no tables of the game.
-    #[error("{} has no tables of {game}; build them with `jarmo tables build --game {game}`", folder.display())]
+    #[error("{} has no tables of {game}; build them, or name another directory", folder.display())]
     NoneHere {
         /// The directory.
         folder: PathBuf,

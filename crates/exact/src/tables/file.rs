@@ -103,19 +103,19 @@ pub enum Problem {
     #[error("{0}")]
     Io(io::Error),
     /// It does not exist.
-    #[error("is missing; rebuild it with `jarmo tables build`")]
+    #[error("is missing; build it again")]
     Missing,
     /// It is not a table file, or has another format version.
-    #[error("{0}; rebuild it with `jarmo tables build`")]
+    #[error("{0}; build it again")]
     Format(String),
     /// It belongs to another board or to other rules.
     #[error("{0}")]
     Other(String),
     /// Its contents were damaged after it was written.
-    #[error("{0}; rebuild it with `jarmo tables build`")]
+    #[error("{0}; build it again")]
     Damaged(String),
     /// A file of packed results is missing or damaged, or has another format version.
-    #[error("{0}; pack it again with `jarmo tables pack`")]
+    #[error("{0}; pack it again")]
     Repack(String),
 }
 

@@ -22,7 +22,7 @@ impl Solvable for Jarmo {
     const PLIES_TO: PliesTo = PliesTo::End;
     const OTHER_RULES: [&'static str; 2] = [
         "another board",
-        "; pass that board's file with --board, or use another directory",
+        "; play on that board, or use another directory",
     ];
 
     type Layer = index::Layer;

@@ -118,7 +118,6 @@ impl SharedAgent {
     ) -> Result<SharedAgent, FleetError> {
         let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
         let has_tables = match spec {
-            AgentSpec::Tables(..) => true,
             AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
             AgentSpec::Network(_, given) => given.tables.is_some(),
             AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => false,

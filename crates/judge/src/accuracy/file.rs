@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::exam::{Exam, Question};
 use super::tally::Phase;
+use crate::JudgeError;
 use jarmo_core::checksum::digits;
 use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
 use jarmo_host::files;
@@ -39,17 +40,6 @@ const BUILT_IN: [(&str, &[u8]); 3] = [
     ),
 ];
 
-/// An exam that cannot be read or written, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ExamError(String);
-
-impl ExamError {
-    fn in_file(self, path: &Path) -> ExamError {
-        ExamError(format!("{}: {}", path.display(), self.0))
-    }
-}
-
 /// What an exam says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExamHeader {
@@ -67,31 +57,31 @@ pub struct ExamHeader {
 
 impl ExamHeader {
     /// Reads the header of a file, whatever game it is for, and checks that the file is whole and undamaged.
-    pub fn load(path: &Path) -> Result<ExamHeader, ExamError> {
+    pub fn load(path: &Path) -> Result<ExamHeader, JudgeError> {
         let bytes = read(path)?;
-        let (header, _) = split(&bytes).map_err(|error| error.in_file(path))?;
+        let (header, _) = split(&bytes).map_err(|error| JudgeError::in_file(path, error))?;
         Ok(header)
     }
 
     /// Refuses an exam for another game, other rules or another board, with both named.
-    fn check<G: Game>(&self, game: &G) -> Result<(), ExamError> {
+    fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         let (name, version) = (game.id(), game.rules_version());
         if self.game != name {
-            return Err(ExamError(format!(
+            return Err(JudgeError::new(format!(
                 "an exam for {}, and {name} is wanted; choose an exam for {name}",
                 shorten(&self.game)
             )));
         }
         if self.rules_version != version {
-            return Err(ExamError(format!(
+            return Err(JudgeError::new(format!(
                 "rules version {} of {name}, this program has version {version}; make the exam again",
                 self.rules_version
             )));
         }
         if self.board != game.board_text() {
-            return Err(ExamError(format!(
+            return Err(JudgeError::new(format!(
                 "an exam for another board, with the lines {}",
-                self.board
+                shorten(&self.board)
             )));
         }
         Ok(())
@@ -108,24 +98,25 @@ impl<G: Game> Exam<G> {
     }
 
     /// Reads a file, which must be for this game.
-    pub fn load(game: &G, path: &Path) -> Result<Exam<G>, ExamError> {
-        Exam::from_bytes(game, &read(path)?).map_err(|error| error.in_file(path))
+    pub fn load(game: &G, path: &Path) -> Result<Exam<G>, JudgeError> {
+        Exam::from_bytes(game, &read(path)?).map_err(|error| JudgeError::in_file(path, error))
     }
 
     /// Writes the file as a whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<(), ExamError> {
-        files::write_whole(path, self.to_text().as_bytes())
-            .map_err(|error| ExamError(format!("{error}; nothing was written")).in_file(path))
+    pub fn save(&self, path: &Path) -> Result<(), JudgeError> {
+        files::write_whole(path, self.to_text().as_bytes()).map_err(|error| {
+            JudgeError::in_file(path, format_args!("{error}; nothing was written"))
+        })
     }
 
     /// Reads the content of a file, which must be for this game.
-    pub fn from_bytes(game: &G, bytes: &[u8]) -> Result<Exam<G>, ExamError> {
+    pub fn from_bytes(game: &G, bytes: &[u8]) -> Result<Exam<G>, JudgeError> {
         let (header, lines) = split(bytes)?;
         header.check(game)?;
         let mut questions = Vec::with_capacity(header.questions);
         for (line, number) in lines.iter().zip(1..) {
             let question = parse_question(game, line);
-            let wrong = |problem| ExamError(format!("question {number}: {problem}"));
+            let wrong = |problem| JudgeError::new(format!("question {number}: {problem}"));
             questions.push(question.map_err(wrong)?);
         }
         Ok(Exam {
@@ -161,20 +152,20 @@ impl<G: Game> Exam<G> {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, ExamError> {
-    files::read(path, MOST_BYTES).map_err(|error| ExamError(error.to_string()).in_file(path))
+fn read(path: &Path) -> Result<Vec<u8>, JudgeError> {
+    files::read(path, MOST_BYTES).map_err(|error| JudgeError::in_file(path, error))
 }
 
 /// The header and the lines of the questions of an undamaged file.
-fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
-    let problem = |problem: &str| ExamError(problem.to_owned());
+fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), JudgeError> {
+    let problem = |problem: &str| JudgeError::new(problem);
     let title = bytes
         .split(|&byte| byte == b'\n')
         .next()
         .unwrap_or_default();
     if title != TITLE.as_bytes() {
         return Err(match title.starts_with(b"jarmo exam ") {
-            true => ExamError(format!(
+            true => JudgeError::new(format!(
                 "another format, `{}`; this program reads `{TITLE}`",
                 shorten(&String::from_utf8_lossy(title))
             )),
@@ -194,7 +185,7 @@ fn split(bytes: &[u8]) -> Result<(ExamHeader, Vec<&str>), ExamError> {
     match parsed {
         // A file that was cut off is the likeliest damage, so it gets a message of its own.
         Some((header, lines)) if !is_sound && lines.len() < header.questions => {
-            Err(ExamError(format!(
+            Err(JudgeError::new(format!(
                 "it is cut off after {} of {} questions",
                 lines.len(),
                 header.questions

@@ -34,6 +34,9 @@ pub struct Accuracy<P> {
     pub mistakes: Vec<Mistake<P>>,
 }
 
+/// The fewest critical decisions of a stage that is shown.
+pub const FEWEST: u64 = 20;
+
 /// The number of mistakes to keep.
 const KEPT: usize = 100;
 
@@ -74,6 +77,15 @@ impl<P> Accuracy<P> {
     /// The decisions of each stage, by player to move, from the least force or ply on.
     pub fn stages(&self) -> impl Iterator<Item = (Stage, &[Tally; 2])> {
         self.stages.iter().map(|(&stage, sides)| (stage, sides))
+    }
+
+    /// The decisions of each stage that has enough critical ones, from the least force or ply on: a share of
+    /// fewer than [`FEWEST`] says little.
+    pub fn large_stages(&self) -> impl Iterator<Item = (Stage, Tally)> {
+        let stages = self
+            .stages()
+            .map(|(stage, sides)| (stage, Tally::sum(sides)));
+        stages.filter(|(_, tally)| tally.critical >= FEWEST)
     }
 
     /// The counts of all decisions and of each phase.

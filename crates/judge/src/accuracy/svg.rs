@@ -2,16 +2,12 @@
 
 use super::report::Accuracy;
 use super::stage::Stage;
-use super::tally::Tally;
 use crate::plot::{
     BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
 };
 
-/// The fewest critical decisions of a stage that is drawn: a share of fewer says little.
-const LEAST: u64 = 20;
-
 /// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
-/// each accuracy, and 95 % intervals. Stages with fewer than 20 critical decisions are left out.
+/// each accuracy, and 95 % intervals. Only the [large stages](Accuracy::large_stages) are drawn.
 pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String {
     let mut picture = Svg::default();
     let points: Vec<Vec<Point>> = curves
@@ -87,12 +83,9 @@ struct Point {
     error: f64, // half the 95 % interval
 }
 
-/// The stages with enough critical decisions.
 fn wrong_by_stage<P>(accuracy: &Accuracy<P>) -> Vec<Point> {
-    let stages = accuracy.stages();
-    let stages = stages.map(|(stage, sides)| (stage, Tally::sum(sides)));
-    stages
-        .filter(|(_, tally)| tally.critical >= LEAST)
+    accuracy
+        .large_stages()
         .map(|(stage, tally)| {
             let (wrong, error) = tally.critical_wrong();
             Point {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use super::runner::{self, ArenaGame, Budget, Setup, Team};
+use super::runner::{self, Budget, Ended, Setup, Team};
 use super::schedule::GameId;
 use jarmo_core::env::Opening;
 use jarmo_core::game::{Game, Player, Verdict};
@@ -38,9 +38,9 @@ pub fn white_scores<G: Game>(
     };
     let mut points = vec![0.0; openings.len()];
     let mut done = 0;
-    let collect = |finished: Option<ArenaGame>| {
-        if let Some(finished) = finished {
-            points[finished.id.bout] += match finished.outcome.verdict(Player::White) {
+    let collect = |finished: Option<Ended>| {
+        if let Some((id, _, outcome)) = finished {
+            points[id.bout] += match outcome.verdict(Player::White) {
                 Verdict::Win => 1.0,
                 Verdict::Draw => 0.5,
                 Verdict::Loss => 0.0,

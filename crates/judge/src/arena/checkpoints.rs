@@ -1,25 +1,16 @@
 //! Runs as agents on the command line: a directory stands for its checkpoints.
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
 use super::standings::{Checkpoint, Entrant};
-use super::tournament::ArenaError;
+use crate::JudgeError;
 use jarmo_core::checksum::{SealedLine, sealed_lines};
 use jarmo_core::game::shorten;
 use jarmo_host::files;
-
-/// The file extension of checkpoints.
-const EXTENSION: &str = "safetensors";
-
-/// The folder of the checkpoints in a run's directory.
-const FOLDER: &str = "checkpoints";
-
-/// The metrics file in a run's directory.
-const METRICS: &str = "metrics.jsonl";
+use jarmo_host::run_folder::{self, CHECKPOINTS, METRICS};
 
 /// An agent's spec, and its checkpoint if it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +24,7 @@ pub struct Expanded {
 /// The agents that a text on the command line stands for. `run:DIR@STEP` is one checkpoint. `run:DIR`, or
 /// any directory, is every `every`-th checkpoint in it, counted back from the last. Any other text is the
 /// spec of one agent. Settings after a `?` apply to each agent.
-pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, ArenaError> {
+pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     let (head, settings) = match text.find('?') {
         None => (text, ""),
         Some(at) => text.split_at(at),
@@ -162,8 +153,8 @@ fn is_whole_folder(before: &str) -> bool {
     before.is_empty() || before.ends_with('/')
 }
 
-fn error(text: &str, problem: &str) -> ArenaError {
-    ArenaError::new(format!("agent `{}`: {problem}", shorten(text)))
+fn error(text: &str, problem: &str) -> JudgeError {
+    JudgeError::new(format!("agent `{}`: {problem}", shorten(text)))
 }
 
 /// The run that a directory of checkpoints belongs to, in normal form.
@@ -173,7 +164,7 @@ fn run_of(folder: &Path) -> String {
         folder.components().filter(here).collect()
     };
     let run = match folder.parent() {
-        Some(run) if folder.ends_with(FOLDER) => run,
+        Some(run) if folder.ends_with(CHECKPOINTS) => run,
         _ => folder,
     };
     let mut name = plain(run);
@@ -187,9 +178,9 @@ fn run_of(folder: &Path) -> String {
 
 /// The checkpoints of a run or a directory, sorted by step; at least one.
 fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
-    let inner = run.join(FOLDER);
+    let inner = run.join(CHECKPOINTS);
     let folder = if inner.is_dir() { &inner } else { run };
-    let entries = fs::read_dir(folder).map_err(|problem| match problem.kind() {
+    let found = run_folder::checkpoints(folder).map_err(|problem| match problem.kind() {
         io::ErrorKind::NotFound => {
             format!(
                 "there is no directory {}; name the directory of a run",
@@ -198,31 +189,11 @@ fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
         }
         _ => format!("{}: {problem}", folder.display()),
     })?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(|problem| problem.to_string())?.path();
-        if let Some(step) = step_of(&path) {
-            found.push((step, path));
-        }
-    }
     if found.is_empty() {
         return Err(format!(
-            "no checkpoints in {}: no file name ends in a step and .{EXTENSION}; name other agent files \
-             one by one",
+            "no checkpoints in {}: no agent file's name ends in a step; name other agent files one by one",
             folder.display()
         ));
     }
-    found.sort();
     Ok(found)
-}
-
-/// The number at the end of a checkpoint's name: 2000 for `step-0002000.safetensors`.
-fn step_of(path: &Path) -> Option<u64> {
-    if path.extension()? != EXTENSION {
-        return None;
-    }
-    let name = path.file_stem()?.to_str()?;
-    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let last = digits.rsplit(|c: char| !c.is_ascii_digit()).next()?;
-    last.parse().ok()
 }

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::runner::ArenaGame;
 use jarmo_core::env::{Opening, positions};
-use jarmo_core::game::{Game, Player};
+use jarmo_core::game::{Action, Game, Player};
 use jarmo_exact::tables::Endgames;
 use jarmo_exact::tables::index::MOST_FORCE;
 
@@ -154,11 +153,11 @@ pub(super) fn of_game<G: Game>(
     game: &G,
     tables: &Arc<dyn Endgames<G>>,
     opening: &Opening<G::Position>,
-    finished: &ArenaGame,
+    actions: &[Action],
 ) -> [Mistakes; 2] {
     let mut mistakes = [Mistakes::default(); 2];
-    let positions = positions(game, opening.start, &finished.actions);
-    let decisions = positions.iter().zip(&finished.actions);
+    let positions = positions(game, opening.start, actions);
+    let decisions = positions.iter().zip(actions);
     for (position, &action) in decisions.skip(opening.actions.len()) {
         let Some(before) = tables.known(game, position) else {
             continue;

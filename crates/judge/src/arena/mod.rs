@@ -27,7 +27,7 @@ pub use balance::white_scores;
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
 pub use mistakes::{AtForce, Decisions, MistakeRow, Mistakes, PlyRange};
-pub use opening::{OpeningError, Openings};
+pub use opening::Openings;
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
 pub use read::read_results;
 pub use report::{AgentRow, MatchRow, Report};
@@ -39,4 +39,4 @@ pub use standings::{
     Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
 };
 pub use svg::Over;
-pub use tournament::{ArenaError, Observer, Settings, Tournament};
+pub use tournament::{Observer, Settings, Tournament};

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rand::Rng;
 
+use crate::JudgeError;
 use jarmo_core::env::{Opening, positions};
 use jarmo_core::game::{Game, Mask};
 use jarmo_core::random::{Stream, below, stream};
@@ -30,11 +31,6 @@ const BUILT_IN: [(&str, &str); 1] = [(
 /// What the line with the board begins with.
 const BOARD: &str = "# board: ";
 
-/// Why there are no such openings.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct OpeningError(String);
-
 /// Up to this many distinct openings are listed and shuffled; more are drawn by random play.
 const LISTED: usize = 50_000;
 
@@ -49,7 +45,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         plies: u32,
         count: usize,
         seed: u64,
-    ) -> Result<Self, OpeningError> {
+    ) -> Result<Self, JudgeError> {
         let mut stream = stream(seed, OPENING_STREAM);
         let mut drawn = match list_all(game, plies) {
             Some(mut all) => {
@@ -59,7 +55,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
             None => draw_distinct(game, plies, count, &mut stream),
         };
         if drawn.is_empty() {
-            return Err(OpeningError(format!(
+            return Err(JudgeError::new(format!(
                 "every game of {} is over after {plies} random plies",
                 game.id()
             )));
@@ -81,13 +77,13 @@ impl<P: Copy + Eq + Hash> Openings<P> {
 
     /// Refuses a number of plies that few random games last for. With any other number, [`Openings::random`] finds
     /// openings from every seed.
-    pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), OpeningError> {
+    pub fn check_plies<G: Game<Position = P>>(game: &G, plies: u32) -> Result<(), JudgeError> {
         const GAMES: usize = 200;
         let mut stream = stream(0, OPENING_STREAM);
         let lasts =
             |_: &usize| Opening::random(game, plies, &mut stream).actions.len() == plies as usize;
         if (0..GAMES).filter(lasts).count() < GAMES / 10 {
-            return Err(OpeningError(format!(
+            return Err(JudgeError::new(format!(
                 "most games of {} are over after {plies} random plies; take fewer",
                 game.id()
             )));
@@ -101,11 +97,11 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         game: &G,
         path: &Path,
         plies: Option<u32>,
-    ) -> Result<Self, OpeningError> {
-        let text = read_text(path, LINES_BYTES)
-            .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
-        let list = parse(game, &text, plies)
-            .map_err(|error| OpeningError(format!("{}: {error}", path.display())))?;
+    ) -> Result<Self, JudgeError> {
+        let text = read_text(path, LINES_BYTES);
+        let text = text.map_err(|error| JudgeError::in_file(path, error))?;
+        let list = parse(game, &text, plies);
+        let list = list.map_err(|problem| JudgeError::in_file(path, problem))?;
         Ok(Openings {
             distinct: list.len(),
             source: format!("{} from {}", list.len(), path.display()),
@@ -281,20 +277,12 @@ pub(super) fn parse_opening<G: Game>(
         record.moves.truncate(plies as usize);
     }
     record.max_plies = None; // the tournament has its own limit
-    let replay = record.replay(game).map_err(|error| error.to_string())?;
-    let position = *replay
-        .positions
-        .last()
-        .expect("a replay has a first position");
-    if game.outcome(&position).is_some() {
+    let opening = record.replay(game).map_err(|error| error.to_string())?;
+    if game.outcome(&opening.position).is_some() {
         return Err(format!(
-            "the game is over after these {} plies; shorten the openings with --opening-plies",
-            replay.actions.len()
+            "the game is over after these {} plies; take fewer of them",
+            opening.actions.len()
         ));
     }
-    Ok(Opening {
-        start: replay.positions[0],
-        actions: replay.actions,
-        position,
-    })
+    Ok(opening)
 }

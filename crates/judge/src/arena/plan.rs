@@ -5,7 +5,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::opening::Openings;
-use super::runner::{ArenaGame, Setup};
+use super::runner::{Ended, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
 use jarmo_core::env::positions;
@@ -73,9 +73,8 @@ impl<G: Game> GamePlan<'_, G> {
             .collect()
     }
 
-    /// The record of a finished game.
-    pub(super) fn record(&self, finished: &ArenaGame) -> GameRecord {
-        let id = finished.id;
+    /// The record of a game.
+    pub(super) fn record(&self, (id, actions, outcome): &Ended) -> GameRecord {
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
         GameRecord {
@@ -84,18 +83,18 @@ impl<G: Game> GamePlan<'_, G> {
             rules: Some(self.game.rules_version()),
             white: Some(self.names[white].clone()),
             black: Some(self.names[black].clone()),
-            outcome: Some(finished.outcome),
+            outcome: Some(*outcome),
             arena: Some(self.mark(id.pair)),
             opening_plies: Some(opening.actions.len()),
             position: self.start_text(&opening.start),
             max_plies: Some(self.game.max_plies()),
-            moves: self.move_texts(opening.start, &finished.actions),
+            moves: self.move_texts(opening.start, actions),
         }
     }
 
     /// The game of this tournament that a record holds; `None` if the game did not end.
-    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<ArenaGame>, String> {
-        let mark = record.arena.ok_or("it was not played by `jarmo arena`")?;
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Ended>, String> {
+        let mark = record.arena.ok_or("it was not played in a tournament")?;
         let same = |what: &str, recorded: Option<u64>, expected: Option<u64>| {
             if recorded == expected {
                 return Ok(());
@@ -111,7 +110,7 @@ impl<G: Game> GamePlan<'_, G> {
         };
         if mark.pair >= self.settings.pairs {
             return Err(format!(
-                "it belongs to pair {}, which a match of {} games does not have; raise --games",
+                "it belongs to pair {}, which a match of {} games does not have; play more games",
                 mark.pair,
                 2 * self.settings.pairs
             ));
@@ -143,31 +142,24 @@ impl<G: Game> GamePlan<'_, G> {
             true => Player::White,
             false => Player::Black,
         };
-        let replay = record
-            .replay(self.game)
-            .map_err(|error| error.to_string())?;
+        let replay = record.replay(self.game);
+        let replay = replay.map_err(|error| error.to_string())?;
         let opening = self.openings.of_pair(mark.pair);
-        if replay.positions[0] != opening.start || !replay.actions.starts_with(&opening.actions) {
+        if replay.start != opening.start || !replay.actions.starts_with(&opening.actions) {
             return Err(format!(
                 "pair {} has another opening in this tournament",
                 mark.pair
             ));
         }
-        let outcome = replay
-            .positions
-            .last()
-            .and_then(|last| self.game.outcome(last));
+        let outcome = self.game.outcome(&replay.position);
         if outcome != record.outcome {
             return Err("its moves do not lead to its recorded result".to_owned());
         }
-        Ok(outcome.map(|outcome| ArenaGame {
-            id: GameId {
-                bout,
-                pair: mark.pair,
-                first_plays,
-            },
-            actions: replay.actions,
-            outcome,
-        }))
+        let id = GameId {
+            bout,
+            pair: mark.pair,
+            first_plays,
+        };
+        Ok(outcome.map(|outcome| (id, replay.actions, outcome)))
     }
 }

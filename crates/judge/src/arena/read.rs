@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::tournament::ArenaError;
+use crate::JudgeError;
 use jarmo_core::net::MatchResult;
 
 #[derive(Deserialize)]
@@ -20,14 +20,11 @@ struct MatchJson {
 }
 
 /// The matches of the agent named first in a tournament's JSON, for the header of an agent file.
-pub fn read_results(json: &str) -> Result<Vec<MatchResult>, ArenaError> {
-    let report: ReportJson = serde_json::from_str(json).map_err(|error| {
-        ArenaError::new(format!(
-            "this is not the output of `jarmo arena --json`: {error}"
-        ))
-    })?;
+pub fn read_results(json: &str) -> Result<Vec<MatchResult>, JudgeError> {
+    let report: ReportJson = serde_json::from_str(json)
+        .map_err(|error| JudgeError::new(format!("not a tournament's report in JSON: {error}")))?;
     let Some(agent) = report.matches.first().map(|played| played.first.clone()) else {
-        return Err(ArenaError::new("it contains no matches"));
+        return Err(JudgeError::new("it contains no matches"));
     };
     let settings = agent.split_once('?').map_or("", |(_, settings)| settings);
     let own = report

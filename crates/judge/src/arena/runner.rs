@@ -43,16 +43,8 @@ pub(super) struct Setup<P> {
     pub stream: Stream,
 }
 
-/// A finished game.
-#[derive(Clone, Debug)]
-pub(super) struct ArenaGame {
-    /// Its place in the tournament.
-    pub id: GameId,
-    /// All actions, including those of the opening.
-    pub actions: Vec<Action>,
-    /// The outcome.
-    pub outcome: Outcome,
-}
+/// A game that has ended: its place in the tournament, all its actions from the start, and the outcome.
+pub(super) type Ended = (GameId, Vec<Action>, Outcome);
 
 /// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
 /// So batches grow where games are fast, and slow games finish at different times.
@@ -75,7 +67,7 @@ pub(super) fn run<G: Game>(
     setup: impl Fn(GameId) -> Setup<G::Position> + Sync,
     (budget, in_flight): (Budget, usize),
     stop: &AtomicBool,
-    mut collect: impl FnMut(Option<ArenaGame>) -> ControlFlow<()>,
+    mut collect: impl FnMut(Option<Ended>) -> ControlFlow<()>,
 ) {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(0);
@@ -121,7 +113,7 @@ struct TeamGames<'a, G: Game> {
     team: Team<G>,
     budget: Budget,
     halt: &'a AtomicBool,
-    sender: Sender<ArenaGame>,
+    sender: Sender<Ended>,
     env: env::Shard<G>,
     running: Vec<Option<Running>>, // [slots], `None` if idle
     actions: Vec<Action>,          // [slots], of the current round
@@ -229,11 +221,7 @@ impl<G: Game> TeamGames<'_, G> {
         self.env.step(&self.actions, |ended| {
             let running = running[ended.slot].take().expect("only running games end");
             // Sending fails only after the collector has stopped.
-            let _ = sender.send(ArenaGame {
-                id: running.id,
-                actions: ended.history().actions,
-                outcome: ended.outcome,
-            });
+            let _ = sender.send((running.id, ended.history().actions, ended.outcome));
             None // the slot stays idle until the next game starts
         });
     }

@@ -13,7 +13,8 @@ use super::opening::{Openings, parse_opening};
 use super::plan::GamePlan;
 use super::runner::{self, Budget, Team};
 use super::schedule::GameId;
-use super::tournament::{ArenaError, Observer, Settings, Tournament};
+use super::tournament::{Observer, Settings, Tournament};
+use crate::JudgeError;
 use jarmo_core::game::{Game, Player};
 use jarmo_host::record::GameRecord;
 
@@ -47,18 +48,18 @@ impl PairBlock {
         game: &G,
         teams: Vec<Team<G>>,
         stop: &AtomicBool,
-    ) -> Result<Option<Vec<GameRecord>>, ArenaError> {
+    ) -> Result<Option<Vec<GameRecord>>, JudgeError> {
         assert!(!teams.is_empty(), "no teams");
         assert!(teams.iter().all(|team| team.len() == self.names.len()));
         let openings = self.openings.iter().map(|line| {
             parse_opening(game, line, None)
-                .map_err(|problem| ArenaError::new(format!("an opening of the task: {problem}")))
+                .map_err(|problem| JudgeError::new(format!("an opening of the task: {problem}")))
         });
         let mut openings = openings.collect::<Result<Vec<_>, _>>()?;
         let count = openings.len();
         let end = u32::try_from(count).ok();
         let Some(end) = end.and_then(|count| self.first.checked_add(count)) else {
-            return Err(ArenaError::new("the task has too many pairs"));
+            return Err(JudgeError::new("the task has too many pairs"));
         };
         if count == 0 {
             return Ok(Some(Vec::new()));
@@ -170,7 +171,7 @@ impl<G: Game> Tournament<'_, G> {
         for record in records {
             let game = self.plan.match_record(record).map_err(wrong)?;
             let game = game.ok_or_else(|| wrong("a game has not ended".to_owned()))?;
-            if !expected.remove(&game.id) {
+            if !expected.remove(&game.0) {
                 return Err(wrong("a game is not part of the task".to_owned()));
             }
             games.push(game);
@@ -179,12 +180,12 @@ impl<G: Game> Tournament<'_, G> {
             return Err(wrong(format!("{} games are missing", expected.len())));
         }
         for game in games {
-            if self.played.has(game.id) {
+            if self.score.has(game.0) {
                 continue; // it was there before, and only its pair was incomplete
             }
             let record = self.plan.record(&game);
-            observer.game(&record).map_err(ArenaError::from)?;
-            self.played.add(self.plan.judge(game));
+            observer.game(&record).map_err(JudgeError::from)?;
+            self.score.add(game.0, self.plan.judge(&game));
             observer.standings(self.standings());
         }
         Ok(())
@@ -199,5 +200,5 @@ pub enum BlockError {
     Refused(String),
     /// The observer failed.
     #[error(transparent)]
-    Failed(#[from] ArenaError),
+    Failed(#[from] JudgeError),
 }

@@ -56,14 +56,21 @@ impl Report {
         let mut text = self.headline() + "\n\n";
         text.push_str(&self.agents_table(width));
         text.push('\n');
-        text.push_str(&self.matches_table(width));
-        text.push('\n');
+        if self.lists_matches() {
+            text.push_str(&self.matches_table(width));
+            text.push('\n');
+        }
         text.push_str(&self.mistakes_table(width));
         for note in self.notes() {
             text.push_str(&note);
             text.push('\n');
         }
         text
+    }
+
+    /// Whether the text has a table of matches. A round robin of many agents has too many of them.
+    fn lists_matches(&self) -> bool {
+        self.matches.len() <= 2 * self.agents.len()
     }
 
     /// The results that every agent threw away, by ply and by force; empty unless exact tables judge.
@@ -143,6 +150,12 @@ impl Report {
             None => "Ratings are relative to the mean of the agents.".to_owned(),
         }];
         notes.push("± is half the 95 % interval, computed from opening pairs.".into());
+        if !self.lists_matches() {
+            let count = self.matches.len();
+            notes.push(format!(
+                "The {count} matches are left out; the JSON report has them."
+            ));
+        }
         if let [row] = &self.matches[..] {
             let [worst, bad, even, good, best] = row.pairs;
             notes.push(format!(

@@ -10,11 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::mistakes::{self, Mistakes};
 use super::opening::Openings;
 use super::plan::GamePlan;
-use super::runner::{self, ArenaGame, Budget, Team};
+use super::runner::{self, Budget, Ended, Team};
 use super::schedule::{self, GameId, Pairing};
 use super::sprt::{Decision, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
-use jarmo_core::game::{Game, Player, shorten};
+use crate::JudgeError;
+use jarmo_core::game::{Game, Outcome, Player, shorten};
 use jarmo_exact::tables::Endgames;
 use jarmo_host::record::{GameRecord, RecordError};
 
@@ -51,23 +52,6 @@ impl Default for Settings {
     }
 }
 
-/// Why a tournament cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ArenaError(String);
-
-impl ArenaError {
-    pub(super) fn new(message: impl Into<String>) -> ArenaError {
-        ArenaError(message.into())
-    }
-}
-
-impl From<RecordError> for ArenaError {
-    fn from(error: RecordError) -> ArenaError {
-        ArenaError(error.to_string())
-    }
-}
-
 /// Follows a tournament. The unit type ignores it.
 pub trait Observer {
     /// A game has ended. An error ends the tournament.
@@ -88,20 +72,21 @@ impl Observer for () {
 /// A tournament of one game, and the games played so far.
 pub struct Tournament<'a, G: Game> {
     pub(super) plan: GamePlan<'a, G>,
-    pub(super) played: PlayedGames,
+    pub(super) score: Score,
 }
 
-/// A finished game, and the mistakes of White and Black.
-pub(super) struct Judged {
-    game: ArenaGame,
-    mistakes: [Mistakes; 2],
-}
-
-/// The games played so far.
-pub(super) struct PlayedGames {
+/// The games that count so far.
+pub(super) struct Score {
     standings: Standings,
-    halves: HashMap<(usize, u32), Judged>, // first games of their pairs to end
+    halves: HashMap<(usize, u32), Half>, // first games of their pairs to end
     done: HashSet<GameId>,
+}
+
+/// What counts of a game.
+pub(super) struct Half {
+    outcome: Outcome,
+    fingerprint: u64,        // of its actions
+    mistakes: [Mistakes; 2], // of White and Black
 }
 
 impl<'a, G: Game> Tournament<'a, G> {
@@ -111,18 +96,18 @@ impl<'a, G: Game> Tournament<'a, G> {
         entrants: Vec<Entrant>,
         openings: &'a Openings<G::Position>,
         settings: Settings,
-    ) -> Result<Self, ArenaError> {
+    ) -> Result<Self, JudgeError> {
         let entrants = with_unique_names(entrants);
         if entrants.len() < 2 {
-            return Err(ArenaError::new("a tournament needs at least two agents"));
+            return Err(JudgeError::new("a tournament needs at least two agents"));
         }
         if settings.pairs == 0 {
-            return Err(ArenaError::new(
+            return Err(JudgeError::new(
                 "no games to play; play at least 2 per match",
             ));
         }
         if settings.sprt.is_some() && entrants.len() > 2 {
-            return Err(ArenaError::new(format!(
+            return Err(JudgeError::new(format!(
                 "a sequential test compares two agents, not {}; run one for each comparison",
                 entrants.len()
             )));
@@ -130,7 +115,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         if let Some(anchor) = &settings.anchor {
             let names: Vec<&str> = entrants.iter().map(|entrant| &*entrant.name).collect();
             if !names.contains(&&*anchor.agent) {
-                return Err(ArenaError::new(format!(
+                return Err(JudgeError::new(format!(
                     "anchor `{}` does not take part in the tournament; name one of {}",
                     shorten(&anchor.agent),
                     names.join(", ")
@@ -161,7 +146,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                 settings,
                 judge: None,
             },
-            played: PlayedGames {
+            score: Score {
                 standings: Standings::new(entrants, conditions, anchor, sprt),
                 halves: HashMap::new(),
                 done: HashSet::new(),
@@ -173,23 +158,23 @@ impl<'a, G: Game> Tournament<'a, G> {
     #[must_use]
     pub fn judged_by(mut self, tables: Arc<dyn Endgames<G>>) -> Self {
         self.plan.judge = Some(tables);
-        self.played.standings.conditions.judged = true;
+        self.score.standings.conditions.judged = true;
         self
     }
 
     /// The results so far.
     pub fn standings(&self) -> &Standings {
-        &self.played.standings
+        &self.score.standings
     }
 
     /// The games that are still to be played, in the order in which they start. None after the decision of a
     /// sequential test.
     pub(super) fn missing(&self) -> Vec<GameId> {
-        if self.played.decided() {
+        if self.score.decided() {
             return Vec::new();
         }
         let all = schedule::games(self.plan.bouts.len(), self.plan.settings.pairs);
-        let missing = all.into_iter().filter(|&id| !self.played.has(id));
+        let missing = all.into_iter().filter(|&id| !self.score.has(id));
         missing.collect()
     }
 
@@ -200,16 +185,16 @@ impl<'a, G: Game> Tournament<'a, G> {
 
     /// Adds games that were played before. They must belong to this tournament: same seed, openings and
     /// budget. Agents and games may have been added since.
-    pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), ArenaError> {
+    pub fn restore(&mut self, records: &[GameRecord]) -> Result<(), JudgeError> {
         for (index, record) in records.iter().enumerate() {
             let finished = self.plan.match_record(record).map_err(|problem| {
-                ArenaError::new(format!(
+                JudgeError::new(format!(
                     "game {} does not belong to this tournament: {problem}",
                     index + 1
                 ))
             })?;
             if let Some(finished) = finished {
-                self.played.add(self.plan.judge(finished));
+                self.score.add(finished.0, self.plan.judge(&finished));
             }
         }
         Ok(())
@@ -225,9 +210,9 @@ impl<'a, G: Game> Tournament<'a, G> {
         teams: Vec<Team<G>>,
         stop: &AtomicBool,
         observer: &mut dyn Observer,
-    ) -> Result<(), ArenaError> {
+    ) -> Result<(), JudgeError> {
         let ids = self.missing();
-        let Tournament { plan, played } = self;
+        let Tournament { plan, score } = self;
         assert!(!teams.is_empty(), "no teams");
         assert!(teams.iter().all(|team| team.len() == plan.names.len()));
         if ids.is_empty() {
@@ -239,15 +224,15 @@ impl<'a, G: Game> Tournament<'a, G> {
             None => settings.in_flight.max(1),
         };
         let mut failure = None;
-        let collect = |finished: Option<ArenaGame>| {
+        let collect = |finished: Option<Ended>| {
             if let Some(finished) = finished
                 && failure.is_none()
             {
                 failure = observer.game(&plan.record(&finished)).err();
-                played.add(plan.judge(finished));
+                score.add(finished.0, plan.judge(&finished));
             }
-            observer.standings(&played.standings);
-            if failure.is_some() || played.decided() {
+            observer.standings(&score.standings);
+            if failure.is_some() || score.decided() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -267,17 +252,22 @@ impl<'a, G: Game> Tournament<'a, G> {
 }
 
 impl<G: Game> GamePlan<'_, G> {
-    pub(super) fn judge(&self, game: ArenaGame) -> Judged {
-        let opening = self.openings.of_pair(game.id.pair);
+    pub(super) fn judge(&self, (id, actions, outcome): &Ended) -> Half {
+        let opening = self.openings.of_pair(id.pair);
         let mistakes = match &self.judge {
-            Some(tables) => mistakes::of_game(self.game, tables, opening, &game),
+            Some(tables) => mistakes::of_game(self.game, tables, opening, actions),
             None => Default::default(),
         };
-        Judged { game, mistakes }
+        let bytes: Vec<u8> = actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();
+        Half {
+            outcome: *outcome,
+            fingerprint: xxh3_64(&bytes),
+            mistakes,
+        }
     }
 }
 
-impl PlayedGames {
+impl Score {
     pub(super) fn has(&self, id: GameId) -> bool {
         self.done.contains(&id)
     }
@@ -289,8 +279,7 @@ impl PlayedGames {
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.
-    pub(super) fn add(&mut self, finished: Judged) {
-        let id = finished.game.id;
+    pub(super) fn add(&mut self, id: GameId, finished: Half) {
         if !self.done.insert(id) {
             return;
         }
@@ -303,14 +292,15 @@ impl PlayedGames {
                     Player::White => (finished, partner),
                     Player::Black => (partner, finished),
                 };
+                let outcomes = [white.outcome, black.outcome];
                 // The first agent is White in the first of the two games and Black in the second.
                 let mut mistakes = white.mistakes;
                 mistakes[0].merge(&black.mistakes[1]);
                 mistakes[1].merge(&black.mistakes[0]);
-                let (white, black) = (&white.game, &black.game);
+                let fingerprints = [white, black].map(|half| half.fingerprint.to_le_bytes());
                 let result = PairResult {
-                    outcomes: [white.outcome, black.outcome],
-                    fingerprint: fingerprint(&[white, black]),
+                    outcomes,
+                    fingerprint: xxh3_64(fingerprints.as_flattened()),
                     mistakes,
                 };
                 self.standings.add(id.bout, id.pair, result);
@@ -329,18 +319,4 @@ fn with_unique_names(mut entrants: Vec<Entrant>) -> Vec<Entrant> {
         }
     }
     entrants
-}
-
-fn fingerprint(games: &[&ArenaGame]) -> u64 {
-    let bytes: Vec<u8> = games
-        .iter()
-        .flat_map(|game| {
-            let actions = game
-                .actions
-                .iter()
-                .flat_map(|action| action.0.to_le_bytes());
-            actions.chain(u16::MAX.to_le_bytes())
-        })
-        .collect();
-    xxh3_64(&bytes)
 }

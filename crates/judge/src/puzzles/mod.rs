@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::JudgeError;
 use jarmo_core::game::{Game, shorten, shorten_quotes};
 pub use make::{MakeSettings, PuzzleError, make};
 
@@ -42,15 +43,11 @@ pub struct Puzzle {
     pub rating: u16,
 }
 
-/// A line that holds no puzzle.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadPuzzle(String);
-
 impl Puzzle {
     /// Reads a line of a file of puzzles.
-    pub fn parse(line: &str) -> Result<Puzzle, BadPuzzle> {
-        serde_json::from_str(line).map_err(|error| BadPuzzle(shorten_quotes(&error.to_string())))
+    pub fn parse(line: &str) -> Result<Puzzle, JudgeError> {
+        serde_json::from_str(line)
+            .map_err(|error| JudgeError::new(shorten_quotes(&error.to_string())))
     }
 
     /// The line of a file.
@@ -60,27 +57,27 @@ impl Puzzle {
 
     /// Checks that the puzzle belongs to this game, that its solution is legal, and that it ends with an action of
     /// the player.
-    pub fn check<G: Game>(&self, game: &G) -> Result<(), BadPuzzle> {
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
         if self.game != game.id() {
-            return Err(BadPuzzle(format!(
+            return Err(JudgeError::new(format!(
                 "this puzzle belongs to {}, not to {}",
                 shorten(&self.game),
                 game.id()
             )));
         }
         let start = game.parse_position(&self.position);
-        let mut position = start.map_err(|error| BadPuzzle(error.to_string()))?;
+        let mut position = start.map_err(JudgeError::new)?;
         let player = game.to_move(&position);
         let mut last = None;
         for text in &self.line {
             last = Some(game.to_move(&position));
             let played = game.play_text(&mut position, text);
-            played.map_err(|error| BadPuzzle(format!("solution: {error}")))?;
+            played.map_err(|error| JudgeError::new(format!("solution: {error}")))?;
         }
         match last {
             Some(last) if last == player => Ok(()),
-            _ => Err(BadPuzzle(
-                "the solution must end with an action of the player".to_owned(),
+            _ => Err(JudgeError::new(
+                "the solution must end with an action of the player",
             )),
         }
     }

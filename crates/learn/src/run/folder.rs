@@ -19,14 +19,15 @@ use jarmo_core::encode::Encode;
 use jarmo_core::net::AgentFile;
 use jarmo_host::agent_file;
 use jarmo_host::files::{
-    FolderLock, SETTINGS_BYTES, list, lock_folder, read_text, remove_leftovers, write_whole,
+    FolderLock, SETTINGS_BYTES, lock_folder, read_text, remove_leftovers, write_whole,
 };
 use jarmo_host::program::{self, cores, this_program};
+use jarmo_host::run_folder::{self, CHECKPOINTS};
 
 const CONFIG: &str = "config.toml";
 const MANIFEST: &str = "manifest.toml";
 const EVENTS: &str = "tensorboard";
-const PARTS: [&str; 3] = ["checkpoints", "resume", "replay"];
+const PARTS: [&str; 3] = [CHECKPOINTS, "resume", "replay"];
 pub(super) const FIRST: &str = "first.safetensors";
 
 /// The folder of a run, locked by this process.
@@ -207,8 +208,7 @@ impl RunFolder {
     }
 
     fn agent_path(&self, step: u64) -> PathBuf {
-        let name = format!("checkpoints/step-{step:08}.safetensors");
-        self.path.join(name)
+        run_folder::checkpoint(&self.path, step)
     }
 
     /// The agent that the run starts from, unless it starts from random weights.
@@ -271,19 +271,11 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
 
 /// The agent files of a run with their steps, oldest first.
 pub(super) fn agents(run: &Path) -> Result<Vec<(u64, PathBuf)>, RunError> {
-    let folder = run.join("checkpoints");
-    let paths = match list(&folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        listed => listed.map_err(|error| at(&folder, error))?,
-    };
-    let agent = |path: PathBuf| {
-        let name = path.file_name()?.to_str()?;
-        let step = name.strip_prefix("step-")?.strip_suffix(".safetensors")?;
-        Some((step.parse().ok()?, path))
-    };
-    let mut agents: Vec<_> = paths.into_iter().filter_map(agent).collect();
-    agents.sort();
-    Ok(agents)
+    let folder = run.join(CHECKPOINTS);
+    match run_folder::checkpoints(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(|error| at(&folder, error)),
+    }
 }
 
 pub(super) fn at(path: &Path, error: io::Error) -> RunError {

@@ -8,8 +8,7 @@ use super::folder::{RunFolder, at};
 use crate::observe::Metrics;
 use jarmo_core::checksum::{sealed_line, sealed_lines};
 use jarmo_host::files::{LINES_BYTES, read};
-
-pub(super) const METRICS: &str = "metrics.jsonl";
+pub(super) use jarmo_host::run_folder::METRICS;
 
 impl RunFolder {
     /// Appends a line to the metrics.

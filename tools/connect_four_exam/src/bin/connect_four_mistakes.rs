@@ -17,6 +17,7 @@ use connect_four_ai::Solver;
 use connect_four_exam::board_of;
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, ConnectFourPosition};
+use jarmo::env::positions;
 use jarmo::record::GameRecord;
 use rayon::prelude::*;
 
@@ -41,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let record = GameRecord::parse(line)?;
         let replayed = record.replay(&game)?;
         if seen.insert(record.moves) {
-            games.push((record.opening_plies.unwrap_or(0), replayed.positions));
+            let positions = positions(&game, replayed.start, &replayed.actions);
+            games.push((record.opening_plies.unwrap_or(0), positions));
         }
     }
     let solve = |solver: &mut Solver, (first, positions): &(usize, Vec<_>)| {

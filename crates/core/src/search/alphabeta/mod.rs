@@ -250,8 +250,8 @@ impl<G: HasHeuristic> AlphaBeta<G> {
     fn node(
         &mut self,
         position: &G::Position,
-        mut depth: i32,
-        (mut alpha, mut beta): (i32, i32),
+        depth: i32,
+        (alpha, beta): (i32, i32),
         ply: usize,
         stop: &mut dyn FnMut() -> bool,
     ) -> i32 {
@@ -270,25 +270,17 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         }
         // Mate distance pruning: no score here is better than an immediate win, or worse than an
         // immediate loss.
-        alpha = alpha.max(-(WIN - ply as i32));
-        beta = beta.min(WIN - ply as i32 - 1);
+        let alpha = alpha.max(-(WIN - ply as i32));
+        let beta = beta.min(WIN - ply as i32 - 1);
         if alpha >= beta {
             return alpha;
         }
-        let narrow = beta - alpha == 1;
         let key = self.heuristic.key(position);
-        let mut table_action = None;
-        if let Some(entry) = self.table.get(key) {
-            let score = from_table(entry.score.into(), ply);
-            if narrow
-                && i32::from(entry.depth) >= depth
-                && entry.bound.decides(score, (alpha, beta))
-            {
-                return score;
-            }
-            table_action = legal.contains(entry.action).then_some(entry.action);
+        let (known, table_action) = self.look_up(key, &legal, depth, (alpha, beta), ply);
+        if let Some(score) = known {
+            return score;
         }
-        let forced = legal.count() == 1;
+        let (narrow, forced) = (beta - alpha == 1, legal.count() == 1);
         let static_score = self.heuristic.evaluate(position);
         let calm = narrow && !forced && beta.abs() < MIN_WIN && alpha.abs() < MIN_WIN;
         if calm
@@ -297,50 +289,103 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         {
             return static_score;
         }
-        if table_action.is_none() && depth >= REDUCTION_DEPTH {
-            depth -= 1; // a shallower search finds a good first action at lower cost
-        }
+        // A shallower search finds a good first action at lower cost.
+        let shallower = table_action.is_none() && depth >= REDUCTION_DEPTH;
+        let depth = depth - i32::from(shallower);
         let futile = static_score + FUTILITY_MARGIN * depth;
-        let skip_quiet = calm && depth <= FUTILITY_DEPTH && futile <= alpha;
+        let skips_quiet = calm && depth <= FUTILITY_DEPTH && futile <= alpha;
+        let node = Node {
+            position,
+            mover: self.game.to_move(position),
+            ply,
+            depth,
+            narrow,
+            below: depth - i32::from(!forced), // a forced action costs no depth
+            futile: skips_quiet.then_some(futile),
+        };
+        let Some(found) = self.best_action(&node, &legal, table_action, (alpha, beta), stop) else {
+            return 0;
+        };
+        let bound = match (found.score >= beta, found.raised) {
+            (true, _) => Bound::Lower,
+            (false, true) => Bound::Exact,
+            (false, false) => Bound::Upper,
+        };
+        let stored = to_table(found.score, ply) as i16;
+        self.table
+            .put(key, depth as u8, bound, stored, found.action);
+        found.score
+    }
 
-        let mover = self.game.to_move(position);
-        let forcing = self.heuristic.forcing(position, &legal);
-        let start = self.score_actions(position, (mover, ply), table_action, &legal, &forcing);
-        let (mut best, mut best_action) = (-INFINITE, Action(0));
-        let below = depth - i32::from(!forced); // a forced action costs no depth
-        let mut raised = false;
+    /// The score of a position if the table decides it, and the action that the table has for it.
+    #[inline]
+    fn look_up(
+        &self,
+        key: u64,
+        legal: &G::Mask,
+        depth: i32,
+        (alpha, beta): (i32, i32),
+        ply: usize,
+    ) -> (Option<i32>, Option<Action>) {
+        let Some(entry) = self.table.get(key) else {
+            return (None, None);
+        };
+        let score = from_table(entry.score.into(), ply);
+        let decides = beta - alpha == 1
+            && i32::from(entry.depth) >= depth
+            && entry.bound.decides(score, (alpha, beta));
+        let action = legal.contains(entry.action).then_some(entry.action);
+        (decides.then_some(score), action)
+    }
+
+    /// Searches the actions of a position, best guesses first, until one reaches beta. `None` if the search stopped.
+    #[inline]
+    fn best_action(
+        &mut self,
+        node: &Node<'_, G>,
+        legal: &G::Mask,
+        table_action: Option<Action>,
+        (mut alpha, beta): (i32, i32),
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<Found> {
+        let Node {
+            position,
+            mover,
+            ply,
+            depth,
+            ..
+        } = *node;
+        let forcing = self.heuristic.forcing(position, legal);
+        let start = self.score_actions(position, (mover, ply), table_action, legal, &forcing);
+        let mut found = Found {
+            score: -INFINITE,
+            action: Action(0),
+            raised: false,
+        };
         for next in start..self.scored.len() {
             let tried = (next - start) as i32;
             let action = pick(&mut self.scored[next..]);
             let quiet = !forcing.contains(action);
-            if skip_quiet && quiet && tried > 0 && best > -MIN_WIN {
-                best = best.max(futile);
+            if let Some(futile) = node.futile
+                && quiet
+                && tried > 0
+                && found.score > -MIN_WIN
+            {
+                found.score = found.score.max(futile);
                 continue;
             }
             let mut child = *position;
             self.game.play(&mut child, action);
-            let step = Child::new(&self.game, &child, mover, ply);
-            let mut score = alpha + 1;
-            if tried > 0 {
-                let reduction = if quiet { reduction(depth, tried) } else { 0 };
-                if reduction > 0 {
-                    score = self.child(&child, step, below - reduction, (alpha, alpha + 1), stop);
-                }
-                if score > alpha {
-                    score = self.child(&child, step, below, (alpha, alpha + 1), stop);
-                }
-            }
-            if tried == 0 || (score > alpha && !narrow) {
-                score = self.child(&child, step, below, (alpha, beta), stop);
-            }
+            let reduction = if quiet { reduction(depth, tried) } else { 0 };
+            let score = self.try_child(node, &child, (tried, reduction), (alpha, beta), stop);
             if self.stopped {
                 self.scored.truncate(start);
-                return 0;
+                return None;
             }
-            if score > best {
-                (best, best_action) = (score, action);
+            if score > found.score {
+                (found.score, found.action) = (score, action);
                 if score > alpha {
-                    (alpha, raised) = (score, true);
+                    (alpha, found.raised) = (score, true);
                     self.extend_line(ply, action);
                 }
             }
@@ -353,14 +398,35 @@ impl<G: HasHeuristic> AlphaBeta<G> {
             }
         }
         self.scored.truncate(start);
-        let bound = match (best >= beta, raised) {
-            (true, _) => Bound::Lower,
-            (false, true) => Bound::Exact,
-            (false, false) => Bound::Upper,
-        };
-        let stored = to_table(best, ply) as i16;
-        self.table.put(key, depth as u8, bound, stored, best_action);
-        best
+        Some(found)
+    }
+
+    /// The score of the position after an action that `tried` others were searched before. All but the first are
+    /// searched with a null window, reduced and then in full depth, as long as they seem better than alpha.
+    #[inline]
+    fn try_child(
+        &mut self,
+        node: &Node<'_, G>,
+        child: &G::Position,
+        (tried, reduction): (i32, i32),
+        (alpha, beta): (i32, i32),
+        stop: &mut dyn FnMut() -> bool,
+    ) -> i32 {
+        let step = Child::new(&self.game, child, node.mover, node.ply);
+        let null = (alpha, alpha + 1);
+        let mut score = alpha + 1;
+        if tried > 0 {
+            if reduction > 0 {
+                score = self.child(child, step, node.below - reduction, null, stop);
+            }
+            if score > alpha {
+                score = self.child(child, step, node.below, null, stop);
+            }
+        }
+        if tried == 0 || (score > alpha && !node.narrow) {
+            score = self.child(child, step, node.below, (alpha, beta), stop);
+        }
+        score
     }
 
     /// Lowers the history scores of quiet actions that did not cause a cutoff.
@@ -421,6 +487,24 @@ impl<G: HasHeuristic> AlphaBeta<G> {
         upper[ply][1..=behind].copy_from_slice(&lower[0][..behind]);
         self.lengths[ply] = behind + 1;
     }
+}
+
+/// A position whose actions are searched.
+struct Node<'a, G: Game> {
+    position: &'a G::Position,
+    mover: Player,
+    ply: usize,
+    depth: i32,
+    narrow: bool,        // whether it is searched with a null window
+    below: i32,          // the depth of its children
+    futile: Option<i32>, // the score of quiet actions after the first, if they are skipped
+}
+
+/// The best action of a position.
+struct Found {
+    score: i32,
+    action: Action,
+    raised: bool, // whether it is better than alpha was
 }
 
 /// The position after an action.

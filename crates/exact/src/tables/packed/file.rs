@@ -26,6 +26,7 @@
 //!
 //! A block has the states of four streams, 4 bytes each, then the words that they share, 2 bytes each.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -229,6 +230,17 @@ impl PackedLayer {
         self.data + from as usize..self.data + to as usize
     }
 
+    /// The first block whose checksum does not fit.
+    fn damaged_block(&self) -> Option<usize> {
+        self.matrices.par_iter().find_map_first(|matrix| {
+            let numbers = matrix.first..matrix.first + matrix.size.div_ceil(BLOCK);
+            numbers.into_par_iter().find_first(|&number| {
+                let bytes = self.map.get(self.block(matrix, number));
+                bytes.is_none_or(|bytes| xxh3_64(bytes) as u32 != self.entry(number).1)
+            })
+        })
+    }
+
     /// Where a block begins in its matrix, and its checksum.
     #[inline(always)]
     fn entry(&self, number: usize) -> (u32, u32) {
@@ -238,97 +250,129 @@ impl PackedLayer {
     }
 }
 
+/// The bytes before the directory.
+struct Header<'a>(&'a [u8]);
+
+impl Header<'_> {
+    fn long(&self, at: usize) -> u64 {
+        long(&self.0[at..])
+    }
+
+    fn short(&self, at: usize) -> u32 {
+        u32::from_le_bytes(*self.0[at..].first_chunk().expect("four bytes"))
+    }
+
+    /// Refuses another kind or version of file, another board or other rules, and another layer.
+    fn check(
+        &self,
+        owner: Owner,
+        layer: &Layer,
+        matrices: usize,
+        blocks: usize,
+    ) -> Result<(), Problem> {
+        if self.0[..8] != MAGIC {
+            return Err(repack("is not a file of packed results"));
+        }
+        if self.long(152) != xxh3_64(&self.0[..152]) {
+            return Err(repack("has a damaged header"));
+        }
+        if self.short(8) != FORMAT_VERSION {
+            return Err(repack(format_args!(
+                "has format version {}, this build needs {FORMAT_VERSION}",
+                self.short(8)
+            )));
+        }
+        owner.check(self.short(12), self.long(16))?;
+        let found = (self.short(24), self.short(28), self.long(32));
+        if found != (layer.force(), matrices as u32, blocks as u64) {
+            return Err(repack(format_args!("holds force {}", self.short(24))));
+        }
+        Ok(())
+    }
+
+    fn stats(&self, layer: &Layer) -> LayerStats<JarmoPosition> {
+        let longest = |plies: u32, index: u64| {
+            let inside = plies > 0 && index < layer.size() as u64;
+            inside.then(|| (plies, layer.placement(index as usize).position()))
+        };
+        let sides = Player::BOTH.map(|to_move| {
+            let count = |place: usize| self.long(56 + 32 * to_move.index() + 8 * place);
+            SideStats {
+                to_move: Some(to_move),
+                won: count(0),
+                drawn: count(1),
+                lost: count(2),
+                over: count(3),
+            }
+        });
+        LayerStats {
+            force: layer.force(),
+            sides: sides.to_vec(),
+            longest_win: longest(self.short(120), self.long(128)),
+            longest_loss: longest(self.short(124), self.long(136)),
+        }
+    }
+}
+
+fn long(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"))
+}
+
+fn repack(problem: impl fmt::Display) -> Problem {
+    Problem::Repack(problem.to_string())
+}
+
 /// Checks a whole file.
 fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let damaged = |what: &str| Err(Problem::Repack(what.to_owned()));
-    let Some((header, rest)) = file.split_at_checked(HEADER) else {
-        return damaged("is truncated");
-    };
-    let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
-    let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
-    if header[..8] != MAGIC {
-        return damaged("is not a file of packed results");
-    }
-    if long(152) != xxh3_64(&header[..152]) {
-        return damaged("has a damaged header");
-    }
-    if short(8) != FORMAT_VERSION {
-        return damaged(&format!(
-            "has format version {}, this build needs {FORMAT_VERSION}",
-            short(8)
-        ));
-    }
-    owner.check(short(12), long(16))?;
+    let truncated = || repack("is truncated");
+    let (header, rest) = file.split_at_checked(HEADER).ok_or_else(truncated)?;
+    let header = Header(header);
     let sizes = matrix_sizes(layer);
     let blocks: usize = sizes.iter().map(|size| size.div_ceil(BLOCK)).sum();
-    if (short(24), short(28), long(32)) != (layer.force(), sizes.len() as u32, blocks as u64) {
-        return damaged(&format!("holds force {}", short(24)));
-    }
+    header.check(owner, layer, sizes.len(), blocks)?;
     let size = directory_bytes(layer);
     let whole = rest.len().checked_sub(size).map(|data| data as u64);
-    if whole != Some(long(40)) {
-        return damaged("has the wrong length");
+    if whole != Some(header.long(40)) {
+        return Err(repack("has the wrong length"));
     }
     let directory = &rest[..size];
-    if xxh3_64(directory) != long(144) {
-        return damaged("has a damaged directory");
+    if xxh3_64(directory) != header.long(144) {
+        return Err(repack("has a damaged directory"));
     }
-    let mut first = 0;
-    let mut matrices = Vec::with_capacity(sizes.len());
-    for (bytes, &size) in directory.chunks(MATRIX_BYTES).zip(&sizes) {
-        let (start, model) = bytes.split_at(8);
-        let Some(model) = Model::from_bytes(model) else {
-            return damaged("has a wrong directory");
-        };
-        matrices.push(Open {
-            model,
-            first,
-            start: u64::from_le_bytes(start.try_into().expect("eight bytes")),
-            size,
-        });
-        first += size.div_ceil(BLOCK);
-    }
-    let longest = |plies: u32, index: u64| {
-        let inside = plies > 0 && index < layer.size() as u64;
-        inside.then(|| (plies, layer.placement(index as usize).position()))
-    };
-    let sides = Player::BOTH.map(|to_move| {
-        let count = |place: usize| long(56 + 32 * to_move.index() + 8 * place);
-        SideStats {
-            to_move: Some(to_move),
-            won: count(0),
-            drawn: count(1),
-            lost: count(2),
-            over: count(3),
-        }
-    });
-    let stats = LayerStats {
-        force: layer.force(),
-        sides: sides.to_vec(),
-        longest_win: longest(short(120), long(128)),
-        longest_loss: longest(short(124), long(136)),
-    };
-    let source = long(48);
     let packed = PackedLayer {
         number: NUMBER.fetch_add(1, Ordering::Relaxed),
         data: HEADER + size,
+        matrices: read_matrices(directory, &sizes)?,
+        stats: header.stats(layer),
+        source: header.long(48),
         map: file,
-        matrices,
-        stats,
-        source,
     };
-    let wrong = packed.matrices.par_iter().find_map_first(|matrix| {
-        let numbers = matrix.first..matrix.first + matrix.size.div_ceil(BLOCK);
-        numbers.into_par_iter().find_first(|&number| {
-            let bytes = packed.map.get(packed.block(matrix, number));
-            bytes.is_none_or(|bytes| xxh3_64(bytes) as u32 != packed.entry(number).1)
-        })
-    });
-    match wrong {
-        Some(number) => damaged(&format!("is damaged in block {number} of {blocks}")),
+    match packed.damaged_block() {
+        Some(number) => Err(repack(format_args!(
+            "is damaged in block {number} of {blocks}"
+        ))),
         None => Ok(packed),
     }
+}
+
+/// The matrices of a directory, with these numbers of results.
+fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, Problem> {
+    let mut first = 0;
+    let matrices = directory.chunks(MATRIX_BYTES).zip(sizes);
+    let matrices = matrices.map(|(bytes, &size)| {
+        let (start, model) = bytes.split_at(8);
+        let model = Model::from_bytes(model).ok_or_else(|| repack("has a wrong directory"))?;
+        let matrix = Open {
+            model,
+            first,
+            start: long(start),
+            size,
+        };
+        first += size.div_ceil(BLOCK);
+        Ok(matrix)
+    });
+    matrices.collect()
 }
 
 /// The number of a result.

@@ -1,0 +1,29 @@
+//! Why matches, exams and puzzles cannot be read, played or written.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use jarmo_host::record::RecordError;
+
+/// A problem in words, with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct JudgeError(String);
+
+impl JudgeError {
+    /// A problem with these words.
+    pub fn new(problem: impl Display) -> JudgeError {
+        JudgeError(problem.to_string())
+    }
+
+    /// A problem with the file of this name.
+    pub(crate) fn in_file(path: &Path, problem: impl Display) -> JudgeError {
+        JudgeError(format!("{}: {problem}", path.display()))
+    }
+}
+
+impl From<RecordError> for JudgeError {
+    fn from(error: RecordError) -> JudgeError {
+        JudgeError::new(error)
+    }
+}
