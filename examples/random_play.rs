@@ -3,7 +3,7 @@
 //! `cargo run --release --example random_play`
 
 use jarmo::env::VecEnv;
-use jarmo::game::Action;
+use jarmo::game::{Action, Player};
 use jarmo::games::Jarmo;
 
 fn main() {
@@ -13,11 +13,11 @@ fn main() {
     for _ in 0..200 {
         env.sample(&mut actions); // Or choose from env.legal(slot) with a policy of your own.
         env.step(&actions);
-        for slot in env.finished() {
-            match env.transition(slot).rewards {
-                [1, _] => white += 1,
-                [_, 1] => black += 1,
-                _ => drawn += 1,
+        for game in env.finished() {
+            match game.outcome.winner {
+                Some(Player::White) => white += 1,
+                Some(Player::Black) => black += 1,
+                None => drawn += 1,
             }
         }
     }

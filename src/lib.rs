@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use jarmo::env::VecEnv;
-//! use jarmo::game::Action;
+//! use jarmo::game::{Action, Player};
 //! use jarmo::games::Jarmo;
 //!
 //! let mut env = VecEnv::new(Jarmo::standard(), 256, 1);
@@ -14,8 +14,8 @@
 //! for _ in 0..100 {
 //!     env.sample(&mut actions); // or choose from env.legal(slot)
 //!     env.step(&actions);
-//!     let won = |&slot: &usize| env.transition(slot).rewards[0] == 1;
-//!     white_wins += env.finished().filter(won).count();
+//!     let won = env.finished().filter(|game| game.outcome.winner == Some(Player::White));
+//!     white_wins += won.count();
 //! }
 //! assert!(white_wins > 100);
 //! ```

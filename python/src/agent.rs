@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use jarmo_exact::agent::{Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing};
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
+use jarmo_exact::agent::{
+    Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing,
+};
+use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use jarmo_exact::agent::{AgentError, AgentSpec, Networks, build_sharing};
+use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::arena::{
     Anchor, Budget, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
 };
-use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

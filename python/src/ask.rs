@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_core::eval::{Evaluation, Evaluator, Value};
 use jarmo_core::game::Mask;
+use jarmo_exact::catalog::CatalogGame;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -18,7 +18,6 @@ use pyo3::types::PyTuple;
 
 use crate::array::{describe, shaped};
 use crate::game::Facts;
-use crate::position::write_features;
 use crate::threads::TICK;
 
 /// A batch of positions to evaluate.
@@ -126,7 +125,7 @@ impl<G: CatalogGame> RemoteEvaluator<G> {
         };
         let mut features = vec![0.0; positions.len() * width];
         for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
-            write_features(game, position, row, threats);
+            game.set_features(position, row, threats);
         }
         let actions = game.actions();
         let mut masks = vec![false; positions.len() * actions];

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use jarmo_judge::accuracy::{Exam, Phase, Tally};
 use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::cores;
+use jarmo_judge::accuracy::{Exam, Phase, Tally};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -13,7 +13,7 @@ use crate::agent::{self, AnyAgent};
 use crate::arena::{self, ArenaSettings, ArenaText};
 use crate::array::shaped;
 use crate::ask::Remote;
-use crate::env::{self, AnyEnv, EnvSettings};
+use crate::env::{self, AnyEnv, EnvArguments};
 use crate::exam::{self, ExamCounts};
 use crate::network::{self, Tensors};
 use crate::position::{AnyPosition, At, Position, positions_of};
@@ -24,7 +24,7 @@ use crate::tables::{self, AnyTables};
 /// Rules with their settings.
 pub struct Rules<G> {
     pub game: G,
-    facts: Facts,
+    pub facts: Facts,
 }
 
 /// What Python needs to know about a game.
@@ -71,7 +71,7 @@ pub trait AnyGame: Send + Sync {
     fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
     fn start(self: Arc<Self>) -> Box<dyn AnyPosition>;
     fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String>;
-    fn env(self: Arc<Self>, settings: EnvSettings) -> Result<Box<dyn AnyEnv>, String>;
+    fn env(self: Arc<Self>, arguments: EnvArguments) -> Result<Box<dyn AnyEnv>, String>;
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
     fn self_play(
@@ -128,8 +128,8 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         }))
     }
 
-    fn env(self: Arc<Self>, settings: EnvSettings) -> Result<Box<dyn AnyEnv>, String> {
-        env::build(self, settings)
+    fn env(self: Arc<Self>, arguments: EnvArguments) -> Result<Box<dyn AnyEnv>, String> {
+        env::build(self, arguments)
     }
 
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String> {

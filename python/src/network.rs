@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use jarmo_core::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_core::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

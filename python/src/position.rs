@@ -4,9 +4,9 @@ use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_core::game::{Action, Mask, Outcome, Player};
 use jarmo_core::view::{Arrow, svg};
+use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -109,7 +109,8 @@ impl<G: CatalogGame> AnyPosition for At<G> {
     }
 
     fn write_features(&self, out: &mut [f32], threats: bool) {
-        write_features(&self.rules.game, &self.position, out, threats);
+        let game = &self.rules.game;
+        game.set_features(&self.position, out, threats);
     }
 
     fn same(&self, other: &dyn AnyPosition) -> bool {
@@ -121,21 +122,6 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         let mut hasher = DefaultHasher::new();
         self.position.hash(&mut hasher);
         hasher.finish()
-    }
-}
-
-/// Sets the features of a position in numbers that are 0, and its threats behind them.
-#[inline]
-pub fn write_features<G: CatalogGame, T: From<bool>>(
-    game: &G,
-    position: &G::Position,
-    out: &mut [T],
-    threats: bool,
-) {
-    if threats {
-        game.inputs(position, |index| out[index] = T::from(true));
-    } else {
-        game.features(position, |index| out[index] = T::from(true));
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::thread;
 
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
 use jarmo_core::search::{
     Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit, dirichlet, gumbel_noise,
 };
+use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rand::Rng;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jarmo_exact::catalog::CatalogGame;
 use jarmo_core::game::{Mask, Proven};
+use jarmo_exact::catalog::CatalogGame;
 use jarmo_exact::tables::Endgames;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -209,9 +209,9 @@ def test_saved_games_continue_as_they_would_have(game: str) -> None:
 def test_saved_games_of_another_kind_are_refused() -> None:
     env = jarmo.VecEnv("jarmo", 4)
     before = env.save()
-    with pytest.raises(ValueError, match="game connect_four, this one jarmo"):
+    with pytest.raises(ValueError, match='game "connect_four", this one "jarmo"'):
         env.restore(jarmo.VecEnv("connect_four", 4).save())
-    with pytest.raises(ValueError, match="num_envs 5, this one 4"):
+    with pytest.raises(ValueError, match="games 5, this one 4"):
         env.restore(jarmo.VecEnv("jarmo", 5).save())
     with pytest.raises(ValueError, match="not a saved environment"):
         env.restore(b"{}")

@@ -1,5 +1,6 @@
 //! The environment, and the inputs of networks.
 
+mod opponents;
 mod threats;
 mod stream;
 mod vec_env;

@@ -1,18 +1,16 @@
 //! The vectorised environment and the features.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
-use jarmo::env::{GameStats, Keep, NewGame, Opening, Transition, VecEnv, positions};
+use jarmo::env::{Autoreset, EnvSettings, GameStats, Keep, Opening, VecEnv, positions};
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
     TammiPosition,
 };
 use jarmo::random::{below, stream};
-use ndarray::Array3;
 use rand::Rng;
 use serde_json::json;
 
@@ -79,7 +77,6 @@ impl GameTask for Transitions {
         let game = game.with_max_plies(60);
         let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 9));
         assert_eq!(env.shards(), 3);
-        let mut transitions = vec![Transition::default(); env.len()];
         let mut actions = vec![Action(0); env.len()];
         let mut masks = vec![G::Mask::default(); env.len()];
         let (mut ends, mut cut_off) = (0, 0);
@@ -88,32 +85,21 @@ impl GameTask for Transitions {
             env.sample(&mut actions);
             let before: Vec<_> = (0..env.len()).map(|slot| *env.position(slot)).collect();
             env.step(&actions);
-            env.transitions(&mut transitions);
-            let finished: Vec<usize> = env.finished().collect();
+            let finished: HashMap<_, _> = env.finished().map(|game| (game.slot, *game)).collect();
             for (slot, mut position) in before.into_iter().enumerate() {
                 assert_eq!(masks[slot], game.legal(&position));
                 assert!(masks[slot].contains(actions[slot]));
                 game.play(&mut position, actions[slot]);
-                let transition = transitions[slot];
-                assert_eq!(transition, env.transition(slot));
-                assert_eq!(transition.done, finished.contains(&slot));
-                let Some(outcome) = game.outcome(&position) else {
-                    assert_eq!(transition, Default::default());
+                let ended = finished.get(&slot);
+                assert_eq!(ended.map(|game| game.outcome), game.outcome(&position));
+                let Some(ended) = ended else {
                     assert_eq!(*env.position(slot), position);
                     assert_eq!(env.to_move(slot), game.to_move(&position));
                     continue;
                 };
                 ends += 1;
-                cut_off += usize::from(outcome.truncated);
-                assert!(transition.done);
-                assert_eq!(transition.truncated, outcome.truncated);
-                for player in Player::BOTH {
-                    let reward = transition.rewards[player.index()];
-                    assert_eq!(reward, outcome.verdict(player).sign());
-                }
-                let difference = outcome.score.map_or(0, |[w, b]| w as i8 - b as i8);
-                assert_eq!(transition.score_difference, difference);
-                assert_eq!(env.final_position(slot), Some(&position));
+                cut_off += usize::from(ended.outcome.truncated);
+                assert_eq!(ended.position, position);
                 assert_eq!(*env.position(slot), game.start());
             }
         }
@@ -133,15 +119,17 @@ fn a_slot_of_any_shard_can_start_from_a_position() {
     let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 0));
     let position = game.parse_position("5/5/1b3/5/w1B2 w - - 0").unwrap();
     let slot = 390;
-    env.start(slot, Opening::at(position));
+    env.start(&[(slot, Opening::at(position))]).unwrap();
     assert!((0..slot).all(|other| *env.position(other) == game.start()));
     assert_eq!(*env.position(slot), position);
     let mut actions = vec![env.legal(0).nth(0); env.len()];
     actions[slot] = game.parse_action(&position, "A1xB3").unwrap();
     env.step(&actions);
-    assert_eq!(env.finished().collect::<Vec<_>>(), [slot]);
-    assert_eq!(env.transition(slot).rewards, [-1, 1]);
-    assert_eq!(env.transition(slot).score_difference, -1);
+    let ended: Vec<_> = env
+        .finished()
+        .map(|game| (game.slot, game.outcome.winner))
+        .collect();
+    assert_eq!(ended, [(slot, Some(Player::Black))]);
 }
 
 const KEEP_ALL: Keep = Keep {
@@ -149,17 +137,16 @@ const KEEP_ALL: Keep = Keep {
     events: true,
 };
 
-/// Three games in each slot, for any number of threads. The first game begins with random plies.
-fn three_games_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
-    let rules = game.clone();
-    let begun: Vec<AtomicU32> = (0..300).map(|_| AtomicU32::new(0)).collect();
-    let opening = move |new: NewGame| match begun[new.slot].fetch_add(1, Ordering::Relaxed) {
-        0 => Some(Opening::random(&rules, 5, &mut new.stream())),
-        1 | 2 => Some(Opening::at(rules.start())),
-        _ => None,
+/// One game in each slot, after five random plies.
+fn one_game_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
+    let settings = EnvSettings {
+        threads,
+        autoreset: Autoreset::Disabled,
+        opening_plies: 5,
+        keep: KEEP_ALL,
+        ..EnvSettings::new(300, 4)
     };
-    let env = || VecEnv::with_openings(game.clone(), 300, 4, KEEP_ALL, opening);
-    pool(threads).install(env)
+    VecEnv::with_settings(game.clone(), settings)
 }
 
 #[derive(Clone, Copy)]
@@ -170,7 +157,7 @@ impl GameTask for Stopping {
 
     fn run<G: CatalogGame>(self, game: G) {
         let game = game.with_max_plies(90);
-        let mut env = three_games_each(&game, 3);
+        let mut env = one_game_each(&game, 3);
         let openings: Vec<usize> = (0..300)
             .map(|slot| env.history(slot).actions.len())
             .collect();
@@ -192,11 +179,10 @@ impl GameTask for Stopping {
             }
             env.step(&actions);
             stats.add(&env.take_stats());
-            for slot in env.finished() {
-                assert!(!idle[slot]);
-                finished[slot] += 1;
-                let end = env.final_position(slot).unwrap();
-                let outcome = game.outcome(end).unwrap();
+            for ended in env.finished() {
+                assert!(!idle[ended.slot]);
+                finished[ended.slot] += 1;
+                let (end, outcome) = (&ended.position, ended.outcome);
                 counted.games += 1;
                 counted.white += u64::from(outcome.winner == Some(Player::White));
                 counted.black += u64::from(outcome.winner == Some(Player::Black));
@@ -206,14 +192,16 @@ impl GameTask for Stopping {
             for slot in 0..300 {
                 if idle[slot] {
                     assert_eq!(*env.position(slot), before[slot]);
-                    assert_eq!(env.transition(slot), Transition::default());
+                }
+                if env.is_idle(slot) {
+                    continue;
                 }
                 let history = env.history(slot);
                 let played = positions(&game, history.start, &history.actions);
                 assert_eq!(played.last(), Some(env.position(slot)), "{}", game.id());
             }
         }
-        assert_eq!(finished, [3; 300], "{}", game.id());
+        assert_eq!(finished, [1; 300], "{}", game.id());
         assert_eq!(stats, counted);
         assert_eq!(
             stats.events.iter().any(|&count| count > 0),
@@ -221,16 +209,17 @@ impl GameTask for Stopping {
         );
         let last = 299;
         assert!(env.legal(last).is_empty() && game.outcome(env.position(last)).is_some());
-        env.start(last, Opening::at(game.start()));
+        env.start(&[(last, Opening::at(game.start()))]).unwrap();
         env.sample(&mut actions);
         env.step(&actions);
         assert_eq!(env.history(last).actions, [actions[last]]);
+        assert!(env.finished().next().is_none(), "idle slots are skipped");
         assert!((0..last).all(|slot| env.is_idle(slot)));
     }
 }
 
 #[test]
-fn openings_are_played_counts_are_right_and_slots_without_an_opening_are_idle() {
+fn openings_are_played_counts_are_right_and_slots_whose_game_is_over_are_idle() {
     for_every_game(Stopping);
 }
 
@@ -242,48 +231,27 @@ impl GameTask for Saving {
 
     fn run<G: CatalogGame>(self, game: G) {
         let game = game.with_max_plies(90);
-        let mut env = three_games_each(&game, 1);
+        let mut env = one_game_each(&game, 1);
         let mut actions = vec![Action(0); env.len()];
-        let fewest = if game.id() == "connect_four" { 65 } else { 150 };
-        for _ in 0..fewest {
-            env.sample(&mut actions);
-            env.step(&actions);
-        }
+        let mut steps = |env: &mut VecEnv<G>, count: usize| {
+            for _ in 0..count {
+                env.sample(&mut actions);
+                env.step(&actions);
+                let idle: Vec<bool> = env.all_legal().map(|legal| legal.is_empty()).collect();
+                env.reset(|slot| idle[slot] && slot % 2 == 0).unwrap();
+            }
+        };
+        steps(&mut env, 60);
         let text = serde_json::to_string(&env.save()).unwrap();
-        let rules = game.clone();
-        let opening = move |_| Some(Opening::at(rules.start()));
-        let other = || VecEnv::with_openings(game.clone(), 300, 4, KEEP_ALL, opening);
-        let mut other = pool(3).install(other);
+        assert!(text.contains("null"), "{}: idle slots", game.id());
+        let mut other = pool(3).install(|| one_game_each(&game, 3));
         other
             .restore(&serde_json::from_str(&text).unwrap())
             .unwrap();
         assert_eq!(serde_json::to_string(&other.save()).unwrap(), text);
-        let idle = (0..300).filter(|&slot| other.is_idle(slot)).count();
-        assert_eq!(idle > 0, text.contains("null"), "{}", game.id());
-        // Corresponding slots are equal until their game ends.
-        let mut alike = vec![true; 300];
-        for _ in 0..40 {
-            env.sample(&mut actions);
-            let same = actions.clone();
-            env.step(&actions);
-            other.sample(&mut actions);
-            other.step(&actions);
-            for slot in 0..300 {
-                if alike[slot] {
-                    assert_eq!(actions[slot], same[slot], "{}", game.id());
-                    assert_eq!(other.transition(slot), env.transition(slot));
-                    alike[slot] = !env.transition(slot).done;
-                }
-                if alike[slot] {
-                    assert_eq!(other.is_idle(slot), env.is_idle(slot));
-                }
-                if alike[slot] && !env.is_idle(slot) {
-                    assert_eq!(other.position(slot), env.position(slot));
-                    assert_eq!(other.history(slot), env.history(slot));
-                }
-            }
-        }
-        assert!(alike.contains(&false), "{}", game.id());
+        steps(&mut env, 40);
+        steps(&mut other, 40);
+        assert_eq!(other.save(), env.save(), "{}", game.id());
     }
 }
 
@@ -295,9 +263,11 @@ fn saved_games_continue_as_they_would_have_on_any_number_of_threads() {
 #[test]
 fn saved_games_that_break_the_rules_are_refused() {
     let game = ConnectFour::new(0);
-    let rules = game.clone();
-    let opening = move |_| Some(Opening::at(rules.start()));
-    let mut env = VecEnv::with_openings(game.clone(), 2, 0, KEEP_ALL, opening);
+    let settings = EnvSettings {
+        keep: KEEP_ALL,
+        ..EnvSettings::new(2, 0)
+    };
+    let mut env = VecEnv::with_settings(game, settings);
     env.step(&[Action(3), Action(4)]);
     let saved = env.save();
     for (slot, message) in [
@@ -312,7 +282,8 @@ fn saved_games_that_break_the_rules_are_refused() {
         ),
         (json!({"start": "7/7", "actions": []}), "saved game: "),
     ] {
-        let state = json!({"steps": 9, "games": [{"actions": []}, slot]});
+        let mut state = serde_json::to_value(&saved).unwrap();
+        state["state"]["games"][1] = slot;
         let state = serde_json::from_value(state).unwrap();
         let error = env.restore(&state).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -340,12 +311,12 @@ impl GameTask for Features {
     fn run<G: CatalogGame>(self, game: G) {
         let mut env = VecEnv::new(game.clone(), 300, 3);
         let mut actions = vec![Action(0); env.len()];
-        let mut observed = Array3::zeros((env.len(), game.planes(), game.cells()));
+        let mut observed = vec![0.0; env.len() * game.feature_count()];
         let mut known: HashMap<Vec<usize>, G::Position> = HashMap::new();
         let mut repeated = 0;
         for _ in 0..120 {
-            env.observe(observed.view_mut());
-            for (slot, planes) in observed.outer_iter().enumerate() {
+            env.observe(&mut observed);
+            for (slot, row) in observed.chunks_exact(game.feature_count()).enumerate() {
                 let position = *env.position(slot);
                 let mut set = Vec::new();
                 game.features(&position, |index| set.push(index));
@@ -353,10 +324,8 @@ impl GameTask for Features {
                 let count = set.len();
                 set.dedup();
                 assert_eq!(set.len(), count, "a feature is set once");
-                assert_eq!(planes.sum(), count as f32);
-                for &index in &set {
-                    assert_eq!(planes[[index / game.cells(), index % game.cells()]], 1.0);
-                }
+                assert_eq!(row.iter().sum::<f32>(), count as f32);
+                assert!(set.iter().all(|&index| row[index] == 1.0));
                 if let Some(other) = known.insert(set, position) {
                     repeated += 1;
                     assert_alike(&game, &other, &position);
@@ -518,12 +487,11 @@ fn feature_shapes_are_as_documented() {
 }
 
 #[test]
-fn positions_and_slots_are_as_small_as_documented() {
+fn positions_are_as_small_as_documented() {
     assert_eq!(size_of::<JarmoPosition>(), 24);
     assert_eq!(size_of::<GuardPosition>(), 24);
     assert_eq!(size_of::<TammiPosition>(), 148);
     assert_eq!(size_of::<ConnectFourPosition>(), 24);
-    assert_eq!(VecEnv::<Jarmo>::slot_bytes(), 76);
 }
 
 /// The number of allocations in 300 steps after a warm-up, on the calling thread.
@@ -534,7 +502,7 @@ fn allocations<G: Encode>(game: G, threads: usize) -> u64 {
         let mut masks = vec![Default::default(); env.len()];
         let mut features = vec![0.0; env.len() * env.game().feature_count()];
         let mut step = || {
-            env.observe_flat(&mut features);
+            env.observe(&mut features);
             env.masks(&mut masks);
             env.sample(&mut actions);
             env.step(&actions);

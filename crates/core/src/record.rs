@@ -1,6 +1,6 @@
 //! Game records: one game per line, as JSON.
 //!
-//! A record has what [`probe`](jarmo::probe) reads (`game`, `position`, `max_plies`, `moves`), and optionally
+//! A record has what `jarmo rules` reads (`game`, `position`, `max_plies`, `moves`), and optionally
 //! the players, the outcome and the tournament. Only `game` and `moves` are required; unknown keys are
 //! ignored. docs/formats.md describes the format.
 

@@ -1,363 +1,206 @@
-//! The environment of one game, in parts for several threads.
+//! The environment of one game.
 
 use std::sync::Arc;
 
-use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing};
+use jarmo_core::env::{Autoreset, Features, Finished, Opponent, Rows, SavedEnv, VecEnv};
+use jarmo_core::game::{Action, Mask};
+use jarmo_exact::agent::{AgentOpponent, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_core::env::EnvState;
-use jarmo_core::game::{Action, Mask, Player};
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::out::{Features, Out};
-use super::part::{Course, Part};
-use super::{AnyEnv, Autoreset, EnvSettings, Learner};
+use super::{AnyEnv, EnvArguments};
 use crate::game::Rules;
-use crate::position::{AnyPosition, At, write_features};
+use crate::position::{AnyPosition, At};
 use crate::threads::pool;
 
-/// A part has at least this many games; with fewer, another thread costs more than it saves.
+/// A shard has at least this many games against an agent that answers at once.
 const MIN_PER_THREAD: usize = 128;
 
 struct Games<G: CatalogGame> {
     rules: Arc<Rules<G>>,
-    course: Course,
-    opponent: Option<AgentSpec>,
-    networks: Networks,
-    games: usize,
-    share: usize, // games per part; the last part may have fewer
-    parts: Vec<Part<G>>,
+    env: VecEnv<G>,
     actions: Vec<Action>, // [games], of the next step
 }
 
 pub fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
-    settings: EnvSettings,
+    arguments: EnvArguments,
 ) -> Result<Box<dyn AnyEnv>, String> {
-    let opponent = settings.opponent.as_deref().map(str::parse::<AgentSpec>);
-    let opponent = opponent.transpose().map_err(|error| error.to_string())?;
-    // An opponent that searches is slow enough for a thread with a few games.
-    let least = match opponent {
-        None | Some(AgentSpec::Random) => MIN_PER_THREAD,
-        Some(_) => 1,
+    let EnvArguments { settings, opponent } = arguments;
+    let game = rules.game.clone();
+    let env = match opponent {
+        None => VecEnv::with_settings(game, settings),
+        Some(spec) => {
+            let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
+            // An opponent that searches is slow enough for a thread with a few games.
+            let least = match spec {
+                AgentSpec::Random => MIN_PER_THREAD,
+                _ => 1,
+            };
+            let shards = settings.threads.min(settings.games / least).max(1);
+            let networks = Networks::new();
+            let opponent = |_| {
+                let agent = build_sharing(game.clone(), &spec, &networks);
+                let agent = agent.map_err(|error| error.to_string())?;
+                let opponent = AgentOpponent::new(spec.to_string(), agent, None);
+                Ok::<Box<dyn Opponent<G>>, String>(Box::new(opponent))
+            };
+            let opponents = (0..shards).map(opponent).collect::<Result<_, _>>()?;
+            let env = VecEnv::with_opponents(game.clone(), settings, opponents);
+            env.expect("nothing interrupts it")
+        }
     };
-    let parts = settings.threads.min(settings.games / least).max(1);
-    let mut games = Games {
-        course: Course {
-            seed: settings.seed,
-            resets: 0,
-            autoreset: settings.autoreset,
-            learner: settings.learner,
-            opening_plies: settings.opening_plies,
-            threats: settings.threats,
-        },
-        rules,
-        opponent,
-        networks: Networks::new(),
-        games: settings.games,
-        share: settings.games.div_ceil(parts),
-        parts: Vec::new(),
+    Ok(Box::new(Games {
         actions: vec![Action(0); settings.games],
-    };
-    games.parts = games.fresh_parts()?;
-    Ok(Box::new(games))
+        rules,
+        env,
+    }))
 }
-
-/// An environment as it is saved.
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    format: u32,
-    game: String,
-    rules_version: u32,
-    max_plies: u32,
-    games: usize,
-    autoreset: Autoreset,
-    learner: Learner,
-    opponent: Option<String>,
-    opening_plies: u32,
-    seed: u64,
-    resets: u64,
-    sides: Vec<i8>,
-    state: EnvState,
-}
-
-/// Increased whenever saved environments change their meaning.
-const FORMAT: u32 = 1;
 
 impl<G: CatalogGame> Games<G> {
-    /// All parts with new games, as at the start.
-    fn fresh_parts(&self) -> Result<Vec<Part<G>>, String> {
-        let firsts = (0..self.games).step_by(self.share);
-        let part = |first: usize| {
-            let slots = first..self.games.min(first + self.share);
-            let game = &self.rules.game;
-            let opponent = self.opponent.as_ref().map(|spec| {
-                let built: Result<Box<dyn Agent<G>>, _> =
-                    build_sharing(game.clone(), spec, &self.networks);
-                built.map_err(|error| error.to_string())
-            });
-            Ok(Part::new(game, slots, &self.course, opponent.transpose()?))
-        };
-        firsts.map(part).collect()
-    }
-
-    fn part(&self, slot: usize) -> (&Part<G>, usize) {
-        (&self.parts[slot / self.share], slot % self.share)
-    }
-
-    /// Does something with every part, its rows of the arrays, and its actions.
-    fn each(
+    /// Does something with the environment on the threads of the pool, if it has shards for several.
+    fn on_threads<T: Send>(
         &mut self,
-        out: Out<'_>,
-        work: impl Fn(&mut Part<G>, &Course, &[Action], Out<'_>) + Sync,
-    ) {
-        let course = &self.course;
-        let actions = self.actions.chunks(self.share);
-        if let [part] = &mut self.parts[..] {
-            return work(part, course, &self.actions, out);
-        }
-        let jobs = self
-            .parts
-            .iter_mut()
-            .zip(actions)
-            .zip(out.parts(self.share));
-        let jobs: Vec<_> = jobs.collect();
-        pool().install(|| {
-            jobs.into_par_iter()
-                .for_each(|((part, actions), out)| work(part, course, actions, out));
-        });
-    }
-
-    /// What this environment is, to compare with a saved one.
-    fn head(&self) -> Saved {
-        Saved {
-            format: FORMAT,
-            game: self.rules.game.id().to_owned(),
-            rules_version: self.rules.game.rules_version(),
-            max_plies: self.rules.game.max_plies(),
-            games: self.games,
-            autoreset: self.course.autoreset,
-            learner: self.course.learner,
-            opponent: self.opponent.as_ref().map(ToString::to_string),
-            opening_plies: self.course.opening_plies,
-            seed: self.course.seed,
-            resets: self.course.resets,
-            sides: Vec::new(),
-            state: EnvState::default(),
+        work: impl FnOnce(&mut VecEnv<G>, &[Action]) -> T + Send,
+    ) -> T {
+        let Games { env, actions, .. } = self;
+        match env.shards() {
+            1 => work(env, actions),
+            _ => pool().install(|| work(env, actions)),
         }
     }
 }
 
 impl<G: CatalogGame> AnyEnv for Games<G> {
     fn reset(&mut self, seed: Option<u64>, which: Option<&[bool]>) -> Result<(), String> {
-        if let Some(seed) = seed {
-            if which.is_some() {
+        let done = match (seed, which) {
+            (Some(_), Some(_)) => {
                 return Err("a seed starts all games again; give either seed or mask".to_owned());
             }
-            self.course.seed = seed;
-            self.course.resets = 0;
-            self.parts = self.fresh_parts()?;
-            return Ok(());
-        }
-        self.course.resets += 1;
-        for part in &mut self.parts {
-            let first = part.shard.number(0) as usize;
-            part.restart(&self.course, |slot| {
-                which.is_none_or(|which| which[first + slot])
-            });
-        }
-        Ok(())
+            (Some(seed), None) => self.on_threads(|env, _| env.reseed(seed)),
+            (None, Some(which)) => self.on_threads(|env, _| env.reset(|slot| which[slot])),
+            (None, None) => self.on_threads(|env, _| env.reset(|_| true)),
+        };
+        done.map_err(|error| error.to_string())
     }
 
     fn set_actions(&mut self, actions: &[i64]) -> Result<(), String> {
-        let parts = self.parts.iter().zip(actions.chunks(self.share));
-        let mut out = self.actions.iter_mut();
-        for (part, actions) in parts {
-            for (slot, (&action, out)) in actions.iter().zip(&mut out).enumerate() {
-                *out = Action(action as u16);
-                let known = i64::from(action as u16) == action
-                    && usize::from(out.0) < self.rules.game.actions();
-                let legal = known && part.shard.legal(slot).contains(*out);
-                if legal {
-                    continue;
-                }
-                if let Some(refusal) = part.refusal(slot, action, self.course.autoreset) {
-                    return Err(refusal);
-                }
-                *out = Action(0); // of an idle slot, which ignores it
+        let count = self.rules.game.actions();
+        let masks = self.env.all_legal().zip(actions);
+        for (slot, ((legal, &action), out)) in masks.zip(&mut self.actions).enumerate() {
+            *out = Action(action as u16);
+            let known = i64::from(action as u16) == action && usize::from(out.0) < count;
+            if known && legal.contains(*out) {
+                continue;
             }
+            if let Some(refusal) = refusal(&self.env, slot, action) {
+                return Err(refusal);
+            }
+            *out = Action(0); // of an idle slot, which ignores it
         }
         Ok(())
     }
 
-    fn step(&mut self, out: Out<'_>) {
-        self.each(out, |part, course, actions, out| {
-            part.step(course, actions);
-            part.write(course, out);
-        });
+    fn step(&mut self, rows: Rows<'_>) {
+        let stepped = self.on_threads(|env, actions| env.step_into(actions, rows));
+        stepped.expect("nothing interrupts it");
     }
 
-    fn write(&self, out: Out<'_>) {
-        for (part, out) in self.parts.iter().zip(out.parts(self.share)) {
-            part.write(&self.course, out);
-        }
+    fn write(&self, rows: Rows<'_>) {
+        self.env.write(rows);
     }
 
     fn sample(&self, out: &mut [i64]) {
-        let mut actions = vec![Action(0); self.share];
-        for (part, out) in self.parts.iter().zip(out.chunks_mut(self.share)) {
-            let actions = &mut actions[..out.len()];
-            part.shard.sample(self.course.seed, actions);
-            for (slot, (out, action)) in out.iter_mut().zip(actions).enumerate() {
-                *out = match part.shard.is_idle(slot) {
-                    true => -1,
-                    false => action.0.into(),
-                };
-            }
+        let mut actions = vec![Action(0); out.len()];
+        match self.env.shards() {
+            1 => self.env.sample(&mut actions),
+            _ => pool().install(|| self.env.sample(&mut actions)),
         }
-    }
-
-    fn ended(&self) -> Vec<(usize, Box<dyn AnyPosition>)> {
-        let all = self.parts.iter().flat_map(|part| {
-            let first = part.shard.number(0) as usize;
-            part.ended
-                .iter()
-                .map(move |ended| (first + ended.slot, ended.position))
-        });
-        let boxed = |(slot, position)| {
-            let rules = self.rules.clone();
-            let at: Box<dyn AnyPosition> = Box::new(At { rules, position });
-            (slot, at)
-        };
-        all.map(boxed).collect()
-    }
-
-    fn ended_count(&self) -> usize {
-        self.parts.iter().map(|part| part.ended.len()).sum()
-    }
-
-    fn write_ended(&self, slots: &mut [i64], features: Features<'_>) {
-        fn write<G: CatalogGame, T: From<bool>>(games: &Games<G>, all: &mut [T]) {
-            let game = &games.rules.game;
-            let threats = games.course.threats;
-            let width = match threats {
-                true => game.input_count(),
-                false => game.feature_count(),
+        for ((out, action), legal) in out.iter_mut().zip(actions).zip(self.env.all_legal()) {
+            *out = match legal.is_empty() {
+                true => -1,
+                false => action.0.into(),
             };
-            let ended = games.parts.iter().flat_map(|part| &part.ended);
-            for (ended, row) in ended.zip(all.chunks_exact_mut(width)) {
-                write_features(game, &ended.position, row, threats);
-            }
         }
-        let numbers = self.parts.iter().flat_map(|part| {
-            let first = part.shard.number(0) as usize;
-            part.ended.iter().map(move |ended| first + ended.slot)
-        });
-        for (out, slot) in slots.iter_mut().zip(numbers) {
-            *out = slot as i64;
+    }
+
+    fn finished(&self) -> Vec<(usize, Box<dyn AnyPosition>)> {
+        let boxed = |ended: &Finished<G::Position>| {
+            let rules = self.rules.clone();
+            let position = ended.position;
+            let at: Box<dyn AnyPosition> = Box::new(At { rules, position });
+            (ended.slot, at)
+        };
+        self.env.finished().map(boxed).collect()
+    }
+
+    fn finished_slots(&self) -> Vec<i64> {
+        self.env.finished().map(|ended| ended.slot as i64).collect()
+    }
+
+    fn write_finished(&self, features: Features<'_>, threats: bool) {
+        fn write<G: CatalogGame, T: From<bool>>(games: &Games<G>, all: &mut [T], threats: bool) {
+            let game = &games.rules.game;
+            let rows = all.chunks_exact_mut(games.rules.facts.width(threats));
+            for (ended, row) in games.env.finished().zip(rows) {
+                game.set_features(&ended.position, row, threats);
+            }
         }
         match features {
-            Features::Float(all) => write(self, all),
-            Features::Byte(all) => write(self, all),
+            Features::Float(all) => write(self, all, threats),
+            Features::Byte(all) => write(self, all, threats),
         }
     }
 
     fn position(&self, slot: usize) -> Box<dyn AnyPosition> {
-        let (part, slot) = self.part(slot);
         Box::new(At {
             rules: self.rules.clone(),
-            position: *part.shard.position(slot),
+            position: *self.env.position(slot),
         })
     }
 
     fn sides(&self) -> Vec<i8> {
-        let sides = self.parts.iter().flat_map(|part| &part.sides);
-        sides.map(|side| side.index() as i8).collect()
+        self.env.sides().map(|side| side.index() as i8).collect()
     }
 
     fn steps(&self) -> u64 {
-        self.parts[0].shard.steps()
+        self.env.steps()
     }
 
     fn seed(&self) -> u64 {
-        self.course.seed
+        self.env.settings().seed
     }
 
     fn save(&self) -> Vec<u8> {
-        let saved = Saved {
-            sides: self.sides(),
-            state: EnvState {
-                steps: self.steps(),
-                games: self.parts.iter().flat_map(Part::save).collect(),
-            },
-            ..self.head()
-        };
-        serde_json::to_vec(&saved).expect("plain data")
+        serde_json::to_vec(&self.env.save()).expect("plain data")
     }
 
     fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
-        let saved: Saved = serde_json::from_slice(saved)
+        let saved: SavedEnv = serde_json::from_slice(saved)
             .map_err(|error| format!("not a saved environment: {error}"))?;
-        let head = self.head();
-        let pairs = [
-            ("format", saved.format.to_string(), head.format.to_string()),
-            ("game", saved.game.clone(), head.game),
-            (
-                "rules version",
-                saved.rules_version.to_string(),
-                head.rules_version.to_string(),
-            ),
-            (
-                "max_plies",
-                saved.max_plies.to_string(),
-                head.max_plies.to_string(),
-            ),
-            ("num_envs", saved.games.to_string(), head.games.to_string()),
-            (
-                "autoreset",
-                format!("{:?}", saved.autoreset),
-                format!("{:?}", head.autoreset),
-            ),
-            (
-                "opponent",
-                format!("{:?}", saved.opponent),
-                format!("{:?}", head.opponent),
-            ),
-            (
-                "learner",
-                format!("{:?}", saved.learner),
-                format!("{:?}", head.learner),
-            ),
-            (
-                "opening_plies",
-                saved.opening_plies.to_string(),
-                head.opening_plies.to_string(),
-            ),
-        ];
-        for (name, theirs, ours) in pairs {
-            if theirs != ours {
-                return Err(format!(
-                    "the saved environment has {name} {theirs}, this one {ours}"
-                ));
-            }
-        }
-        if saved.state.games.len() != self.games || saved.sides.len() != self.games {
-            return Err("not a saved environment: games are missing".to_owned());
-        }
-        // Into new parts, so that a game that breaks the rules changes nothing.
-        let mut parts = self.fresh_parts()?;
-        let games = saved.state.games.chunks(self.share);
-        let sides = saved.sides.chunks(self.share);
-        for ((part, games), sides) in parts.iter_mut().zip(games).zip(sides) {
-            let sides = sides
-                .iter()
-                .map(|&side| Player::BOTH[usize::from(side != 0)]);
-            let restored = part.restore(saved.state.steps, games, sides.collect());
-            restored.map_err(|error| error.to_string())?;
-        }
-        self.parts = parts;
-        self.course.seed = saved.seed;
-        self.course.resets = saved.resets;
-        Ok(())
+        self.env.restore(&saved).map_err(|error| error.to_string())
     }
+}
+
+/// Why an action cannot be played in a slot, if it cannot.
+fn refusal<G: CatalogGame>(env: &VecEnv<G>, slot: usize, action: i64) -> Option<String> {
+    let game = env.game();
+    if env.is_idle(slot) {
+        return match env.settings().autoreset {
+            Autoreset::NextStep => None, // the action is ignored
+            Autoreset::SameStep | Autoreset::Disabled => Some(format!(
+                "actions[{slot}]: the game in this slot is over; reset it first"
+            )),
+        };
+    }
+    let actions = game.actions();
+    if !(0..actions as i64).contains(&action) {
+        return Some(format!(
+            "actions[{slot}] is {action}; the game has only actions 0 to {}",
+            actions - 1
+        ));
+    }
+    let mut position = *env.position(slot);
+    let refused = game.try_play(&mut position, Action(action as u16)).err();
+    let reason = refused.map_or("it is illegal".to_owned(), |error| error.to_string());
+    Some(format!("actions[{slot}] is {action}: {reason}"))
 }

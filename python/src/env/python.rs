@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jarmo_core::env::{EnvSettings, Features, Keep, Masks, Rows};
 use jarmo_selfplay::bench::EnvWork;
 use numpy::ndarray::{Ix1, Ix2, Ix4};
 use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
+use serde::de::DeserializeOwned;
 
-use super::{AnyEnv, Autoreset, EnvSettings, Features, Learner, Masks, Out, make};
+use super::{AnyEnv, EnvArguments};
 use crate::array::{integers, shaped, writable};
 use crate::game::{AnyGame, GameArgument, PyGame};
 use crate::position::Position;
@@ -121,31 +123,20 @@ impl VecEnv {
         py: Python<'py>,
         arrays: &[Bound<'py, PyAny>],
         zeroed: bool,
-        work: impl FnOnce(&mut dyn AnyEnv, Out<'_>) + Send,
+        work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) + Send,
     ) -> PyResult<()> {
         let games = self.games;
         let features = self.feature_shape(games);
         let masks = [games, self.mask_width()];
+        let [observation, mask] = ["out.observation", "out.mask"];
         let (mut floats, mut bytes, mut bools, mut packed) = (None, None, None, None);
         match self.bytes {
-            true => {
-                bytes = Some(writable::<u8, Ix4>(
-                    &arrays[0],
-                    "out.observation",
-                    &features,
-                )?)
-            }
-            false => {
-                floats = Some(writable::<f32, Ix4>(
-                    &arrays[0],
-                    "out.observation",
-                    &features,
-                )?)
-            }
+            true => bytes = Some(writable::<u8, Ix4>(&arrays[0], observation, &features)?),
+            false => floats = Some(writable::<f32, Ix4>(&arrays[0], observation, &features)?),
         }
         match self.packed {
-            true => packed = Some(writable::<u8, Ix2>(&arrays[1], "out.mask", &masks)?),
-            false => bools = Some(writable::<bool, Ix2>(&arrays[1], "out.mask", &masks)?),
+            true => packed = Some(writable::<u8, Ix2>(&arrays[1], mask, &masks)?),
+            false => bools = Some(writable::<bool, Ix2>(&arrays[1], mask, &masks)?),
         }
         let mut rewards = writable::<f32, Ix2>(&arrays[2], "out.reward", &[games, 2])?;
         let mut terminated = writable::<bool, Ix1>(&arrays[3], "out.terminated", &[games])?;
@@ -162,17 +153,18 @@ impl VecEnv {
             (None, Some(packed)) => Masks::Packed(packed.as_slice_mut().expect(contiguous)),
             (None, None) => unreachable!("one of the two types"),
         };
-        let out = Out {
+        let rows = Rows {
             features,
             masks,
             rewards: rewards.as_slice_mut().expect(contiguous),
             terminated: terminated.as_slice_mut().expect(contiguous),
             truncated: truncated.as_slice_mut().expect(contiguous),
             to_move: to_move.as_slice_mut().expect(contiguous),
+            threats: self.threats,
             zeroed,
         };
         let env = &mut *self.env;
-        py.detach(move || work(env, out));
+        py.detach(move || work(env, rows));
         Ok(())
     }
 
@@ -182,21 +174,21 @@ impl VecEnv {
         py: Python<'py>,
         mut arrays: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let count = self.env.ended_count();
+        let slots = self.env.finished_slots();
+        let count = slots.len();
         let shape = self.feature_shape(count);
         let width = self.game.facts().width(self.threats);
-        let mut slots = vec![0; count];
         let last = match self.bytes {
             true => {
                 let mut features = vec![0_u8; count * width];
                 self.env
-                    .write_ended(&mut slots, Features::Byte(&mut features));
+                    .write_finished(Features::Byte(&mut features), self.threats);
                 shaped(py, features, &shape)?
             }
             false => {
                 let mut features = vec![0.0_f32; count * width];
                 self.env
-                    .write_ended(&mut slots, Features::Float(&mut features));
+                    .write_finished(Features::Float(&mut features), self.threats);
                 shaped(py, features, &shape)?
             }
         };
@@ -207,26 +199,10 @@ impl VecEnv {
     }
 }
 
-fn autoreset(text: &str) -> PyResult<Autoreset> {
-    match text {
-        "next_step" => Ok(Autoreset::NextStep),
-        "same_step" => Ok(Autoreset::SameStep),
-        "disabled" => Ok(Autoreset::Disabled),
-        _ => Err(PyValueError::new_err(format!(
-            "autoreset must be \"same_step\", \"next_step\" or \"disabled\", not {text:?}"
-        ))),
-    }
-}
-
-fn learner(text: &str) -> PyResult<Learner> {
-    match text {
-        "white" => Ok(Learner::White),
-        "black" => Ok(Learner::Black),
-        "random" => Ok(Learner::Random),
-        _ => Err(PyValueError::new_err(format!(
-            "learner must be \"white\", \"black\" or \"random\", not {text:?}"
-        ))),
-    }
+/// Reads an argument that is one of a few words.
+fn word<T: DeserializeOwned>(name: &str, text: &str) -> PyResult<T> {
+    let read = serde_json::from_value(text.into());
+    read.map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
 }
 
 #[pymethods]
@@ -268,18 +244,21 @@ impl VecEnv {
             Some(max_plies) => game.0.limited(max_plies),
             None => game.0,
         };
+        let threads = threads::count(threads)?;
         let settings = EnvSettings {
             games: num_envs,
             seed,
-            threads: threads::count(threads)?,
-            autoreset: self::autoreset(autoreset)?,
-            opponent,
-            learner: self::learner(learner)?,
+            threads,
+            autoreset: word("autoreset", autoreset)?,
+            seat: word("learner", learner)?,
             opening_plies,
-            threats,
+            keep: Keep {
+                history: true,
+                events: false,
+            },
         };
-        let threads = settings.threads;
-        let env = py.detach(|| make(&game, settings));
+        let arguments = EnvArguments { settings, opponent };
+        let env = py.detach(|| game.clone().env(arguments));
         Ok(VecEnv {
             env: env.map_err(PyValueError::new_err)?,
             game,
@@ -392,21 +371,9 @@ impl VecEnv {
         actions: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if let Ok(array) = actions.cast::<PyArray1<i64>>()
-            && let Ok(array) = array.try_readonly()
-            && let Ok(actions) = array.as_slice()
-            && actions.len() == self.games
-        {
-            // The usual case needs no copy.
-            self.env
-                .set_actions(actions)
-                .map_err(PyValueError::new_err)?;
-        } else {
-            let actions = integers(actions, "actions", self.games)?;
-            self.env
-                .set_actions(&actions)
-                .map_err(PyValueError::new_err)?;
-        }
+        let actions = integers(actions, "actions", self.games)?;
+        let taken = self.env.set_actions(&actions);
+        taken.map_err(PyValueError::new_err)?;
         let arrays = self.arrays(py, out)?;
         self.fill(py, &arrays, out.is_none(), |env, out| env.step(out))?;
         self.result(py, arrays)
@@ -452,7 +419,7 @@ impl VecEnv {
     /// The last positions of the games that ended in the last step, by slot.
     fn final_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (slot, at) in self.env.ended() {
+        for (slot, at) in self.env.finished() {
             dict.set_item(slot, Position::new(self.game.clone(), at))?;
         }
         Ok(dict)

@@ -5,6 +5,7 @@ mod build;
 mod endgame;
 mod greedy;
 mod memory;
+mod opponent;
 mod policy;
 mod proven;
 mod random;
@@ -21,6 +22,7 @@ pub use build::{build_from, build_without_search, random_net_agent};
 pub use endgame::EndgameAgent;
 pub use greedy::GreedyAgent;
 pub use memory::Memory;
+pub use opponent::AgentOpponent;
 pub use policy::PolicyAgent;
 pub use proven::ProvenAgent;
 pub use random::RandomAgent;
@@ -65,7 +67,7 @@ pub struct Request<'a, G: Game> {
     pub memory: Option<&'a mut Memory>,
 }
 
-/// Whether a time has come. The clock is the caller's: `&|| Instant::now() >= time`.
+/// Whether a time has come. The clock is the caller's: a comparison with the time of day.
 pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Limits on one choice. Unset fields fall back to the agent's spec.

@@ -74,6 +74,15 @@ pub trait Encode: Game {
         self.planes() * self.cells()
     }
 
+    /// Sets the features of a position in numbers that are 0, and its threats behind them if they are asked for.
+    #[inline]
+    fn set_features<T: From<bool>>(&self, position: &Self::Position, out: &mut [T], threats: bool) {
+        match threats {
+            true => self.inputs(position, |index| out[index] = T::from(true)),
+            false => self.features(position, |index| out[index] = T::from(true)),
+        }
+    }
+
     /// Writes the features of a position as numbers.
     ///
     /// # Panics

@@ -1,8 +1,11 @@
 //! Unfinished games as plain data, so that they can continue after a restart of the program.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
-use super::{GameStats, Keep, Opening, Shard};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::{Autoreset, EnvSettings, GameStats, Keep, Opening, Seat, Shard};
 use crate::game::{Action, Game, Outcome};
 
 /// The unfinished games of an environment.
@@ -14,6 +17,77 @@ pub struct EnvState {
     pub steps: u64,
     /// The game of each slot; `None` for idle slots.
     pub games: Vec<Option<SavedGame>>,
+}
+
+/// A [`VecEnv`](super::VecEnv): its unfinished games, and what decides how they go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedEnv {
+    #[serde(flatten)]
+    pub(super) terms: Terms,
+    pub(super) seed: u64,
+    pub(super) resets: u64,
+    pub(super) sides: Vec<u8>, // [games], of the caller
+    pub(super) state: EnvState,
+}
+
+/// What must be the same where an environment is restored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Terms {
+    format: u32,
+    game: String,
+    rules_version: u32,
+    max_plies: u32,
+    games: usize,
+    autoreset: Autoreset,
+    #[serde(rename = "learner")]
+    seat: Seat,
+    opponent: Option<String>,
+    opening_plies: u32,
+}
+
+/// Increased whenever saved environments change their meaning.
+const FORMAT: u32 = 1;
+
+impl Terms {
+    pub(super) fn new<G: Game>(
+        game: &G,
+        settings: &EnvSettings,
+        opponent: Option<String>,
+    ) -> Terms {
+        Terms {
+            format: FORMAT,
+            game: game.id().to_owned(),
+            rules_version: game.rules_version(),
+            max_plies: game.max_plies(),
+            games: settings.games,
+            autoreset: settings.autoreset,
+            seat: settings.seat,
+            opponent,
+            opening_plies: settings.opening_plies,
+        }
+    }
+}
+
+impl SavedEnv {
+    /// Fails if the environment had other terms, or lacks games.
+    pub(super) fn check(&self, ours: &Terms) -> Result<(), EnvError> {
+        let [theirs, ours] = [&self.terms, ours].map(|terms| json!(terms));
+        let theirs = theirs.as_object().into_iter().flatten();
+        let mut other = theirs.filter(|(name, theirs)| ours[name] != **theirs);
+        if let Some((name, theirs)) = other.next() {
+            return Err(EnvError(format!(
+                "the saved environment has {name} {theirs}, this one {}",
+                ours[name]
+            )));
+        }
+        let games = [self.state.games.len(), self.sides.len()];
+        match games == [self.terms.games; 2] {
+            true => Ok(()),
+            false => Err(EnvError(
+                "not a saved environment: games are missing".to_owned(),
+            )),
+        }
+    }
 }
 
 /// One unfinished game.
@@ -35,10 +109,15 @@ pub struct PlayedGame<P> {
     pub stats: GameStats,
 }
 
-/// A saved game that cannot continue under these rules, and why.
+/// What was saved cannot continue here, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("saved game: {0}")]
+#[error("{0}")]
 pub struct EnvError(String);
+
+/// A game that cannot continue under these rules.
+fn game_error(why: impl fmt::Display) -> EnvError {
+    EnvError(format!("saved game: {why}"))
+}
 
 impl SavedGame {
     /// The game that these legal actions lead to from `start`.
@@ -69,10 +148,10 @@ impl SavedGame {
         let start = self.start_position(game)?;
         let actions = self.actions.iter().map(|&action| Action(action)).collect();
         let opening = Opening::after(game, start, actions);
-        let opening = opening.map_err(|error| EnvError(error.to_string()))?;
+        let opening = opening.map_err(game_error)?;
         match game.outcome(&opening.position) {
             None => Ok(opening),
-            Some(_) => Err(EnvError("the game is already over".to_owned())),
+            Some(_) => Err(game_error("the game is already over")),
         }
     }
 
@@ -85,7 +164,7 @@ impl SavedGame {
     pub fn replay<G: Game>(&self, game: &G) -> Result<PlayedGame<G::Position>, EnvError> {
         let start = self.start_position(game)?;
         if game.outcome(&start).is_some() {
-            return Err(EnvError("the game is over at its start".to_owned()));
+            return Err(game_error("the game is over at its start"));
         }
         let keep = Keep {
             history: false,
@@ -96,14 +175,14 @@ impl SavedGame {
         for &action in &self.actions {
             let mut after = *env.position(0);
             let legal = game.try_play(&mut after, Action(action));
-            legal.map_err(|error| EnvError(error.to_string()))?;
+            legal.map_err(game_error)?;
             env.step(&[Action(action)], |ended| {
                 outcome = Some(ended.outcome);
                 None
             });
             positions.push(after);
         }
-        let outcome = outcome.ok_or_else(|| EnvError("the game is not over".to_owned()))?;
+        let outcome = outcome.ok_or_else(|| game_error("the game is not over"))?;
         Ok(PlayedGame {
             positions,
             outcome,
@@ -116,6 +195,6 @@ impl SavedGame {
             return Ok(game.start());
         };
         let parsed = game.parse_position(text);
-        parsed.map_err(|error| EnvError(error.to_string()))
+        parsed.map_err(game_error)
     }
 }

@@ -2,23 +2,11 @@
 
 use std::ops::Range;
 
+use super::log::Log;
 use super::{EnvError, GameStats, Opening, SavedGame};
 use crate::encode::Encode;
-use crate::game::{Action, Game, Mask, Outcome, Player};
+use crate::game::{Action, Game, Mask, Outcome};
 use crate::random::{Draws, below};
-
-/// The result of a step in one slot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Transition {
-    /// The game ended with this step. The slot now has a new game or is idle.
-    pub done: bool,
-    /// The game was cut off.
-    pub truncated: bool,
-    /// Results of White and Black, -1, 0 or +1; 0 if the game has not ended.
-    pub rewards: [i8; 2],
-    /// Points of White minus points of Black; 0 if the game has not ended.
-    pub score_difference: i8,
-}
 
 /// What an environment records besides positions. Each costs some time in every step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,37 +27,49 @@ pub struct History<P> {
 }
 
 /// A game that has just ended.
-#[derive(Debug)]
 pub struct FinishedGame<'a, G: Game> {
+    /// The rules.
+    pub game: &'a G,
     /// Its slot.
     pub slot: usize,
     /// The final position.
     pub position: &'a G::Position,
     /// The outcome.
     pub outcome: Outcome,
-    /// The history, if recorded.
-    pub history: Option<&'a History<G::Position>>,
+    log: Option<&'a Log<G::Position>>,
 }
 
+impl<G: Game> FinishedGame<'_, G> {
+    /// The start position and actions of the game.
+    ///
+    /// # Panics
+    /// Panics unless [`Keep::history`] is set.
+    pub fn history(&self) -> History<G::Position> {
+        self.log.expect(NO_HISTORY).history(self.game, self.slot)
+    }
+}
+
+/// The complaint about a missing [`Keep::history`].
+const NO_HISTORY: &str = "histories are kept";
+
 /// One slot. It is idle exactly if no action is legal.
+#[derive(Clone)]
 pub(super) struct Slot<G: Game> {
     pub(super) position: G::Position,
     pub(super) legal: G::Mask, // of `position`
-    pub(super) transition: Transition,
 }
 
 /// Games that advance together on one thread, each in its own slot. Slot indices start at 0 in each shard.
 ///
 /// When a game ends, its slot gets the next one at once or becomes idle. An idle slot has no legal actions
 /// and is skipped by steps until [`Shard::start`] gives it a game.
+#[derive(Clone)]
 pub struct Shard<G: Game> {
     game: G,
     first: usize, // index of the first slot in the whole environment
     pub(super) slots: Vec<Slot<G>>,
-    pub(super) finals: Vec<Option<G::Position>>, // [slots]; kept apart because not every step needs them
-    pub(super) finished: Vec<u32>,               // slots whose games ended in the last step
-    histories: Vec<History<G::Position>>,        // [slots], or empty if not recorded
-    keep: Keep,
+    log: Option<Log<G::Position>>,
+    events: bool,
     stats: GameStats,
     steps: u64,
 }
@@ -86,25 +86,16 @@ impl<G: Game> Shard<G> {
         keep: Keep,
         mut open: impl FnMut(usize) -> Option<Opening<G::Position>>,
     ) -> Shard<G> {
-        let start = game.start();
-        let idle = |_| Slot {
-            position: start,
+        let idle = Slot {
+            position: game.start(),
             legal: G::Mask::default(),
-            transition: Transition::default(),
         };
-        let history = |_| History {
-            start,
-            actions: Vec::new(),
-        };
-        let kept = if keep.history { numbers.len() } else { 0 };
         let mut shard = Shard {
             game: game.clone(),
             first: numbers.start,
-            slots: numbers.clone().map(idle).collect(),
-            finals: vec![None; numbers.len()],
-            finished: Vec::with_capacity(numbers.len()),
-            histories: (0..kept).map(history).collect(),
-            keep,
+            slots: vec![idle; numbers.len()],
+            log: keep.history.then(|| Log::new(numbers.len())),
+            events: keep.events,
             stats: GameStats::default(),
             steps: 0,
         };
@@ -156,15 +147,16 @@ impl<G: Game> Shard<G> {
         self.slots[slot].legal.is_empty()
     }
 
-    /// The start position and actions of the game in a slot.
+    /// The start position and actions of the game in a slot that is not idle.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
-    pub fn history(&self, slot: usize) -> &History<G::Position> {
-        &self.histories[slot]
+    pub fn history(&self, slot: usize) -> History<G::Position> {
+        let log = self.log.as_ref().expect(NO_HISTORY);
+        log.history(&self.game, slot)
     }
 
-    /// Starts another game in a slot. The transition of the last step is kept.
+    /// Starts another game in a slot.
     ///
     /// # Panics
     /// Panics if the game is over after the opening.
@@ -173,11 +165,16 @@ impl<G: Game> Shard<G> {
         slot.position = opening.position;
         slot.legal = self.game.legal(&opening.position);
         assert!(!slot.legal.is_empty(), "the game is over after its opening");
-        if self.keep.history {
-            self.histories[index] = History {
-                start: opening.start,
-                actions: opening.actions,
-            };
+        if let Some(log) = &mut self.log {
+            log.begin(&self.game, index, opening);
+        }
+    }
+
+    /// Leaves a slot without a game.
+    fn end(&mut self, index: usize) {
+        self.slots[index].legal = G::Mask::default();
+        if let Some(log) = &mut self.log {
+            log.end(index);
         }
     }
 
@@ -205,11 +202,13 @@ impl<G: Game> Shard<G> {
         mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
         assert_eq!(actions.len(), self.slots.len(), "one action per slot");
-        self.finished.clear();
         self.steps += 1;
-        if self.keep != Keep::default() {
+        if let Some(log) = &mut self.log {
+            log.push(actions);
+        }
+        if self.events {
             for (index, &action) in actions.iter().enumerate() {
-                self.record(index, action);
+                self.count_events(index, action);
             }
         }
         for (index, &action) in actions.iter().enumerate() {
@@ -225,11 +224,16 @@ impl<G: Game> Shard<G> {
     /// Panics if an action is illegal.
     pub fn step_some(
         &mut self,
-        actions: impl IntoIterator<Item = (usize, Action)>,
+        actions: &[(usize, Action)],
         mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
-        for (index, action) in actions {
-            self.record(index, action);
+        if let Some(log) = &mut self.log {
+            log.push_some(actions);
+        }
+        for &(index, action) in actions {
+            if self.events {
+                self.count_events(index, action);
+            }
             self.advance(index, action, &mut next);
         }
     }
@@ -242,7 +246,6 @@ impl<G: Game> Shard<G> {
         next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
         let slot = &mut self.slots[index];
-        slot.transition = Transition::default();
         if !slot.legal.contains(action) {
             assert!(slot.legal.is_empty(), "{action:?} is illegal");
             return;
@@ -254,19 +257,14 @@ impl<G: Game> Shard<G> {
         }
     }
 
-    /// Records the events and the history of an action, before it is played.
+    /// Counts the events of an action, before it is played.
     #[inline]
-    fn record(&mut self, index: usize, action: Action) {
+    fn count_events(&mut self, index: usize, action: Action) {
         let slot = &self.slots[index];
-        if !slot.legal.contains(action) {
-            return; // an idle slot
-        }
-        if self.keep.events {
+        // An idle slot ignores its action.
+        if slot.legal.contains(action) {
             let counts = &mut self.stats.events;
             self.game.count_events(&slot.position, action, counts);
-        }
-        if self.keep.history {
-            self.histories[index].actions.push(action);
         }
     }
 
@@ -275,26 +273,20 @@ impl<G: Game> Shard<G> {
         index: usize,
         next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
     ) {
-        let slot = &mut self.slots[index];
-        let outcome = self.game.outcome(&slot.position);
+        let position = &self.slots[index].position;
+        let outcome = self.game.outcome(position);
         let outcome = outcome.expect("a game without legal actions is over");
-        slot.transition = Transition {
-            done: true,
-            truncated: outcome.truncated,
-            rewards: Player::BOTH.map(|player| outcome.verdict(player).sign()),
-            score_difference: outcome.score_difference(Player::White),
-        };
-        self.finals[index] = Some(slot.position);
-        self.finished.push(index as u32);
-        self.stats.count(&outcome, self.game.ply(&slot.position));
+        self.stats.count(&outcome, self.game.ply(position));
         let opening = next(FinishedGame {
+            game: &self.game,
             slot: index,
-            position: &slot.position,
+            position,
             outcome,
-            history: self.histories.get(index),
+            log: self.log.as_ref(),
         });
-        if let Some(opening) = opening {
-            self.start(index, opening);
+        match opening {
+            Some(opening) => self.start(index, opening),
+            None => self.end(index),
         }
     }
 
@@ -309,8 +301,8 @@ impl<G: Game> Shard<G> {
     /// Panics unless [`Keep::history`] is set.
     pub fn save(&self) -> impl Iterator<Item = Option<SavedGame>> + '_ {
         let saved = |slot| {
-            let History { start, actions } = &self.histories[slot];
-            SavedGame::of(&self.game, start, actions)
+            let History { start, actions } = self.history(slot);
+            SavedGame::of(&self.game, &start, &actions)
         };
         (0..self.len()).map(move |slot| (!self.is_idle(slot)).then(|| saved(slot)))
     }
@@ -330,7 +322,7 @@ impl<G: Game> Shard<G> {
         for (index, opening) in openings.into_iter().enumerate() {
             match opening {
                 Some(opening) => self.start(index, opening),
-                None => self.slots[index].legal = G::Mask::default(),
+                None => self.end(index),
             }
         }
         Ok(())

@@ -4,10 +4,10 @@
 //! another crate is added with [`Catalog::register`] and needs nothing but [`Game`] and [`Encode`]:
 //!
 //! ```
-//! # use jarmo::games::{Scripted, scripted::Node};
+//! # use jarmo_core::games::{Scripted, scripted::Node};
 //! # fn chess() -> Scripted { Scripted::new(&Node::white([Node::end(1, 0), Node::end(0, 1)])) }
-//! use jarmo::agent::build;
-//! use jarmo::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
+//! use jarmo_exact::agent::build;
+//! use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
 //!
 //! /// The name of an agent that plays a game.
 //! struct AgentName(&'static str);
@@ -25,7 +25,7 @@
 //! let settings = GameSettings::default();
 //! let name = games.with_game("scripted", &settings, AgentName("rollout:100"))?;
 //! assert_eq!(name, "rollout:100");
-//! # Ok::<(), jarmo::catalog::GameError>(())
+//! # Ok::<(), jarmo_exact::catalog::GameError>(())
 //! ```
 //!
 //! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate

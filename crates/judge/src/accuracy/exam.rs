@@ -42,15 +42,15 @@ impl<P> Question<P> {
 /// Positions with the exact result of every action.
 ///
 /// ```
-/// use jarmo::accuracy::Exam;
-/// use jarmo::agent::{Agent, PolicyAgent};
-/// use jarmo::games::Jarmo;
-/// use jarmo::net::{AgentFile, FrozenNet, NetEvaluator};
+/// use jarmo_judge::accuracy::Exam;
+/// use jarmo_core::games::Jarmo;
+/// use jarmo_core::net::{FrozenNet, NetEvaluator};
+/// use jarmo_exact::agent::{self, Agent, AgentSource, PolicyAgent};
 ///
 /// let game = Jarmo::standard();
 /// let exam = Exam::built_in(&game).expect("jarmo has an exam");
 ///
-/// let file = agent_file::load_for("checkpoints/jarmo.safetensors".as_ref(), &game)?;
+/// let file = agent::load(&AgentSource::Program, &game)?; // or a file
 /// let net = NetEvaluator::with_net(game.clone(), FrozenNet::new(file.weights()));
 /// let agent = PolicyAgent::new(game, "network without search".to_owned(), net);
 /// let mut agents: Vec<Box<dyn Agent<Jarmo>>> = vec![Box::new(agent)]; // one for each thread

@@ -220,9 +220,8 @@ impl<G: Game> TeamGames<'_, G> {
         let (running, sender) = (&mut self.running, &self.sender);
         self.env.step(&self.actions, |ended| {
             let running = running[ended.slot].take().expect("only running games end");
-            let history = ended.history.expect("histories are kept");
             // Sending fails only after the collector has stopped.
-            let _ = sender.send((running.id, history.actions.clone(), ended.outcome));
+            let _ = sender.send((running.id, ended.history().actions, ended.outcome));
             None // the slot stays idle until the next game starts
         });
     }

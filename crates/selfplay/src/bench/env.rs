@@ -76,7 +76,7 @@ pub fn env<G: Encode>(game: G, work: EnvWork) -> EnvSpeed {
     let mut env = VecEnv::new(game, work.games, work.seed);
     let runs = Runs::of(work.run_time, || {
         if work.observe {
-            env.observe_flat(&mut features);
+            env.observe(&mut features);
             env.masks(&mut masks);
         }
         env.sample(&mut actions);

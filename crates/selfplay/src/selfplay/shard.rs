@@ -147,8 +147,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         self.env.step(&self.actions, |ended| {
             let record = &mut records[ended.slot];
             if let Some(weights) = record.weights() {
-                let history = ended.history.expect("histories are kept");
-                let episode = Episode::new(&rules.game, history, record, weights);
+                let episode = Episode::new(&rules.game, &ended.history(), record, weights);
                 round.episodes.push(episode);
             }
             round.counts.exact += u64::from(record.reached_tables());

@@ -1,0 +1,59 @@
+//! An agent as the opponent in an environment.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Agent, Limit, Request};
+use crate::env::Opponent;
+use crate::game::{Action, Game};
+use crate::random::Stream;
+
+/// Plays as an agent, which keeps nothing between its choices.
+pub struct AgentOpponent<G: Game> {
+    name: String,
+    agent: Mutex<Box<dyn Agent<G>>>, // never contended: an opponent that can be shared asks for it
+    stop: Option<Arc<AtomicBool>>,
+}
+
+impl<G: Game> AgentOpponent<G> {
+    /// An opponent with this name in saved environments. Another thread that sets `stop` interrupts it.
+    pub fn new(
+        name: String,
+        agent: Box<dyn Agent<G>>,
+        stop: Option<Arc<AtomicBool>>,
+    ) -> AgentOpponent<G> {
+        let agent = Mutex::new(agent);
+        AgentOpponent { name, agent, stop }
+    }
+}
+
+impl<G: Game> Opponent<G> for AgentOpponent<G> {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn can_be_interrupted(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    fn choose(&mut self, positions: &[G::Position], streams: &mut [Stream]) -> Option<Vec<Action>> {
+        let limit = Limit {
+            stop: self.stop.as_deref(),
+            ..Limit::default()
+        };
+        let requests = positions.iter().zip(streams);
+        let mut requests: Vec<Request<'_, G>> = requests
+            .map(|(&position, stream)| Request {
+                position,
+                stream,
+                limit,
+                memory: None,
+            })
+            .collect();
+        let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let choices = agent.choose(&mut requests);
+        // Choices of an interrupted agent must not count.
+        let stopped = limit.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        (!stopped).then(|| choices.iter().map(|choice| choice.action).collect())
+    }
+}

@@ -1,0 +1,221 @@
+//! The part of an environment that one thread steps: a shard, and the opponent in its games.
+
+use std::ops::Range;
+
+use super::rows::Rows;
+use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
+use super::{FinishedGame, Opening, Shard};
+use crate::encode::Encode;
+use crate::game::{Action, Game, Player};
+use crate::random::{Draws, Stream, slot_stream};
+
+/// Mixed into the seed for the opponent's random numbers, and for the side of the caller.
+const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
+const SIDES: u64 = 0x7369_6465_735f_5f5f;
+
+/// What decides how a new game begins.
+#[derive(Clone, Copy)]
+pub(super) struct NewGames {
+    pub settings: EnvSettings,
+    /// Resets without a seed so far, so that they start other games.
+    pub resets: u64,
+}
+
+impl NewGames {
+    /// The opening of the game that starts in a slot at a step.
+    #[inline]
+    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Opening<G::Position> {
+        if self.settings.opening_plies == 0 {
+            return Opening::at(game.start());
+        }
+        // The seed is inverted because `VecEnv::sample` uses the seed itself.
+        let seed = !self.settings.seed ^ self.resets.rotate_right(8);
+        let mut stream = slot_stream(seed, slot, step);
+        Opening::random(game, self.settings.opening_plies, &mut stream)
+    }
+
+    /// The caller's side in the game that starts in a slot at a step.
+    #[inline]
+    fn side(&self, slot: u64, step: u64) -> Player {
+        match self.settings.seat {
+            Seat::White => Player::White,
+            Seat::Black => Player::Black,
+            Seat::Random => {
+                let seed = self.settings.seed ^ SIDES ^ self.resets.rotate_right(8);
+                Player::BOTH[(Draws::new(seed, step).bits(slot) & 1) as usize]
+            }
+        }
+    }
+}
+
+/// The games of a shard.
+#[derive(Clone)]
+pub(super) struct Games<G: Game> {
+    pub shard: Shard<G>,
+    pub sides: Vec<Player>, // [slots], of the caller
+    pub finished: Vec<Finished<G::Position>>,
+}
+
+impl<G: Game> Games<G> {
+    /// New games in the slots with these numbers.
+    pub fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> Games<G> {
+        let mut games = Games {
+            sides: vec![Player::White; numbers.len()],
+            finished: Vec::with_capacity(numbers.len()),
+            shard: Shard::new(game, numbers, new.settings.keep, |_| None),
+        };
+        games.restart(new, |_| true);
+        games
+    }
+
+    /// New games in the same slots, as at the start.
+    pub fn fresh(&self, new: &NewGames) -> Games<G> {
+        Games::new(self.shard.game(), self.numbers(), new)
+    }
+
+    /// The numbers of its slots.
+    pub fn numbers(&self) -> Range<usize> {
+        let first = self.shard.number(0) as usize;
+        first..first + self.shard.len()
+    }
+
+    /// Starts other games in the slots with these numbers.
+    pub fn restart(&mut self, new: &NewGames, which: impl Fn(usize) -> bool) {
+        self.finished.clear();
+        for (slot, number) in self.numbers().enumerate() {
+            if which(number) {
+                self.begin(new, slot);
+            }
+        }
+    }
+
+    /// Starts games from these openings in the slots with these numbers.
+    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Opening<G::Position>)]) {
+        self.finished.clear();
+        let numbers = self.numbers();
+        for (number, opening) in openings.iter().filter(|(slot, _)| numbers.contains(slot)) {
+            let slot = number - numbers.start;
+            self.shard.start(slot, opening.clone());
+            self.sides[slot] = new.side(*number as u64, self.shard.steps());
+        }
+    }
+
+    /// Starts another game in a slot.
+    fn begin(&mut self, new: &NewGames, slot: usize) {
+        let (number, step) = (self.shard.number(slot), self.shard.steps());
+        let opening = new.opening(self.shard.game(), number, step);
+        self.shard.start(slot, opening);
+        self.sides[slot] = new.side(number, step);
+    }
+
+    /// Plays one action in every game.
+    fn step(&mut self, new: &NewGames, actions: &[Action]) {
+        self.finished.clear();
+        let waiting: Vec<usize> = match new.settings.autoreset {
+            Autoreset::NextStep => (0..self.shard.len())
+                .filter(|&slot| self.shard.is_idle(slot))
+                .collect(),
+            Autoreset::SameStep | Autoreset::Disabled => Vec::new(),
+        };
+        let (first, step) = (self.shard.number(0), self.shard.steps() + 1);
+        let Games {
+            shard,
+            sides,
+            finished,
+        } = self;
+        shard.step(actions, |ended| {
+            finish(ended, new, (first, step), sides, finished)
+        });
+        for slot in waiting {
+            self.begin(new, slot);
+        }
+    }
+
+    /// Plays the actions of an opponent, which belong to the last step.
+    fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)]) {
+        let at = (self.shard.number(0), self.shard.steps());
+        let Games {
+            shard,
+            sides,
+            finished,
+        } = self;
+        shard.step_some(actions, |ended| finish(ended, new, at, sides, finished));
+    }
+}
+
+/// Notes a game that ended in the shard whose first slot has the number `first`. Returns the opening of the next one
+/// if it begins at once.
+#[inline]
+fn finish<G: Game>(
+    ended: FinishedGame<'_, G>,
+    new: &NewGames,
+    (first, step): (u64, u64),
+    sides: &mut [Player],
+    finished: &mut Vec<Finished<G::Position>>,
+) -> Option<Opening<G::Position>> {
+    let number = first + ended.slot as u64;
+    let side = &mut sides[ended.slot];
+    finished.push(Finished {
+        slot: number as usize,
+        position: *ended.position,
+        outcome: ended.outcome,
+        side: *side,
+    });
+    if new.settings.autoreset != Autoreset::SameStep {
+        return None;
+    }
+    *side = new.side(number, step);
+    Some(new.opening(ended.game, number, step))
+}
+
+impl<G: Encode> Games<G> {
+    /// Writes the row of every game.
+    pub fn write(&self, rows: Rows<'_>) {
+        rows.write(&self.shard, &self.finished);
+    }
+}
+
+/// The games of a shard with the opponent in them.
+pub(super) struct Part<G: Game> {
+    pub games: Games<G>,
+    pub opponent: Option<Box<dyn Opponent<G>>>,
+}
+
+impl<G: Game> Part<G> {
+    /// Plays one action in every game, then those of the opponent. Returns whether it was not interrupted.
+    pub fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
+        self.games.step(new, &actions[self.games.numbers()]);
+        self.reply(new)
+    }
+
+    /// Lets the opponent act until the caller is to move in every game. Returns whether it was not interrupted.
+    pub fn reply(&mut self, new: &NewGames) -> bool {
+        let Some(opponent) = &mut self.opponent else {
+            return true;
+        };
+        let games = &mut self.games;
+        for round in 0_u64.. {
+            let shard = &games.shard;
+            let waits = |slot: &usize| {
+                let mover = shard.game().to_move(shard.position(*slot));
+                !shard.is_idle(*slot) && mover != games.sides[*slot]
+            };
+            let asked: Vec<usize> = (0..shard.len()).filter(waits).collect();
+            if asked.is_empty() {
+                break;
+            }
+            let seed = (new.settings.seed ^ OPPONENT).wrapping_add(round);
+            let stream = |&slot: &usize| slot_stream(seed, shard.number(slot), shard.steps());
+            let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
+            let positions: Vec<G::Position> =
+                asked.iter().map(|&slot| *shard.position(slot)).collect();
+            let Some(actions) = opponent.choose(&positions, &mut streams) else {
+                return false;
+            };
+            assert_eq!(actions.len(), asked.len(), "one action per position");
+            let actions: Vec<(usize, Action)> = asked.into_iter().zip(actions).collect();
+            games.reply(new, &actions);
+        }
+        true
+    }
+}
