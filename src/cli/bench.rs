@@ -1,12 +1,14 @@
 //! `jarmo bench`
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Subcommand;
 
 #[cfg(feature = "train")]
 use super::bench_selfplay;
 use super::{CommandResult, bench_env, bench_net, bench_search, bench_signature};
+use jarmo_core::numbers::SEED;
 use jarmo_exact::catalog::Catalog;
 
 /// Measure how fast this machine is
@@ -29,6 +31,20 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         Command::Selfplay(args) => bench_selfplay::run(games, args),
         Command::Net(args) => bench_net::run(games, args),
     }
+}
+
+/// How long to measure, with which random numbers, and how to print it.
+#[derive(clap::Args)]
+pub(super) struct RunArgs {
+    /// Seconds per run; there are five
+    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
+    pub seconds: Duration,
+    /// Seed of all randomness
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
+    pub seed: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Prints a measurement as JSON or as text.

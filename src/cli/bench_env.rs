@@ -1,10 +1,8 @@
 //! `jarmo bench env`
 
-use std::time::Duration;
-
-use super::bench::report;
+use super::bench::{RunArgs, report};
 use super::{CommandResult, GameArgs, thread_pool};
-use jarmo_core::numbers::{NumberRange, SEED, THREADS};
+use jarmo_core::numbers::{NumberRange, THREADS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_selfplay::bench::{EnvWork, env};
 
@@ -25,15 +23,8 @@ pub(super) struct Args {
     /// Threads to spread the games over
     #[arg(long, value_name = "T", default_value = "1", value_parser = THREADS.parser::<usize>())]
     threads: usize,
-    /// Seconds per run; there are five
-    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
-    seconds: Duration,
-    /// Seed of the random play
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
-    seed: u64,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
@@ -51,10 +42,10 @@ impl GameTask for EnvTask<'_> {
         let work = EnvWork {
             games: args.games,
             observe: args.observe,
-            seed: args.seed,
-            run_time: args.seconds,
+            seed: args.run.seed,
+            run_time: args.run.seconds,
         };
         let pool = thread_pool(Some(args.threads))?;
-        report(&pool.install(|| env(game, work)), args.json)
+        report(&pool.install(|| env(game, work)), args.run.json)
     }
 }

@@ -1,12 +1,10 @@
 //! `jarmo bench net`
 
-use std::time::Duration;
-
-use super::bench::report;
+use super::bench::{RunArgs, report};
 use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
 use jarmo_core::net::KernelKind;
-use jarmo_core::numbers::{BATCH, SEED};
+use jarmo_core::numbers::BATCH;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_selfplay::bench::{NetWork, net};
 
@@ -23,15 +21,8 @@ pub(super) struct Args {
     /// Positions per batch
     #[arg(long, value_name = "N", default_value = "256", value_parser = BATCH.parser::<usize>())]
     batch: usize,
-    /// Seconds per run; there are five
-    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
-    seconds: Duration,
-    /// Seed of weights and positions
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
-    seed: u64,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
@@ -61,9 +52,9 @@ impl GameTask for NetTask<'_> {
         let work = NetWork {
             net: args.net.config()?,
             batch: args.batch,
-            seed: args.seed,
-            run_time: args.seconds,
+            seed: args.run.seed,
+            run_time: args.run.seconds,
         };
-        report(&net(&game, &kernels, work), args.json)
+        report(&net(&game, &kernels, work), args.run.json)
     }
 }

@@ -1,13 +1,11 @@
 //! `jarmo bench search`
 
-use std::time::Duration;
-
 use clap::ValueEnum;
 
-use super::bench::report;
+use super::bench::{RunArgs, report};
 use super::{CommandResult, Failure, GameArgs};
 use jarmo_core::net::NetConfig;
-use jarmo_core::numbers::{BATCH, BUDGET, SEED};
+use jarmo_core::numbers::{BATCH, BUDGET};
 use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_selfplay::bench::{SearchWork, search};
@@ -29,15 +27,8 @@ pub(super) struct Args {
     /// Simulations or nodes per choice; overrides the agent's own number
     #[arg(long, value_name = "S", value_parser = BUDGET.parser::<u64>())]
     sims: Option<u64>,
-    /// Seconds per run; there are five
-    #[arg(long, value_name = "S", default_value = "1", value_parser = super::seconds)]
-    seconds: Duration,
-    /// Seed of all randomness
-    #[arg(long, value_name = "SEED", default_value = "1", value_parser = SEED.parser::<u64>())]
-    seed: u64,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -76,15 +67,15 @@ impl GameTask for SearchTask<'_> {
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
         let args = self.0;
         let mut agent = match args.net {
-            Some(size) => random_net_agent(&game, size.config(), args.seed),
+            Some(size) => random_net_agent(&game, size.config(), args.run.seed),
             None => build(game.clone(), &args.agent).map_err(Failure::usage)?,
         };
         let work = SearchWork {
             games: args.games,
             nodes: args.sims,
-            seed: args.seed,
-            run_time: args.seconds,
+            seed: args.run.seed,
+            run_time: args.run.seconds,
         };
-        report(&search(&game, agent.as_mut(), work), args.json)
+        report(&search(&game, agent.as_mut(), work), args.run.json)
     }
 }

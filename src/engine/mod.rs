@@ -8,7 +8,7 @@ mod info;
 
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
@@ -422,7 +422,7 @@ impl<G: CatalogGame> Search<G> {
 
 /// Writes lines together and hands them on.
 fn say(out: &Mutex<impl Write>, lines: &[impl AsRef<str>]) -> io::Result<()> {
-    let mut out = out.lock().expect("nothing panics under it");
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
     for line in lines {
         writeln!(out, "{}", line.as_ref())?;
     }

@@ -163,6 +163,39 @@ fn nothing_below_the_command_line_prints() {
     }
 }
 
+/// The crates whose errors leave hints about the command line to the program.
+const WITHOUT_OPTIONS: [&str; 5] = [
+    "crates/core/src",
+    "crates/host/src",
+    "crates/exact/src",
+    "crates/judge/src",
+    "crates/selfplay/src",
+];
+
+/// Whether a text names an option or a command of the program.
+fn names_options(text: &str) -> bool {
+    let is_option = |rest: &str| rest.starts_with(|first: char| first.is_ascii_lowercase());
+    text.contains("`jarmo ") || text.split("--").skip(1).any(is_option)
+}
+
+#[test]
+fn errors_of_the_libraries_name_no_options() {
+    assert!(names_options("continue it with --resume") && names_options("see `jarmo tables`"));
+    assert!(!names_options("a -- b"));
+    for source in sources()
+        .iter()
+        .filter(|source| WITHOUT_OPTIONS.contains(&source.krate))
+    {
+        for line in source
+            .text
+            .lines()
+            .filter(|line| !line.trim().starts_with("//"))
+        {
+            assert!(!names_options(line), "{}: {line}", source.path.display());
+        }
+    }
+}
+
 #[test]
 fn no_file_is_longer_than_600_lines() {
     for source in sources() {

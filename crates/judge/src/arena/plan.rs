@@ -92,22 +92,9 @@ impl<G: Game> GamePlan<'_, G> {
         }
     }
 
-    /// The game of this tournament that a record holds; `None` if the game did not end.
-    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Ended>, String> {
-        let mark = record.arena.ok_or("it was not played in a tournament")?;
-        let same = |what: &str, recorded: Option<u64>, expected: Option<u64>| {
-            if recorded == expected {
-                return Ok(());
-            }
-            let text = |number: Option<u64>| {
-                number.map_or("not set".to_owned(), |number| number.to_string())
-            };
-            Err(format!(
-                "{what} is {} in the record and {} in this tournament",
-                text(recorded),
-                text(expected)
-            ))
-        };
+    /// Refuses a record of a game that was played under other conditions.
+    fn check_conditions(&self, record: &GameRecord, mark: ArenaMark) -> Result<(), String> {
+        let expected = self.mark(mark.pair);
         if mark.pair >= self.settings.pairs {
             return Err(format!(
                 "it belongs to pair {}, which a match of {} games does not have; play more games",
@@ -115,16 +102,35 @@ impl<G: Game> GamePlan<'_, G> {
                 2 * self.settings.pairs
             ));
         }
-        let expected = self.mark(mark.pair);
-        same("the seed", Some(mark.seed), Some(expected.seed))?;
-        same("the number of nodes per move", mark.nodes, expected.nodes)?;
-        same(
-            "the time per move in milliseconds",
-            mark.movetime_ms,
-            expected.movetime_ms,
-        )?;
         let limit = Some(self.game.max_plies().into());
-        same("the limit on plies", record.max_plies.map(u64::from), limit)?;
+        let conditions = [
+            ("the seed", Some(mark.seed), Some(expected.seed)),
+            ("the number of nodes per move", mark.nodes, expected.nodes),
+            (
+                "the time per move in milliseconds",
+                mark.movetime_ms,
+                expected.movetime_ms,
+            ),
+            ("the limit on plies", record.max_plies.map(u64::from), limit),
+        ];
+        let text = |number: Option<u64>| number.map_or("not set".to_owned(), |n| n.to_string());
+        match conditions
+            .into_iter()
+            .find(|(_, found, wanted)| found != wanted)
+        {
+            None => Ok(()),
+            Some((what, found, wanted)) => Err(format!(
+                "{what} is {} in the record and {} in this tournament",
+                text(found),
+                text(wanted)
+            )),
+        }
+    }
+
+    /// The game of this tournament that a record holds; `None` if the game did not end.
+    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Ended>, String> {
+        let mark = record.arena.ok_or("it was not played in a tournament")?;
+        self.check_conditions(record, mark)?;
         let agent = |name: &Option<String>| {
             let name = name.as_deref().ok_or("a player has no name")?;
             self.names
