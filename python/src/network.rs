@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::array::shaped;
 use crate::game::GameArgument;
+use crate::number;
 
 /// Tensors by name.
 pub type Tensors = BTreeMap<String, Tensor>;
@@ -81,9 +82,9 @@ pub fn save_agent(
     game: GameArgument,
     tensors: &Bound<'_, PyDict>,
     run: &str,
-    seed: u64,
-    step: u64,
-    games: u64,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::step)] step: u64,
+    #[pyo3(from_py_with = number::games_played)] games: u64,
 ) -> PyResult<()> {
     let mut all = Tensors::new();
     for (name, array) in tensors.iter() {
