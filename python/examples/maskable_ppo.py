@@ -38,14 +38,13 @@ class Games(VecEnv):
         self.actions = actions
 
     def step_wait(self):
-        sides = self.games.learner_sides  # the next game of a slot may be played from the other side
         self.now = now = self.games.step(self.actions)
-        rewards = now.reward[np.arange(self.num_envs), sides]
         infos = [{} for _ in range(self.num_envs)]
+        # What the value of a game that was cut off stands for must be the learner's, and so is the last observation.
         for slot, observation in zip(now.finished, now.final_observation, strict=True):
             infos[slot] = {"terminal_observation": observation.reshape(-1),
                            "TimeLimit.truncated": bool(now.truncated[slot])}
-        return now.observation.reshape(self.num_envs, -1), rewards, now.terminated | now.truncated, infos
+        return now.observation.reshape(self.num_envs, -1), now.learner_reward, now.terminated | now.truncated, infos
 
     def action_masks(self):
         return self.now.mask

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jarmo import _jarmo
 from jarmo._jarmo import Game
+from jarmo._types import Player
 
 Table = dict[str, NDArray[Any]]
 
@@ -73,7 +74,7 @@ class ArenaResult:
 
 
 def arena(
-    agents: Sequence[str],
+    agents: Sequence[Player],
     *,
     game: Game | str = "jarmo",
     games: int = 100,
@@ -88,7 +89,8 @@ def arena(
     """Lets agents play each other and rates them.
 
     Args:
-        agents: Two or more specs.
+        agents: Two or more: an agent, its spec, or a function that gets a list of positions and returns an action
+            for each. A function is named after itself and called in the thread of the caller.
         game: A game or its name.
         games: Games per match, an even number: each opening is played from both sides.
         nodes: Simulations or nodes per action for every agent, in place of their specs'.

@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Samples, SearchResult, Step
+from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Samples, SearchResult, Step
 
 __all__ = [
     "GAMES",
@@ -71,9 +71,10 @@ class Game:
         """Reads a position from its text; the error names the field that is wrong."""
 
     def features(
-        self, positions: Position | Sequence[Position], *, threats: bool = False
+        self, positions: Position | Sequence[Position], *, threats: bool = False, viewer: int | None = None
     ) -> NDArray[np.float32]:
-        """The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1."""
+        """The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as
+        if ``viewer`` (0 for White, 1 for Black) were to move."""
 
     def masks(self, positions: Position | Sequence[Position]) -> NDArray[np.bool_]:
         """The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over."""
@@ -154,9 +155,10 @@ class VecEnv:
         max_plies: Another limit on the length of games, 0 for none.
         autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
             when ``reset(mask=…)`` says so.
-        opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
-            caller is to move again. By default the caller plays both sides in turns.
-        learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
+        opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
+            of positions and returns an action for each. A step then ends when the caller is to move again. By default
+            the caller plays both sides in turns.
+        learner: The side of the caller in games against an opponent, drawn for each game by default.
         opening_plies: Random actions at the start of each game.
         dtype: The type of observations.
         packed: Masks as bits.
@@ -172,8 +174,8 @@ class VecEnv:
         threads: int | None = None,
         max_plies: int | None = None,
         autoreset: Literal["same_step", "next_step", "disabled"] = "same_step",
-        opponent: str | None = None,
-        learner: Literal["white", "black", "random"] = "random",
+        opponent: Player | None = None,
+        learner: Literal["white", "black", "random"] | None = None,
         opening_plies: int = 0,
         dtype: Literal["float32", "uint8"] = "float32",
         packed: bool = False,
@@ -183,6 +185,10 @@ class VecEnv:
     def game(self) -> Game: ...
     @property
     def num_envs(self) -> int: ...
+    @property
+    def num_actions(self) -> int:
+        """The number of actions; every action is an index below it."""
+
     @property
     def threads(self) -> int: ...
     @property
@@ -197,16 +203,23 @@ class VecEnv:
 
     @property
     def learner_sides(self) -> NDArray[np.int8]:
-        """``[N]``: the caller's side against an opponent, 0 for White and 1 for Black."""
+        """``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
+        ``Step.learner`` has the sides in the games of the last step."""
 
     def buffers(self) -> Step:
         """New arrays of zeros, for ``out``."""
 
     def reset(
-        self, *, seed: int | None = None, mask: NDArray[np.bool_] | None = None, out: Step | None = None
+        self,
+        *,
+        seed: int | None = None,
+        mask: ArrayLike | None = None,
+        positions: Position | Sequence[Position] | None = None,
+        out: Step | None = None,
     ) -> Step:
         """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-        again, as in a new environment with that seed."""
+        again, as in a new environment with that seed. With ``positions``, one for each game that starts, they start
+        from these, without random actions; ``[env.position(slot)]`` copies the game of a slot."""
 
     def observe(self, *, out: Step | None = None) -> Step:
         """The results of the last step once more."""
@@ -215,7 +228,7 @@ class VecEnv:
         """Plays one action in every game.
 
         Args:
-            actions: ``[N]``, any integer type.
+            actions: ``[N]``, any integer type. -1 is no action, where the game is over.
             out: Arrays to write into, as ``buffers()`` makes them; only ``finished`` and ``final_observation`` of the
                 result are new then.
 
@@ -245,6 +258,14 @@ class VecEnv:
         """Continues exactly as the saved environment would have, which must have had the same settings. The number of
         threads may differ."""
 
+    def close(self) -> None:
+        """Gives the games and their opponents back. Every other call is an error from then on."""
+
+    def __enter__(self) -> VecEnv: ...
+    def __exit__(self, *_exception: object) -> None: ...
+    def __reduce__(self) -> Any:
+        """For pickling and copying: the games go on from what ``save`` gives."""
+
     def __len__(self) -> int: ...
 
 @final
@@ -266,7 +287,7 @@ class Agent:
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         """An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-        the spec's. The choice in a position depends on it, its index and the seed alone."""
+        the spec's. The choice in a position depends on it, its index, the seed and the agent's kernel alone."""
 
     def evaluate(
         self,
@@ -287,6 +308,10 @@ class Agent:
         inputs]``: ``game.features(positions, threats=True)``, one row per position. Its outputs are ``policy``
         (``[batch, actions]``, logits; mask them) and ``result`` (``[batch, 3]``, probabilities of win, draw and loss
         of the player to move), and in games with points ``score``."""
+
+    def __reduce__(self) -> Any: ...
+    @staticmethod
+    def _of(spec: str, game: Game | str) -> Agent: ...
 
 @final
 class Tables:
@@ -325,6 +350,13 @@ class SelfPlay:
     ) -> SelfPlay: ...
     def __iter__(self) -> SelfPlay: ...
     def __next__(self) -> Samples: ...
+    def save(self) -> bytes:
+        """The unfinished games, between two steps of the iterator."""
+
+    def restore(self, saved: bytes) -> None:
+        """Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
+        threads may differ."""
+
     def stats(self) -> dict[str, float]:
         """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
         finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
@@ -400,7 +432,7 @@ def save_agent(
     """
 
 def arena(
-    agents: Sequence[str],
+    agents: Sequence[Player],
     game: Game | str,
     *,
     games: int = 100,
@@ -413,7 +445,7 @@ def arena(
     threads: int | None = None,
 ) -> tuple[str, str, str]: ...
 def exam(
-    agent: str,
+    agent: Player,
     game: Game | str,
     *,
     file: Path | None = None,

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from jarmo import _jarmo
 from jarmo._jarmo import Game, SelfPlay
-from jarmo._types import Evaluate, Path
+from jarmo._types import Evaluate, Path, Player
 
 
 def self_play(
@@ -87,7 +87,7 @@ class ExamResult(NamedTuple):
 
 
 def exam(
-    agent: str,
+    agent: Player,
     *,
     game: Game | str = "jarmo",
     file: Path | None = None,
@@ -97,7 +97,7 @@ def exam(
     """Examines an agent in solved positions.
 
     Args:
-        agent: A spec.
+        agent: An agent, its spec, or a function that gets a list of positions and returns an action for each.
         game: A game or its name; the package has exams for jarmo and connect_four.
         file: Another exam, as ``jarmo exam make`` writes it.
         nodes: Simulations or nodes per position, in place of the spec's.

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from jarmo import Agent, Position, VecEnv
 
 Path: TypeAlias = str | os.PathLike[str]
 
 Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[Any, Any]]
 """A network: features and masks in, logits and values out. See `jarmo.search`."""
+
+Player: TypeAlias = "str | Agent | Callable[[list[Position]], Any]"
+"""Who plays: the spec of an agent, an agent, or a function that gets positions and returns an action for each."""
 
 Features: TypeAlias = NDArray[Any]
 
@@ -32,7 +38,8 @@ class Step(NamedTuple):
     """What an environment gives back: one row per slot, ``N`` slots.
 
     The rows of ``observation``, ``mask`` and ``to_move`` are those of the positions to act in next. ``reward``,
-    ``terminated`` and ``truncated`` are the results of the last step.
+    ``terminated``, ``truncated``, ``learner`` and ``learner_reward`` are about the game of the last step, also where
+    another one has begun since.
     """
 
     observation: Features
@@ -48,10 +55,16 @@ class Step(NamedTuple):
     """``[N]``: a game was cut off by the limit on its length."""
     to_move: NDArray[np.int8]
     """``[N]``: 0 if White is to move, 1 if Black is. The same player may act twice in a row."""
+    learner: NDArray[np.int8]
+    """``[N]``: the side whose action the last step played: the caller's against an opponent, else the player who was to
+    move. After a reset: whose action the next step will play."""
+    learner_reward: NDArray[np.float32]
+    """``[N]``: the reward of that side, ``reward[numpy.arange(N), learner]``."""
     finished: NDArray[np.int64]
     """``[F]``: the slots whose games ended in the last step."""
     final_observation: Features
-    """``[F, planes, rows, columns]``: the last positions of those games, in the order of ``finished``."""
+    """``[F, planes, rows, columns]``: the last positions of those games, in the order of ``finished``, as ``learner``
+    sees them: as if that side were to move. So is the row of ``observation`` where a game is over."""
 
 
 class SearchResult(NamedTuple):
@@ -63,7 +76,8 @@ class SearchResult(NamedTuple):
     """``[N, actions]``: the policy after search: Gumbel's improved policy, or the shares of visits of PUCT. Illegal
     actions have 0, and so do actions that are proven to be worse than another."""
     values: NDArray[np.float32]
-    """``[N]``: the expected result, -1 to 1."""
+    """``[N]``: the expected result of the position, -1 to 1: the mean of its simulations, or the proven result. That of
+    the action to play is in ``action_values``."""
     visits: NDArray[np.int32]
     """``[N, actions]``: evaluations at or below each action."""
     action_values: NDArray[np.float32]
@@ -80,7 +94,7 @@ class Evaluation(NamedTuple):
     actions: NDArray[np.int64]
     """``[N]``: the action it would play."""
     values: NDArray[np.float32]
-    """``[N]``: the expected result, -1 to 1; 0 from agents without an opinion."""
+    """``[N]``: the expected result of the action it would play, -1 to 1; 0 from agents without an opinion."""
     results: NDArray[np.float32]
     """``[N, 3]``: probabilities of win, draw and loss."""
     policies: NDArray[np.float32]
@@ -118,3 +132,12 @@ class Lookup(NamedTuple):
     """``[N]``: 1 won, 0 drawn, -1 lost."""
     plies: NDArray[np.int32]
     """``[N]``: plies to the win or loss under best play; -1 for draws, and where the tables have no distances."""
+
+
+def restored(arguments: dict[str, Any], saved: bytes) -> VecEnv:
+    """An environment as it was pickled."""
+    from jarmo import VecEnv
+
+    env = VecEnv(**arguments)
+    env.restore(saved)
+    return env

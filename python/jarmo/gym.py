@@ -3,14 +3,15 @@
 Importing this module registers ``jarmo/Jarmo-v1``, ``jarmo/Guard-v1``, ``jarmo/Tammi-v1`` and ``jarmo/ConnectFour-v1``
 for ``gymnasium.make`` and ``gymnasium.make_vec``. Without the import, ``"jarmo.gym:jarmo/Jarmo-v1"`` is an id, too.
 
-An agent sees one player of a game for two. The other player is an opponent named by its spec, or the agent plays both
-sides in turns (``opponent=None``). Observations are dictionaries: ``observation``, the features of the position
+An agent sees one player of a game for two. The other player is an opponent, or the agent plays both sides in turns
+(``opponent=None``). Observations are dictionaries: ``observation``, the features of the position
 (``[planes, rows, columns]``, 0 or 1), and ``action_mask`` (``[actions]``, 1 where an action is legal).
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal, SupportsInt
+from operator import index
+from typing import Any, Literal, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -20,7 +21,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 import jarmo
-from jarmo._types import Step
+from jarmo._types import Player, Step
 
 Observation = dict[str, NDArray[Any]]
 Learner = Literal["white", "black", "random"]
@@ -78,8 +79,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self,
         game: jarmo.Game | str = "jarmo",
         *,
-        opponent: str | None = "random",
-        learner: Learner = "random",
+        opponent: Player | None = "random",
+        learner: Learner | None = None,
         opening_plies: int = 0,
         threats: bool = False,
         render_mode: Literal["ansi", "svg"] | None = None,
@@ -88,9 +89,9 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
 
         Args:
             game: A game or its name.
-            opponent: The spec of an agent, such as ``"random"``, ``"rollout:100"`` or ``"trained:16"``; None for both
-                sides in turns.
-            learner: The side of the learner.
+            opponent: An agent, its spec, such as ``"random"``, ``"rollout:100"`` or ``"trained:16"``, or a function of
+                positions; None for both sides in turns.
+            learner: The side of the learner, drawn for each game by default.
             opening_plies: Random actions at the start of each game.
             threats: Adds the planes of threats to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
@@ -126,12 +127,11 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self._step = step
         return self._observation(), self._info()
 
-    def step(self, action: SupportsInt) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: SupportsIndex) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Plays an action, and the opponent's actions after it."""
         if self._over:
             raise RuntimeError("the game is over; reset the environment first")
-        chosen = int(action)
-        player = int(self._step.to_move[0])
+        chosen = index(action)
         if not (0 <= chosen < self._env.game.num_actions and self._step.mask[0, chosen]):
             self._over = True
             info = self._info()
@@ -140,7 +140,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self._step = self._env.step(np.array([chosen]))
         terminated, truncated = bool(self._step.terminated[0]), bool(self._step.truncated[0])
         self._over = terminated or truncated
-        reward = float(self._step.reward[0, player])
+        reward = float(self._step.learner_reward[0])
         return self._observation(), reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -151,6 +151,10 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         """The position as text or as SVG."""
         position = self._env.position(0)
         return position.svg() if self.render_mode == "svg" else str(position)
+
+    def close(self) -> None:
+        """Gives the game and its opponent back."""
+        self._env.close()
 
     def _observation(self) -> Observation:
         return {
@@ -189,8 +193,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         game: jarmo.Game | str = "jarmo",
         num_envs: int = 1,
         *,
-        opponent: str | None = "random",
-        learner: Learner = "random",
+        opponent: Player | None = "random",
+        learner: Learner | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         opening_plies: int = 0,
         threats: bool = False,
@@ -202,8 +206,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         Args:
             game: A game or its name.
             num_envs: The number of games, ``N``.
-            opponent: The spec of an agent, or None for both sides in turns.
-            learner: The side of the learner.
+            opponent: An agent, its spec, or a function of positions; None for both sides in turns.
+            learner: The side of the learner, drawn for each game by default.
             autoreset_mode: When the next game of a slot begins.
             opening_plies: Random actions at the start of each game.
             threats: Adds the planes of threats to observations.
@@ -254,9 +258,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self, actions: ArrayLike
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Plays an action in every game, and the opponents' actions after it."""
-        players = self._step.to_move if self._in_turns else self._env.learner_sides
         self._step = step = self._env.step(actions)
-        rewards = step.reward[np.arange(self.num_envs), players].astype(np.float64)
+        rewards = step.learner_reward.astype(np.float64)
         info = self._info()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and len(step.finished):
             self._add_final(info, step)
@@ -274,6 +277,10 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """All positions as text or as SVG."""
         positions = self._env.positions()
         return tuple(one.svg() if self.render_mode == "svg" else str(one) for one in positions)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Gives the games and their opponents back."""
+        self._env.close()
 
     def _observation(self, step: Step) -> Observation:
         return {"observation": step.observation, "action_mask": step.mask.astype(np.int8)}
@@ -302,6 +309,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         info["final_info"] = {
             "action_mask": np.zeros((self.num_envs, actions), np.int8),
             "_action_mask": ended.copy(),
+            "learner": np.where(ended, step.learner, 0).astype(np.int64),
+            "_learner": ended.copy(),
         }
         info["_final_info"] = ended.copy()
 

@@ -51,6 +51,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._env = jarmo.VecEnv(
             game, 1, threads=1, autoreset="disabled", opening_plies=opening_plies, threats=threats
         )
+        self._threats = threats
         self.metadata = {
             "render_modes": ["ansi", "svg"],
             "name": f"{self._env.game.name}_v1",
@@ -106,11 +107,12 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """The position as the player to move sees it. Only that player's mask has legal actions."""
+        """The position as the agent sees it, as if it were to move. Only the mask of the one to move has legal actions."""
         acts = agent == self.agent_selection
         mask = self._step.mask[0].astype(np.int8)
+        position, viewer = self._env.position(0), AGENTS.index(agent)
         return {
-            "observation": np.array(self._step.observation[0], dtype=np.float32),
+            "observation": self._env.game.features(position, threats=self._threats, viewer=viewer)[0],
             "action_mask": mask if acts else np.zeros_like(mask),
         }
 
@@ -120,4 +122,5 @@ class raw_env(AECEnv):  # type: ignore[misc]
         return position.svg() if self.render_mode == "svg" else str(position)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Gives the game back."""
+        self._env.close()

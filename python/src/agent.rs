@@ -11,13 +11,14 @@ use jarmo_exact::agent::{
     Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing,
 };
 use jarmo_exact::catalog::CatalogGame;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::array::shaped;
 use crate::game::{AnyGame, GameArgument, Rules, own};
 use crate::network::{self, Tensors};
+use crate::number;
 use crate::position::{AnyPosition, Position, open_positions_of};
 use crate::threads::{self, interruptible};
 
@@ -201,15 +202,96 @@ impl Agent {
         py: Python<'_>,
     ) -> PyResult<Vec<Judgement>> {
         let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
-        let judged = interruptible(py, |stop| {
+        let stop = AtomicBool::new(false);
+        let judged = interruptible(py, &stop, || {
             let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
-            agents.judge(&open, question, stop)
+            agents.judge(&open, question, &stop)
         })?;
         judged.map_err(PyValueError::new_err)
     }
 }
 
-fn question(nodes: Option<u64>, seed: u64, threads: Option<usize>) -> PyResult<Question> {
+/// A player as an argument: an agent, its spec, or a function of positions.
+pub enum PlayerArgument {
+    Spec(String),
+    Agent(Py<Agent>),
+    Function(Py<PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for PlayerArgument {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<PlayerArgument> {
+        if let Ok(agent) = given.cast::<Agent>() {
+            return Ok(PlayerArgument::Agent(agent.to_owned().unbind()));
+        }
+        if let Ok(spec) = given.extract() {
+            return Ok(PlayerArgument::Spec(spec));
+        }
+        if given.is_callable() {
+            return Ok(PlayerArgument::Function(given.to_owned().unbind()));
+        }
+        Err(PyTypeError::new_err(format!(
+            "a player must be a jarmo.Agent, the spec of one, or a function that gives actions for positions, not {}",
+            given.get_type().name()?
+        )))
+    }
+}
+
+impl PlayerArgument {
+    /// Refuses an agent of another game.
+    pub fn check(&self, game: &Arc<dyn AnyGame>) -> PyResult<()> {
+        match self {
+            PlayerArgument::Agent(agent) if agent.get().game.facts() != game.facts() => {
+                Err(PyValueError::new_err(format!(
+                    "{:?} is an agent of {} with other rules than {}",
+                    agent.get().spec,
+                    agent.get().game.facts().name,
+                    game.facts().name
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The spec of an agent, or nothing for a function.
+    pub fn spec(&self) -> Option<&str> {
+        match self {
+            PlayerArgument::Spec(spec) => Some(spec),
+            PlayerArgument::Agent(agent) => Some(&agent.get().spec),
+            PlayerArgument::Function(_) => None,
+        }
+    }
+
+    /// The function, if it is one.
+    pub fn function(&self) -> Option<&Py<PyAny>> {
+        match self {
+            PlayerArgument::Function(function) => Some(function),
+            PlayerArgument::Spec(_) | PlayerArgument::Agent(_) => None,
+        }
+    }
+
+    /// The argument as it was given.
+    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
+            PlayerArgument::Spec(spec) => spec.into_pyobject(py)?.into_any(),
+            PlayerArgument::Agent(agent) => agent.bind(py).clone().into_any(),
+            PlayerArgument::Function(function) => function.bind(py).clone(),
+        })
+    }
+
+    /// The spec, or the name of a function.
+    pub fn name(&self, py: Python<'_>) -> String {
+        let named = self.function().map(|function| {
+            let function = function.bind(py);
+            let name = function.getattr("__name__").and_then(|name| name.extract());
+            name.unwrap_or_else(|_| function.get_type().to_string())
+        });
+        named.or(self.spec().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+fn question(nodes: Option<u64>, seed: u64, threads: Option<u32>) -> PyResult<Question> {
     if nodes == Some(0) {
         return Err(PyValueError::new_err(
             "nodes must be at least 1; for a network without search use the setting sims=0 of its spec",
@@ -218,7 +300,7 @@ fn question(nodes: Option<u64>, seed: u64, threads: Option<usize>) -> PyResult<Q
     Ok(Question {
         nodes,
         seed,
-        threads: threads::count(threads)?,
+        threads: threads::count(threads),
     })
 }
 
@@ -247,14 +329,14 @@ impl Agent {
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-    /// the spec's. The choice in a position depends on it, its index and the seed alone.
+    /// the spec's. The choice in a position depends on it, its index, the seed and the agent's kernel alone.
     #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
     fn choose<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
-        nodes: Option<u64>,
-        seed: u64,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+        #[pyo3(from_py_with = number::seed)] seed: u64,
+        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let open = open_positions_of(&self.game, positions)?;
@@ -268,9 +350,9 @@ impl Agent {
     fn evaluate<'py>(
         &self,
         positions: &Bound<'py, PyAny>,
-        nodes: Option<u64>,
-        seed: u64,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+        #[pyo3(from_py_with = number::seed)] seed: u64,
+        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = positions.py();
         let open = open_positions_of(&self.game, positions)?;
@@ -305,6 +387,18 @@ impl Agent {
             shaped(py, proven, &[count])?,
             lines,
         ))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let class = py.get_type::<Agent>().getattr("_of")?;
+        let arguments = (&self.spec, self.game());
+        Ok((class, arguments).into_pyobject(py)?.into_any())
+    }
+
+    /// For pickling.
+    #[staticmethod]
+    fn _of(py: Python<'_>, spec: &str, game: GameArgument) -> PyResult<Agent> {
+        Agent::new(py, spec, game)
     }
 
     /// The tensors of the agent's network by name, ``float32``, for agents that have one; `save_agent` says what

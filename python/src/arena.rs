@@ -1,25 +1,36 @@
 //! `jarmo.arena`: agents play each other and are rated.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use jarmo_exact::agent::{AgentError, AgentSpec, Networks, build_sharing};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::arena::{
-    Anchor, Budget, Openings, Over, Pairing, Report, Settings, Team, Tournament, entrants, expand,
+    Anchor, Budget, Expanded, Openings, Over, Pairing, Report, Settings, Team, Tournament,
+    entrants, expand,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::game::GameArgument;
-use crate::threads::{self, interruptible};
+use crate::agent::PlayerArgument;
+use crate::game::{GameArgument, Rules};
+use crate::number;
+use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::threads;
 
 /// Random plies of openings in games without a list of balanced ones.
 const OPENING_PLIES: u32 = 2;
 
+/// A player by its name, which is a spec unless it is one of the functions.
+struct Entry {
+    name: String,
+    function: Option<usize>,
+}
+
 /// How a tournament is played.
 pub struct ArenaSettings {
-    agents: Vec<String>,
+    players: Vec<Entry>,
     games: u32,
     nodes: Option<u64>,
     opening_plies: Option<u32>,
@@ -38,19 +49,29 @@ pub struct ArenaText {
 }
 
 pub fn play<G: CatalogGame>(
-    game: &G,
+    rules: &Arc<Rules<G>>,
     settings: &ArenaSettings,
+    remote: RemotePlayers,
     stop: &AtomicBool,
 ) -> Result<ArenaText, String> {
+    let game = &rules.game;
     let mut agents = Vec::new();
-    for text in &settings.agents {
-        agents.extend(expand(text, 1).map_err(|error| error.to_string())?);
-    }
-    let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
-    for agent in &mut agents {
-        let spec: AgentSpec = agent.spec.parse().map_err(|error| format!("{error}"))?;
-        agent.spec = spec.to_string();
-        specs.push(spec);
+    let mut players = Vec::new();
+    for Entry { name, function } in &settings.players {
+        if let Some(function) = function {
+            agents.push(Expanded {
+                spec: name.clone(),
+                checkpoint: None,
+            });
+            players.push(Err((name, *function)));
+            continue;
+        }
+        for mut agent in expand(name, 1).map_err(|error| error.to_string())? {
+            let spec: AgentSpec = agent.spec.parse().map_err(|error| format!("{error}"))?;
+            agent.spec = spec.to_string();
+            agents.push(agent);
+            players.push(Ok(spec));
+        }
     }
     let pairs = settings.games / 2;
     let openings = openings(game, settings, pairs)?;
@@ -72,8 +93,16 @@ pub fn play<G: CatalogGame>(
     let tournament = Tournament::new(game, entrants(&agents), &openings, plan);
     let mut tournament = tournament.map_err(|error| error.to_string())?;
     let networks = Networks::new();
-    let build = |spec| build_sharing(game.clone(), spec, &networks);
-    let team = |_| specs.iter().map(build).collect();
+    let build = |player: &Result<AgentSpec, (&String, usize)>| match player {
+        Ok(spec) => build_sharing(game.clone(), spec, &networks),
+        Err((name, function)) => Ok(Box::new(RemoteAgent {
+            rules: rules.clone(),
+            name: (*name).clone(),
+            function: *function,
+            players: remote.clone(),
+        }) as Box<dyn Agent<G>>),
+    };
+    let team = |_| players.iter().map(build).collect();
     let teams: Result<Vec<Team<G>>, AgentError> = (0..settings.threads).map(team).collect();
     let teams = teams.map_err(|error| error.to_string())?;
     let played = tournament.play(teams, stop, &mut ());
@@ -113,24 +142,35 @@ fn openings<G: CatalogGame>(
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn arena(
     py: Python<'_>,
-    agents: Vec<String>,
+    agents: Vec<PlayerArgument>,
     game: GameArgument,
-    games: u32,
-    nodes: Option<u64>,
-    opening_plies: Option<u32>,
+    #[pyo3(from_py_with = number::games)] games: u32,
+    #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+    #[pyo3(from_py_with = number::some_opening_plies)] opening_plies: Option<u32>,
     openings: Option<PathBuf>,
     gauntlet: bool,
     anchor: Option<String>,
-    seed: u64,
-    threads: Option<usize>,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
 ) -> PyResult<(String, String, String)> {
-    if games == 0 || !games.is_multiple_of(2) {
+    if !games.is_multiple_of(2) {
         return Err(PyValueError::new_err(format!(
             "games must be an even number of at least 2, because each opening is played from both sides, not {games}"
         )));
     }
+    let mut functions = Vec::new();
+    let mut players = Vec::with_capacity(agents.len());
+    for player in &agents {
+        player.check(&game.0)?;
+        let function = player.function().map(|function| {
+            functions.push(function.bind(py).clone());
+            functions.len() - 1
+        });
+        let name = player.name(py);
+        players.push(Entry { name, function });
+    }
     let settings = ArenaSettings {
-        agents,
+        players,
         games,
         nodes,
         opening_plies,
@@ -138,9 +178,12 @@ pub fn arena(
         gauntlet,
         anchor,
         seed,
-        threads: threads::count(threads)?,
+        threads: threads::count(threads),
     };
-    let played = interruptible(py, |stop| game.0.arena(&settings, stop))?;
+    let stop = AtomicBool::new(false);
+    let played = with_functions(py, &game.0, &functions, &stop, |remote| {
+        game.0.clone().arena(&settings, remote, &stop)
+    })?;
     let ArenaText { json, text, svg } = played.map_err(PyValueError::new_err)?;
     Ok((json, text, svg))
 }

@@ -25,7 +25,7 @@ pub struct Question {
     features: Vec<f32>, // [rows, planes, rows, columns]
     masks: Vec<bool>,   // [rows, actions]
     rows: usize,
-    answer: Sender<Option<Answer>>, // `None` after an error
+    answer: Sender<Answer>, // dropped after an error
 }
 
 struct Answer {
@@ -142,7 +142,7 @@ impl<G: CatalogGame> RemoteEvaluator<G> {
             answer,
         };
         self.remote.questions.send(Some(question)).ok()?;
-        answered.recv().ok()?
+        answered.recv().ok()
     }
 }
 
@@ -156,52 +156,26 @@ pub struct Asking<'a, 'py> {
 }
 
 impl Asking<'_, '_> {
-    /// Runs `work` on another thread and answers its questions until it is done. After an error in the function, or
-    /// Ctrl-C, the work gets meaningless answers at once, and its result is dropped.
+    /// Runs `work` on another thread and answers its questions until it is done.
     pub fn serve<T: Send>(
         &self,
         questions: &mut Receiver<Option<Question>>,
         work: impl FnOnce() -> T + Send,
     ) -> PyResult<T> {
-        let py = self.evaluate.py();
-        thread::scope(|scope| {
-            let finished = self.remote.questions.clone();
-            let worker = scope.spawn(move || {
-                let result = catch_unwind(AssertUnwindSafe(work));
-                let _ = finished.send(None); // the loop below waits for it
-                result
-            });
-            let mut failure = None;
-            loop {
-                let questions = &mut *questions;
-                let question = py.detach(move || questions.recv_timeout(TICK));
-                if failure.is_none() {
-                    failure = py.check_signals().err();
-                }
-                let question = match question {
-                    Ok(Some(question)) => question,
-                    Ok(None) => break,
-                    Err(_) => continue,
-                };
-                let answer = match failure {
-                    Some(_) => None,
-                    None => match self.answer(question.features, question.masks, question.rows) {
-                        Ok(answer) => Some(answer),
-                        Err(error) => {
-                            failure = Some(error);
-                            None
-                        }
-                    },
-                };
-                let _ = question.answer.send(answer); // the evaluator waits for it
-            }
-            let result = worker.join().expect("a panic is caught");
-            match (failure, result) {
-                (Some(error), _) => Err(error),
-                (None, Ok(result)) => Ok(result),
-                (None, Err(panic)) => resume_unwind(panic),
-            }
-        })
+        self.remote.failed.store(false, Ordering::Relaxed);
+        let channel = (self.remote.questions.clone(), questions);
+        let answer = |question: Question| {
+            let answer = self.answer(question.features, question.masks, question.rows)?;
+            let _ = question.answer.send(answer); // the evaluator waits for it
+            Ok(())
+        };
+        serve(
+            self.evaluate.py(),
+            channel,
+            &self.remote.failed,
+            work,
+            answer,
+        )
     }
 
     /// Calls the function and checks its answer.
@@ -236,6 +210,46 @@ impl Asking<'_, '_> {
         let values = read_values(&both.get_item(1)?, padded, rows)?;
         Ok(Answer { logits, values })
     }
+}
+
+/// Runs `work` on another thread and answers its questions on this one until it is done. After an error, or Ctrl-C,
+/// `stop` is set, questions are dropped unanswered, and so is the result.
+pub fn serve<Q: Send, T: Send>(
+    py: Python<'_>,
+    (finished, questions): (Sender<Option<Q>>, &mut Receiver<Option<Q>>),
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send,
+    answer: impl Fn(Q) -> PyResult<()>,
+) -> PyResult<T> {
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let result = catch_unwind(AssertUnwindSafe(work));
+            let _ = finished.send(None); // the loop below waits for it
+            result
+        });
+        let mut failure = None;
+        loop {
+            let questions = &mut *questions;
+            let question = py.detach(move || questions.recv_timeout(TICK));
+            if failure.is_none() {
+                failure = py.check_signals().err();
+            }
+            match question {
+                Ok(Some(question)) if failure.is_none() => failure = answer(question).err(),
+                Ok(None) => break,
+                Ok(Some(_)) | Err(_) => {}
+            }
+            if failure.is_some() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+        let result = worker.join().expect("a panic is caught");
+        match (failure, result) {
+            (Some(error), _) => Err(error),
+            (None, Ok(result)) => Ok(result),
+            (None, Err(panic)) => resume_unwind(panic),
+        }
+    })
 }
 
 /// The numbers of an array of this shape, or of `[rows, 1]` or `[rows, 3]` where `[rows]` is asked for, with their

@@ -1,6 +1,8 @@
 //! `jarmo.exam`: how often an agent keeps the best result.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
@@ -9,19 +11,24 @@ use jarmo_judge::accuracy::{Exam, Phase, Tally};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::game::GameArgument;
-use crate::threads::{interruptible, pool};
+use crate::agent::PlayerArgument;
+use crate::game::{GameArgument, Rules};
+use crate::number;
+use crate::players::{RemoteAgent, RemotePlayers, with_functions};
+use crate::threads::pool;
 
 /// Decisions and right ones, all and in critical positions, by phase; the whole exam comes first.
 pub type ExamCounts = Vec<(&'static str, [u64; 4])>;
 
 pub fn take<G: CatalogGame>(
-    game: &G,
-    spec: &str,
+    rules: &Arc<Rules<G>>,
+    player: &str,
+    remote: Option<RemotePlayers>,
     file: Option<&Path>,
     nodes: Option<u64>,
     seed: u64,
 ) -> Result<ExamCounts, String> {
+    let game = &rules.game;
     let exam = match file {
         Some(path) => Exam::load(game, path).map_err(|error| error.to_string())?,
         None => Exam::built_in(game).ok_or_else(|| {
@@ -31,11 +38,22 @@ pub fn take<G: CatalogGame>(
             )
         })?,
     };
-    let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
-    let networks = Networks::new();
-    let agents = (0..cores()).map(|_| build_sharing(game.clone(), &spec, &networks));
-    let agents: Result<Vec<Box<dyn Agent<G>>>, _> = agents.collect();
-    let mut agents = agents.map_err(|error| error.to_string())?;
+    let mut agents: Vec<Box<dyn Agent<G>>> = Vec::with_capacity(cores());
+    if let Some(players) = remote {
+        agents.push(Box::new(RemoteAgent {
+            rules: rules.clone(),
+            name: player.to_owned(),
+            function: 0,
+            players,
+        }));
+    } else {
+        let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
+        let networks = Networks::new();
+        for _ in 0..cores() {
+            let agent = build_sharing(game.clone(), &spec, &networks);
+            agents.push(agent.map_err(|error| error.to_string())?);
+        }
+    }
     let score = pool()
         .install(|| exam.take(&mut agents, nodes, seed))
         .score();
@@ -64,13 +82,24 @@ pub fn take<G: CatalogGame>(
 #[pyo3(signature = (agent, game, *, file=None, nodes=None, seed=1))]
 pub fn exam(
     py: Python<'_>,
-    agent: &str,
+    agent: PlayerArgument,
     game: GameArgument,
     file: Option<PathBuf>,
-    nodes: Option<u64>,
-    seed: u64,
+    #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
 ) -> PyResult<ExamCounts> {
     // An exam cannot be stopped half way; Ctrl-C is raised when it has ended.
-    let taken = interruptible(py, |_| game.0.exam(agent, file.as_deref(), nodes, seed))?;
+    agent.check(&game.0)?;
+    let functions = agent.function().into_iter();
+    let functions: Vec<_> = functions
+        .map(|function| function.bind(py).clone())
+        .collect();
+    let (name, is_function) = (agent.name(py), !functions.is_empty());
+    let stop = AtomicBool::new(false);
+    let taken = with_functions(py, &game.0, &functions, &stop, |remote| {
+        let remote = is_function.then_some(remote);
+        let game = game.0.clone();
+        game.exam(&name, remote, file.as_deref(), nodes, seed)
+    })?;
     taken.map_err(PyValueError::new_err)
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jarmo_core::game::Player;
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -16,6 +17,8 @@ use crate::ask::Remote;
 use crate::env::{self, AnyEnv, EnvArguments};
 use crate::exam::{self, ExamCounts};
 use crate::network::{self, Tensors};
+use crate::number;
+use crate::players::RemotePlayers;
 use crate::position::{AnyPosition, At, Position, positions_of};
 use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
 use crate::search::{self, SearchPlan, Searched};
@@ -71,7 +74,7 @@ pub trait AnyGame: Send + Sync {
     fn limited(&self, max_plies: u32) -> Arc<dyn AnyGame>;
     fn start(self: Arc<Self>) -> Box<dyn AnyPosition>;
     fn parse(self: Arc<Self>, text: &str) -> Result<Box<dyn AnyPosition>, String>;
-    fn env(self: Arc<Self>, arguments: EnvArguments) -> Result<Box<dyn AnyEnv>, String>;
+    fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>>;
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
     fn self_play(
@@ -80,14 +83,16 @@ pub trait AnyGame: Send + Sync {
         asks: Remote,
     ) -> Result<Box<dyn AnySelfPlay>, String>;
     fn arena(
-        &self,
+        self: Arc<Self>,
         settings: &ArenaSettings,
+        remote: RemotePlayers,
         stop: &std::sync::atomic::AtomicBool,
     ) -> Result<ArenaText, String>;
     fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String>;
     fn exam(
-        &self,
-        spec: &str,
+        self: Arc<Self>,
+        player: &str,
+        remote: Option<RemotePlayers>,
         file: Option<&std::path::Path>,
         nodes: Option<u64>,
         seed: u64,
@@ -128,7 +133,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
         }))
     }
 
-    fn env(self: Arc<Self>, arguments: EnvArguments) -> Result<Box<dyn AnyEnv>, String> {
+    fn env(self: Arc<Self>, arguments: EnvArguments) -> PyResult<Box<dyn AnyEnv>> {
         env::build(self, arguments)
     }
 
@@ -149,11 +154,12 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     }
 
     fn arena(
-        &self,
+        self: Arc<Self>,
         settings: &ArenaSettings,
+        remote: RemotePlayers,
         stop: &std::sync::atomic::AtomicBool,
     ) -> Result<ArenaText, String> {
-        arena::play(&self.game, settings, stop)
+        arena::play(&self, settings, remote, stop)
     }
 
     fn tables(self: Arc<Self>, folder: &std::path::Path) -> Result<Box<dyn AnyTables>, String> {
@@ -161,13 +167,14 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     }
 
     fn exam(
-        &self,
-        spec: &str,
+        self: Arc<Self>,
+        player: &str,
+        remote: Option<RemotePlayers>,
         file: Option<&std::path::Path>,
         nodes: Option<u64>,
         seed: u64,
     ) -> Result<ExamCounts, String> {
-        exam::take(&self.game, spec, file, nodes, seed)
+        exam::take(&self, player, remote, file, nodes, seed)
     }
 
     fn save_network(
@@ -287,9 +294,9 @@ impl PyGame {
     #[pyo3(signature = (name="jarmo", *, max_plies=None, board=None, quiet_limit=None))]
     fn new(
         name: &str,
-        max_plies: Option<u32>,
+        #[pyo3(from_py_with = number::max_plies)] max_plies: Option<u32>,
         board: Option<PathBuf>,
-        quiet_limit: Option<u32>,
+        #[pyo3(from_py_with = number::quiet_limit)] quiet_limit: Option<u32>,
     ) -> PyResult<PyGame> {
         let settings = GameSettings {
             board,
@@ -340,20 +347,23 @@ impl PyGame {
         Ok(Position::new(self.0.clone(), parsed))
     }
 
-    /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1.
-    #[pyo3(signature = (positions, *, threats=false))]
+    /// The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as
+    /// if ``viewer`` (0 for White, 1 for Black) were to move.
+    #[pyo3(signature = (positions, *, threats=false, viewer=None))]
     fn features<'py>(
         &self,
         py: Python<'py>,
         positions: &Bound<'py, PyAny>,
         threats: bool,
+        #[pyo3(from_py_with = number::viewer)] viewer: Option<u8>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let positions = positions_of(&self.0, positions)?;
+        let viewer = viewer.map(|viewer| Player::BOTH[usize::from(viewer)]);
         let facts = self.0.facts();
         let width = facts.width(threats);
         let mut features = vec![0.0_f32; positions.len() * width];
         for (position, row) in positions.iter().zip(features.chunks_exact_mut(width)) {
-            position.get().at.write_features(row, threats);
+            position.get().at.write_features(row, threats, viewer);
         }
         shaped(py, features, &facts.shape(positions.len(), threats))
     }

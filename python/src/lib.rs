@@ -11,6 +11,8 @@ mod env;
 mod exam;
 mod game;
 mod network;
+mod number;
+mod players;
 mod position;
 mod samples;
 mod search;

@@ -13,6 +13,7 @@ use pyo3::types::PyDict;
 
 use crate::array::shaped;
 use crate::game::GameArgument;
+use crate::number;
 
 /// Tensors by name.
 pub type Tensors = BTreeMap<String, Tensor>;
@@ -22,7 +23,7 @@ pub fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, S
     let AgentSpec::Network(source, _) = spec else {
         return Err(format!("agent `{spec}` has no network"));
     };
-    let file = source.load(game).map_err(|error| error.to_string())?;
+    let file = jarmo_exact::agent::load(source, game).map_err(|error| error.to_string())?;
     Ok(file.weights().tensors().clone())
 }
 
@@ -46,7 +47,7 @@ pub fn save<G: CatalogGame>(
     let weights = Weights::new(config, shape, tensors).map_err(|error| error.to_string())?;
     weights.check_range().map_err(|error| error.to_string())?;
     let file = AgentFile::new(game, weights, provenance, Vec::new());
-    file.save(path).map_err(|error| error.to_string())
+    jarmo_host::agent_file::save(&file, path).map_err(|error| error.to_string())
 }
 
 /// The tensors as a dictionary of arrays.
@@ -81,9 +82,9 @@ pub fn save_agent(
     game: GameArgument,
     tensors: &Bound<'_, PyDict>,
     run: &str,
-    seed: u64,
-    step: u64,
-    games: u64,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
+    #[pyo3(from_py_with = number::step)] step: u64,
+    #[pyo3(from_py_with = number::games_played)] games: u64,
 ) -> PyResult<()> {
     let mut all = Tensors::new();
     for (name, array) in tensors.iter() {

@@ -9,7 +9,6 @@ use jarmo_core::view::{Arrow, svg};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 
 use crate::game::{AnyGame, PyGame, Rules};
 
@@ -33,7 +32,7 @@ pub trait AnyPosition: Send + Sync {
     fn action_text(&self, action: u16) -> String;
     fn parse_action(&self, text: &str) -> Result<u16, String>;
     fn play(&self, action: u16) -> Result<Box<dyn AnyPosition>, String>;
-    fn write_features(&self, out: &mut [f32], threats: bool);
+    fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>);
     fn same(&self, other: &dyn AnyPosition) -> bool;
     fn hash(&self) -> u64;
 }
@@ -108,9 +107,10 @@ impl<G: CatalogGame> AnyPosition for At<G> {
         }))
     }
 
-    fn write_features(&self, out: &mut [f32], threats: bool) {
-        let game = &self.rules.game;
-        game.set_features(&self.position, out, threats);
+    fn write_features(&self, out: &mut [f32], threats: bool, viewer: Option<Player>) {
+        let (game, position) = (&self.rules.game, &self.position);
+        let seen = viewer.map(|viewer| game.seen_by(position, viewer));
+        game.set_features(seen.as_ref().unwrap_or(position), out, threats);
     }
 
     fn same(&self, other: &dyn AnyPosition) -> bool {
@@ -307,26 +307,45 @@ impl Position {
     }
 }
 
-/// The positions of an argument: one position or a sequence of them, all of this game.
+/// The positions of an argument: one position or a sequence of them.
+pub fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Position>>> {
+    if let Ok(one) = given.cast::<Position>() {
+        return Ok(vec![one.clone()]);
+    }
+    let list = given.try_iter().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "positions must be a jarmo.Position or a sequence of them, not {}; an environment has positions()",
+            given.get_type()
+        ))
+    })?;
+    let position = |(index, one): (usize, PyResult<Bound<'py, PyAny>>)| {
+        one?.cast_into::<Position>()
+            .map_err(|_| PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position")))
+    };
+    list.enumerate().map(position).collect()
+}
+
+/// [`listed`], refusing positions of other games than this one.
 pub fn positions_of<'py>(
     game: &Arc<dyn AnyGame>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, Position>>> {
-    let positions: Vec<Bound<'py, Position>> = match given.cast::<Position>() {
-        Ok(one) => vec![one.clone()],
-        Err(_) => {
-            let list = given.py().get_type::<PyList>().call1((given,))?;
-            let list: Vec<Bound<'py, PyAny>> = list.extract()?;
-            list.into_iter()
-                .enumerate()
-                .map(|(index, one)| {
-                    one.cast_into::<Position>().map_err(|_| {
-                        PyTypeError::new_err(format!("positions[{index}] is no jarmo.Position"))
-                    })
-                })
-                .collect::<PyResult<_>>()?
-        }
-    };
+    let positions = listed(given)?;
+    check(game, &positions)?;
+    Ok(positions)
+}
+
+/// [`positions_of`], refusing positions that are over.
+pub fn open_positions_of<'py>(
+    game: &Arc<dyn AnyGame>,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, Position>>> {
+    let positions = listed(given)?;
+    check_open(game, &positions)?;
+    Ok(positions)
+}
+
+fn check(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
     for (index, position) in positions.iter().enumerate() {
         let own = &position.get().game;
         if !Arc::ptr_eq(own, game) && own.facts() != game.facts() {
@@ -337,21 +356,17 @@ pub fn positions_of<'py>(
             )));
         }
     }
-    Ok(positions)
+    Ok(())
 }
 
-/// [`positions_of`], refusing positions that are over.
-pub fn open_positions_of<'py>(
-    game: &Arc<dyn AnyGame>,
-    given: &Bound<'py, PyAny>,
-) -> PyResult<Vec<Bound<'py, Position>>> {
-    let positions = positions_of(game, given)?;
-    for (index, position) in positions.iter().enumerate() {
-        if position.get().at.outcome().is_some() {
-            return Err(PyValueError::new_err(format!(
-                "positions[{index}]: the game is over"
-            )));
-        }
+/// Refuses positions of other games, and those that are over.
+pub fn check_open(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
+    check(game, positions)?;
+    let over = |position: &Bound<'_, Position>| position.get().at.outcome().is_some();
+    match positions.iter().position(over) {
+        None => Ok(()),
+        Some(index) => Err(PyValueError::new_err(format!(
+            "positions[{index}]: the game is over"
+        ))),
     }
-    Ok(positions)
 }

@@ -2,20 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{Counts, Root, Round, SelfPlay as Games, SelfPlaySettings};
+use jarmo_selfplay::selfplay::{
+    Counts, GamesState, Root, Round, SelfPlay as Games, SelfPlaySettings,
+};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::array::shaped;
 use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
 use crate::game::{AnyGame, GameArgument};
-use crate::search::check_simulations;
+use crate::number;
 use crate::threads;
 
 /// How to play, and on how many threads.
@@ -31,6 +34,10 @@ pub trait AnySelfPlay: Send {
     fn round(&mut self) -> Round;
     /// Forgets all evaluations, because the function may have learned since.
     fn forget(&mut self);
+    /// The unfinished games.
+    fn save(&self) -> GamesState;
+    /// Continues with saved games.
+    fn restore(&mut self, saved: &GamesState) -> Result<(), String>;
 }
 
 struct Played<G: CatalogGame> {
@@ -48,6 +55,15 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
 
     fn forget(&mut self) {
         self.games.replace_evaluators(self.evaluators.clone());
+    }
+
+    fn save(&self) -> GamesState {
+        self.games.save()
+    }
+
+    fn restore(&mut self, saved: &GamesState) -> Result<(), String> {
+        let restored = self.games.restore(saved);
+        restored.map_err(|error| error.to_string())
     }
 }
 
@@ -110,6 +126,28 @@ impl Dense {
     }
 }
 
+/// Self-play as it is saved.
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    terms: Terms,
+    counts: Counts,
+    games: GamesState,
+}
+
+/// What must be the same where self-play is restored.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+struct Terms {
+    format: u32,
+    game: String,
+    rules_version: u32,
+    max_plies: u32,
+    settings: SelfPlaySettings,
+    seed: u64,
+}
+
+/// Increased whenever saved self-play changes its meaning.
+const FORMAT: u32 = 1;
+
 /// Self-play without end: each step of the iterator plays until at least ``min_samples`` positions of finished
 /// games are there. See `jarmo.self_play`.
 #[pyclass(frozen, module = "jarmo")]
@@ -119,6 +157,7 @@ pub struct SelfPlay {
     remote: Remote,
     threats: bool,
     least: usize,
+    terms: Terms,
     state: Mutex<State>,
 }
 
@@ -137,22 +176,19 @@ impl SelfPlay {
     fn new(
         game: GameArgument,
         evaluate: Py<PyAny>,
-        games: usize,
-        simulations: u32,
+        #[pyo3(from_py_with = number::games)] games: u32,
+        #[pyo3(from_py_with = number::simulations)] simulations: u32,
         root: &str,
-        opening_plies: u32,
+        #[pyo3(from_py_with = number::opening_plies)] opening_plies: u32,
         value_lambda: f32,
         tables: Option<PathBuf>,
-        seed: u64,
+        #[pyo3(from_py_with = number::seed)] seed: u64,
         threats: bool,
-        min_samples: usize,
-        threads: Option<usize>,
+        #[pyo3(from_py_with = number::min_samples)] min_samples: u32,
+        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
     ) -> PyResult<SelfPlay> {
-        check_simulations(simulations)?;
+        let games = games as usize;
         let wrong = |problem: String| Err(PyValueError::new_err(problem));
-        if !(1..=1 << 20).contains(&games) {
-            return wrong(format!("games must be 1 to {}, not {games}", 1 << 20));
-        }
         if !(0.0..=1.0).contains(&value_lambda) {
             return wrong(format!("value_lambda must be 0 to 1, not {value_lambda}"));
         }
@@ -174,7 +210,7 @@ impl SelfPlay {
                 lambda: value_lambda,
             },
             seed,
-            threads: threads::count(threads)?,
+            threads: threads::count(threads),
         };
         let (remote, questions) = Remote::new(threats, games);
         let played = game.0.self_play(&settings, remote.clone());
@@ -183,12 +219,22 @@ impl SelfPlay {
             questions,
             counts: Counts::default(),
         };
+        let facts = game.0.facts();
+        let terms = Terms {
+            format: FORMAT,
+            game: facts.name.to_owned(),
+            rules_version: facts.rules_version,
+            max_plies: facts.max_plies,
+            settings: settings.settings,
+            seed,
+        };
         Ok(SelfPlay {
             game: game.0,
             evaluate,
             remote,
             threats,
-            least: min_samples,
+            least: min_samples as usize,
+            terms,
             state: Mutex::new(state),
         })
     }
@@ -198,14 +244,7 @@ impl SelfPlay {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.state.try_lock().map_err(|_| {
-            PyRuntimeError::new_err("this self-play is already under way in another thread")
-        })?;
-        if self.remote.has_failed() {
-            return Err(PyRuntimeError::new_err(
-                "this self-play ended with an error; start another one",
-            ));
-        }
+        let mut state = self.lock()?;
         let State {
             games,
             questions,
@@ -217,30 +256,61 @@ impl SelfPlay {
             remote: &self.remote,
             pad: 0,
         };
-        let least = self.least.max(1);
+        let before = games.save();
         let played = asking.serve(questions, || {
             games.forget();
             let mut all = games.round();
-            while all.samples.len() < least && !self.remote.has_failed() {
+            while all.samples.len() < self.least && !self.remote.has_failed() {
                 all.add(games.round());
             }
             all
         });
-        // An interrupted round has no meaning, and neither has what would follow it.
-        let played = played.inspect_err(|_| self.remote.fail())?;
+        // An interrupted round has no meaning, so all games go back to where they were.
+        let played = played.inspect_err(|_| {
+            let restored = games.restore(&before);
+            restored.expect("these games were just saved");
+        })?;
         counts.add(&played.counts);
         drop(state);
         self.samples(py, &played.samples)
     }
 
+    /// The unfinished games, between two steps of the iterator.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.lock()?;
+        let saved = Saved {
+            terms: self.terms.clone(),
+            counts: state.counts,
+            games: state.games.save(),
+        };
+        let bytes = serde_json::to_vec(&saved).expect("plain data");
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Continues exactly as the saved self-play would have, which must have had the same arguments. The number of
+    /// threads may differ.
+    fn restore(&self, saved: &[u8]) -> PyResult<()> {
+        let wrong =
+            |problem: String| PyValueError::new_err(format!("not this self-play: {problem}"));
+        let saved: Saved =
+            serde_json::from_slice(saved).map_err(|error| wrong(error.to_string()))?;
+        if saved.terms != self.terms {
+            let text = |terms| serde_json::to_string(terms).expect("plain data");
+            let (theirs, ours) = (text(&saved.terms), text(&self.terms));
+            return Err(wrong(format!(
+                "it was made with {theirs}, this one with {ours}"
+            )));
+        }
+        let mut state = self.lock()?;
+        state.games.restore(&saved.games).map_err(wrong)?;
+        state.counts = saved.counts;
+        Ok(())
+    }
+
     /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
     /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self
-            .state
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
-            .counts;
+        let counts = self.lock()?.counts;
         let dict = PyDict::new(py);
         let games = counts.per_game();
         dict.set_item("games", counts.games.games)?;
@@ -257,6 +327,12 @@ impl SelfPlay {
 }
 
 impl SelfPlay {
+    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
+        self.state.try_lock().map_err(|_| {
+            PyRuntimeError::new_err("this self-play is already under way in another thread")
+        })
+    }
+
     fn samples<'py>(&self, py: Python<'py>, samples: &Samples) -> PyResult<Bound<'py, PyAny>> {
         let facts = self.game.facts();
         let (count, actions) = (samples.len(), facts.actions);

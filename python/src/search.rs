@@ -14,7 +14,9 @@ use rand::Rng;
 
 use crate::array::shaped;
 use crate::ask::{Asking, Remote, RemoteEvaluator};
-use crate::position::{AnyPosition, Position, open_positions_of};
+use crate::game::GameArgument;
+use crate::number;
+use crate::position::{AnyPosition, check_open, listed};
 
 /// The concentration of Dirichlet noise times the number of legal actions, as in the library's self-play.
 const CONCENTRATION: f64 = 10.0;
@@ -156,7 +158,7 @@ fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
     tree.write_policy(&mut found.policies[first..]);
     for root in tree.root_actions() {
         let place = first + root.action.index();
-        found.visits[place] = root.visits as i32; // at most the simulations, see `check_simulations`
+        found.visits[place] = root.visits as i32; // at most the simulations
         let proven = root.proven.map(|proven| proven.verdict.sign().into());
         let value = proven.or(root.value.map(|value| value.expectation()));
         found.action_values[place] = value.unwrap_or(f32::NAN);
@@ -219,17 +221,6 @@ pub fn search_rule(
     }
 }
 
-/// Refuses 0 and numbers that no tree can hold.
-pub fn check_simulations(simulations: u32) -> PyResult<()> {
-    const MOST: u32 = 10_000_000;
-    if (1..=MOST).contains(&simulations) {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!(
-        "simulations must be 1 to {MOST}, not {simulations}"
-    )))
-}
-
 /// Searches from ``N`` positions of one game with your own network, many trees at a time.
 ///
 /// Args:
@@ -260,43 +251,34 @@ pub fn check_simulations(simulations: u32) -> PyResult<()> {
 pub fn search<'py>(
     positions: &Bound<'py, PyAny>,
     evaluate: &Bound<'py, PyAny>,
-    simulations: u32,
+    #[pyo3(from_py_with = number::simulations)] simulations: u32,
     root: &str,
     noise: bool,
-    seed: u64,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
     threats: bool,
-    batch: usize,
+    #[pyo3(from_py_with = number::batch)] batch: u32,
     pad: bool,
-    threads: Option<usize>,
-    considered: Option<u32>,
+    #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+    #[pyo3(from_py_with = number::considered)] considered: Option<u32>,
     cpuct: Option<f32>,
     fpu: Option<f32>,
     temperature: Option<f32>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = evaluate.py();
-    let listed = py.get_type::<pyo3::types::PyList>();
-    let positions = match positions.cast::<Position>() {
-        Ok(one) => listed.call1(((one,),))?,
-        Err(_) => listed.call1((positions,))?,
-    };
-    let first = positions
-        .get_item(0)
-        .map_err(|_| PyValueError::new_err("search needs at least one position"))?;
-    let first = first
-        .cast_into::<Position>()
-        .map_err(|_| pyo3::exceptions::PyTypeError::new_err("positions[0] is no jarmo.Position"))?;
-    let game = first.get().game.clone();
-    let positions = open_positions_of(&game, &positions)?;
-    check_simulations(simulations)?;
-    if batch == 0 {
-        return Err(PyValueError::new_err("batch must be at least 1"));
-    }
+    let positions = listed(positions)?;
+    // Without positions there is no game; nothing is searched then.
+    let game = positions.first().map_or_else(
+        || GameArgument::standard().0,
+        |first| first.get().game.clone(),
+    );
+    check_open(&game, &positions)?;
+    let batch = batch as usize;
     let plan = SearchPlan {
         simulations,
         rule: search_rule(root, considered, cpuct, fpu, temperature)?,
         noise,
         seed,
-        threads: crate::threads::count(threads)?,
+        threads: crate::threads::count(threads),
     };
     let open: Vec<&dyn AnyPosition> = positions.iter().map(|one| &*one.get().at).collect();
     let (remote, mut questions) = Remote::new(threats, batch);

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::Duration;
 
 use jarmo_host::program::cores;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -16,15 +15,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub const TICK: Duration = Duration::from_millis(20);
 
 /// The number of threads to use: the given one, or one per core.
-pub fn count(threads: Option<usize>) -> PyResult<usize> {
-    const MOST: usize = 1024;
-    match threads {
-        None => Ok(cores()),
-        Some(threads) if (1..=MOST).contains(&threads) => Ok(threads),
-        Some(threads) => Err(PyValueError::new_err(format!(
-            "threads must be 1 to {MOST}, not {threads}"
-        ))),
-    }
+pub fn count(threads: Option<u32>) -> usize {
+    threads.map_or(cores(), |threads| threads as usize)
 }
 
 /// The threads of this process, one per core. A child made by `fork` has none of its parent's threads, so it gets
@@ -49,14 +41,14 @@ pub fn pool() -> Arc<ThreadPool> {
 /// raised when the work has ended.
 pub fn interruptible<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> T + Send,
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
-    let stop = AtomicBool::new(false);
+    stop.store(false, Ordering::Relaxed);
     let (sender, mut done) = mpsc::channel();
     thread::scope(|scope| {
-        let stop = &stop;
         scope.spawn(move || {
-            let _ = sender.send(work(stop)); // the receiver waits for it
+            let _ = sender.send(work()); // the receiver waits for it
         });
         let mut interrupted = Ok(());
         loop {

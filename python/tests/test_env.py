@@ -58,7 +58,8 @@ def test_arrays_say_what_positions_say(game: str) -> None:
         over = [slot for slot, position in enumerate(before) if position.is_over]
         assert step.finished.tolist() == over
         assert env.final_positions() == {slot: before[slot] for slot in over}
-        assert np.array_equal(step.final_observation, rules.features([before[slot] for slot in over]))
+        for slot, seen in zip(over, step.final_observation, strict=True):
+            assert np.array_equal(seen, rules.features(before[slot], viewer=int(step.learner[slot]))[0])
         for slot, position in enumerate(before):
             outcome = position.outcome
             reward = [0.0, 0.0]

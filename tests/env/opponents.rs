@@ -65,9 +65,7 @@ impl GameTask for Turns {
             twin.step(&actions);
             for ended in env.finished() {
                 ends += 1;
-                if autoreset == Autoreset::Disabled {
-                    assert_eq!(ended.side, before[ended.slot]);
-                }
+                assert_eq!(env.actor(ended.slot), before[ended.slot]);
             }
             if autoreset == Autoreset::Disabled {
                 let idle: Vec<bool> = env.all_legal().map(|legal| legal.is_empty()).collect();
@@ -116,6 +114,7 @@ impl GameTask for Stopping {
         let mut numbers = vec![7.0; env.len() * width];
         let mut masks = vec![true; env.len() * game.actions()];
         let (mut rewards, mut to_move) = (vec![7.0; 2 * env.len()], vec![7; env.len()]);
+        let (mut actors, mut actor_rewards) = (vec![7; env.len()], vec![7.0; env.len()]);
         let (mut terminated, mut truncated) = (vec![true; env.len()], vec![true; env.len()]);
         let mut step = |env: &mut VecEnv<G>| {
             env.sample(&mut actions);
@@ -126,6 +125,8 @@ impl GameTask for Stopping {
                 terminated: &mut terminated,
                 truncated: &mut truncated,
                 to_move: &mut to_move,
+                actors: &mut actors,
+                actor_rewards: &mut actor_rewards,
                 threats: false,
                 zeroed: false,
             };

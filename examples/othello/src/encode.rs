@@ -2,6 +2,7 @@
 //! a limit on the length of a game, a third plane of features holds the plies that are left.
 
 use jarmo::encode::{Encode, Mirror, set_bits, set_plies_left};
+use jarmo::game::Player;
 
 use super::{Othello, OthelloPosition, PASS, SQUARES, moves};
 
@@ -25,6 +26,13 @@ impl Encode for Othello {
         set_bits(0, own, &mut set);
         set_bits(SQUARES, other, &mut set);
         set_plies_left(self, position, BOARD_PLANES * SQUARES, &mut set);
+    }
+
+    fn seen_by(&self, position: &OthelloPosition, viewer: Player) -> OthelloPosition {
+        OthelloPosition {
+            to_move: viewer,
+            ..*position
+        }
     }
 
     fn threat_planes(&self) -> usize {

@@ -1,59 +1,109 @@
 //! The environment of one game.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 
-use jarmo_core::env::{Autoreset, Features, Finished, Opponent, Rows, SavedEnv, VecEnv};
+use jarmo_core::env::{
+    Autoreset, EnvSettings, Features, Finished, Interrupted, Opening, Opponent, Rows, SavedEnv,
+    VecEnv,
+};
 use jarmo_core::game::{Action, Mask};
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::CatalogGame;
 
-use super::{AnyEnv, EnvArguments};
-use crate::game::Rules;
-use crate::position::{AnyPosition, At};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::prelude::*;
+
+use super::opponent::{Failure, FunctionOpponent};
+use super::{AnyEnv, EnvArguments, Reset};
+use crate::agent::PlayerArgument;
+use crate::game::{Rules, own};
+use crate::players::boxed;
+use crate::position::AnyPosition;
 use crate::threads::pool;
 
 /// A shard has at least this many games against an agent that answers at once.
 const MIN_PER_THREAD: usize = 128;
 
+/// Stands for an action where the game is over.
+const NO_ACTION: i64 = -1;
+
 struct Games<G: CatalogGame> {
     rules: Arc<Rules<G>>,
     env: VecEnv<G>,
-    actions: Vec<Action>, // [games], of the next step
+    actions: Vec<Action>,          // [games], of the next step
+    stop: Option<Arc<AtomicBool>>, // interrupts an opponent that searches
+    failure: Failure,              // of an opponent that is a function
 }
 
 pub fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     arguments: EnvArguments,
-) -> Result<Box<dyn AnyEnv>, String> {
-    let EnvArguments { settings, opponent } = arguments;
-    let game = rules.game.clone();
-    let env = match opponent {
-        None => VecEnv::with_settings(game, settings),
-        Some(spec) => {
-            let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
-            // An opponent that searches is slow enough for a thread with a few games.
-            let least = match spec {
-                AgentSpec::Random => MIN_PER_THREAD,
-                _ => 1,
-            };
-            let shards = settings.threads.min(settings.games / least).max(1);
-            let networks = Networks::new();
-            let opponent = |_| {
-                let agent = build_sharing(game.clone(), &spec, &networks);
-                let agent = agent.map_err(|error| error.to_string())?;
-                let opponent = AgentOpponent::new(spec.to_string(), agent, None);
-                Ok::<Box<dyn Opponent<G>>, String>(Box::new(opponent))
-            };
-            let opponents = (0..shards).map(opponent).collect::<Result<_, _>>()?;
-            let env = VecEnv::with_opponents(game.clone(), settings, opponents);
-            env.expect("nothing interrupts it")
+) -> PyResult<Box<dyn AnyEnv>> {
+    let EnvArguments {
+        settings,
+        opponent,
+        stop,
+    } = arguments;
+    let failure = Failure::default();
+    let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
+    let opponents: Vec<Box<dyn Opponent<G>>> = match opponent {
+        None => Vec::new(),
+        Some(PlayerArgument::Function(function)) => vec![Box::new(FunctionOpponent {
+            rules: rules.clone(),
+            function,
+            failure: failure.clone(),
+        })],
+        Some(agent) => {
+            let spec = agent.spec().unwrap_or_default();
+            agents(&rules.game, spec, &settings, &stop).map_err(PyValueError::new_err)?
         }
     };
+    let game = rules.game.clone();
+    let env = match opponents.is_empty() {
+        true => Ok(VecEnv::with_settings(game, settings)),
+        false => VecEnv::with_opponents(game, settings, opponents),
+    };
+    let env = env.map_err(|Interrupted| taken(&failure))?;
     Ok(Box::new(Games {
         actions: vec![Action(0); settings.games],
         rules,
+        // A function must be called by the thread of the caller, which then raises its exception.
+        stop: (env.can_be_interrupted() && !by_function).then_some(stop),
         env,
+        failure,
     }))
+}
+
+/// Agents that play alike, one per shard. Those that search can be stopped.
+fn agents<G: CatalogGame>(
+    game: &G,
+    spec: &str,
+    settings: &EnvSettings,
+    stop: &Arc<AtomicBool>,
+) -> Result<Vec<Box<dyn Opponent<G>>>, String> {
+    let spec: AgentSpec = spec.parse().map_err(|error| format!("{error}"))?;
+    // An opponent that searches is slow enough for a thread with a few games, and to be interrupted.
+    let (least, stop) = match spec {
+        AgentSpec::Random => (MIN_PER_THREAD, None),
+        _ => (1, Some(stop)),
+    };
+    let shards = settings.threads.min(settings.games / least).max(1);
+    let networks = Networks::new();
+    let opponent = |_| {
+        let agent = build_sharing(game.clone(), &spec, &networks);
+        let agent = agent.map_err(|error| error.to_string())?;
+        let opponent = AgentOpponent::new(spec.to_string(), agent, stop.cloned());
+        Ok(Box::new(opponent) as Box<dyn Opponent<G>>)
+    };
+    (0..shards).map(opponent).collect()
+}
+
+/// The exception that interrupted an opponent.
+fn taken(failure: &Failure) -> PyErr {
+    let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = failure.take();
+    taken.unwrap_or_else(|| PyKeyboardInterrupt::new_err("an opponent was interrupted"))
 }
 
 impl<G: CatalogGame> Games<G> {
@@ -71,16 +121,23 @@ impl<G: CatalogGame> Games<G> {
 }
 
 impl<G: CatalogGame> AnyEnv for Games<G> {
-    fn reset(&mut self, seed: Option<u64>, which: Option<&[bool]>) -> Result<(), String> {
-        let done = match (seed, which) {
-            (Some(_), Some(_)) => {
-                return Err("a seed starts all games again; give either seed or mask".to_owned());
+    fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()> {
+        let done = self.on_threads(|env, _| match reset {
+            Reset::Seed(seed) => env.reseed(*seed),
+            Reset::Where(which) => env.reset(|slot| which[slot]),
+            Reset::At(places) => {
+                let opening = |&(slot, at): &(usize, &dyn AnyPosition)| {
+                    (slot, Opening::at(own::<G>(&[at])[0]))
+                };
+                let openings: Vec<_> = places.iter().map(opening).collect();
+                env.start(&openings)
             }
-            (Some(seed), None) => self.on_threads(|env, _| env.reseed(seed)),
-            (None, Some(which)) => self.on_threads(|env, _| env.reset(|slot| which[slot])),
-            (None, None) => self.on_threads(|env, _| env.reset(|_| true)),
-        };
-        done.map_err(|error| error.to_string())
+        });
+        done.map_err(|Interrupted| taken(&self.failure))
+    }
+
+    fn stop(&self) -> Option<Arc<AtomicBool>> {
+        self.stop.clone()
     }
 
     fn set_actions(&mut self, actions: &[i64]) -> Result<(), String> {
@@ -100,9 +157,9 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         Ok(())
     }
 
-    fn step(&mut self, rows: Rows<'_>) {
+    fn step(&mut self, rows: Rows<'_>) -> PyResult<()> {
         let stepped = self.on_threads(|env, actions| env.step_into(actions, rows));
-        stepped.expect("nothing interrupts it");
+        stepped.map_err(|Interrupted| taken(&self.failure))
     }
 
     fn write(&self, rows: Rows<'_>) {
@@ -117,20 +174,15 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         }
         for ((out, action), legal) in out.iter_mut().zip(actions).zip(self.env.all_legal()) {
             *out = match legal.is_empty() {
-                true => -1,
+                true => NO_ACTION,
                 false => action.0.into(),
             };
         }
     }
 
     fn finished(&self) -> Vec<(usize, Box<dyn AnyPosition>)> {
-        let boxed = |ended: &Finished<G::Position>| {
-            let rules = self.rules.clone();
-            let position = ended.position;
-            let at: Box<dyn AnyPosition> = Box::new(At { rules, position });
-            (ended.slot, at)
-        };
-        self.env.finished().map(boxed).collect()
+        let last = |ended: &Finished<G::Position>| (ended.slot, boxed(&self.rules, ended.position));
+        self.env.finished().map(last).collect()
     }
 
     fn finished_slots(&self) -> Vec<i64> {
@@ -142,7 +194,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
             let game = &games.rules.game;
             let rows = all.chunks_exact_mut(games.rules.facts.width(threats));
             for (ended, row) in games.env.finished().zip(rows) {
-                game.set_features(&ended.position, row, threats);
+                let seen = game.seen_by(&ended.position, games.env.actor(ended.slot));
+                game.set_features(&seen, row, threats);
             }
         }
         match features {
@@ -152,10 +205,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     }
 
     fn position(&self, slot: usize) -> Box<dyn AnyPosition> {
-        Box::new(At {
-            rules: self.rules.clone(),
-            position: *self.env.position(slot),
-        })
+        boxed(&self.rules, *self.env.position(slot))
     }
 
     fn sides(&self) -> Vec<i8> {
@@ -185,12 +235,12 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
 fn refusal<G: CatalogGame>(env: &VecEnv<G>, slot: usize, action: i64) -> Option<String> {
     let game = env.game();
     if env.is_idle(slot) {
-        return match env.settings().autoreset {
-            Autoreset::NextStep => None, // the action is ignored
-            Autoreset::SameStep | Autoreset::Disabled => Some(format!(
-                "actions[{slot}]: the game in this slot is over; reset it first"
-            )),
-        };
+        let ignored = env.settings().autoreset == Autoreset::NextStep || action == NO_ACTION;
+        return (!ignored).then(|| {
+            format!(
+                "actions[{slot}]: the game in this slot is over; reset it first, or give {NO_ACTION}"
+            )
+        });
     }
     let actions = game.actions();
     if !(0..actions as i64).contains(&action) {

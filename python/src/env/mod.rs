@@ -1,28 +1,48 @@
 //! `jarmo.VecEnv`: the library's environment on NumPy arrays.
 
+mod arrays;
 mod games;
+mod opponent;
 mod python;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 pub use games::build;
 use jarmo_core::env::{EnvSettings, Features, Rows};
+use pyo3::PyResult;
 pub use python::{VecEnv, bench_env};
 
+use crate::agent::PlayerArgument;
 use crate::position::AnyPosition;
 
 /// How an environment is made.
 pub struct EnvArguments {
     pub settings: EnvSettings,
-    pub opponent: Option<String>,
+    pub opponent: Option<PlayerArgument>,
+    /// Interrupts an opponent that searches.
+    pub stop: Arc<AtomicBool>,
 }
 
-/// An environment of a game whose type is not known.
+/// Which games start again.
+pub enum Reset<'a> {
+    /// All, as in a new environment with this seed.
+    Seed(u64),
+    /// Those of the slots that are set, `[games]`.
+    Where(&'a [bool]),
+    /// Those of these slots, from these positions.
+    At(&'a [(usize, &'a dyn AnyPosition)]),
+}
+
+/// An environment of a game whose type is not known. What fails changes nothing.
 pub trait AnyEnv: Send + Sync {
-    /// Starts other games: all of them, or where `which` is set. With a seed, as a new environment with it.
-    fn reset(&mut self, seed: Option<u64>, which: Option<&[bool]>) -> Result<(), String>;
+    fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()>;
     /// Takes one action per game for the next step, or says which is wrong and why.
     fn set_actions(&mut self, actions: &[i64]) -> Result<(), String>;
     /// Plays the actions and writes the results.
-    fn step(&mut self, rows: Rows<'_>);
+    fn step(&mut self, rows: Rows<'_>) -> PyResult<()>;
+    /// What interrupts a reset or a step that can take long.
+    fn stop(&self) -> Option<Arc<AtomicBool>>;
     /// Writes the results of the last step.
     fn write(&self, rows: Rows<'_>);
     /// A legal action per game, uniformly at random; -1 where the game is over.

@@ -1,25 +1,26 @@
 //! The Python class `VecEnv`.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use jarmo_core::env::{EnvSettings, Features, Keep, Masks, Rows};
+use jarmo_core::env::{EnvSettings, Keep, Rows};
 use jarmo_selfplay::bench::EnvWork;
-use numpy::ndarray::{Ix1, Ix2, Ix4};
-use numpy::{PyArray1, PyArray2, PyArray4, PyArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use numpy::ndarray::Ix1;
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
 
-use super::{AnyEnv, EnvArguments};
-use crate::array::{integers, shaped, writable};
-use crate::game::{AnyGame, GameArgument, PyGame};
-use crate::position::Position;
-use crate::threads::{self, pool};
-
-/// The most games of an environment.
-const MOST_GAMES: usize = 1 << 24;
+use super::arrays::Layout;
+use super::{AnyEnv, EnvArguments, Reset};
+use crate::agent::PlayerArgument;
+use crate::array::{integers, writable};
+use crate::game::{GameArgument, PyGame};
+use crate::number;
+use crate::position::{AnyPosition, Position, open_positions_of};
+use crate::threads::{self, interruptible, pool};
 
 /// ``N`` games in lockstep, each in its own slot, on NumPy arrays.
 ///
@@ -34,168 +35,88 @@ const MOST_GAMES: usize = 1 << 24;
 ///     max_plies: Another limit on the length of games, 0 for none.
 ///     autoreset: The next game of a slot begins at once, in the next step (which ignores the slot's action), or
 ///         when ``reset(mask=…)`` says so.
-///     opponent: The spec of an agent that plays the other side, such as ``"random"``; a step then ends when the
-///         caller is to move again. By default the caller plays both sides in turns.
-///     learner: The side of the caller in games against an opponent; ``"random"`` draws it for each game.
+///     opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
+///         of positions and returns an action for each. A step then ends when the caller is to move again. By default
+///         the caller plays both sides in turns.
+///     learner: The side of the caller in games against an opponent, drawn for each game by default.
 ///     opening_plies: Random actions at the start of each game.
 ///     dtype: The type of observations.
 ///     packed: Masks as bits.
 ///     threats: Adds the planes of threats to observations.
-#[pyclass(module = "jarmo")]
+#[pyclass(frozen, module = "jarmo")]
 pub struct VecEnv {
-    game: Arc<dyn AnyGame>,
-    env: Box<dyn AnyEnv>,
-    games: usize,
+    layout: Layout,
     threads: usize,
-    bytes: bool,  // features as uint8
-    packed: bool, // masks as bits
-    threats: bool,
+    arguments: Py<PyDict>,               // for pickling
+    env: Mutex<Option<Box<dyn AnyEnv>>>, // `None` when closed
 }
 
-/// The names of the fields of `Step` that a step writes, in their order.
-const FIELDS: [&str; 6] = [
-    "observation",
-    "mask",
-    "reward",
-    "terminated",
-    "truncated",
-    "to_move",
-];
-
 impl VecEnv {
-    fn feature_shape(&self, games: usize) -> [usize; 4] {
-        self.game.facts().shape(games, self.threats)
-    }
-
-    fn mask_width(&self) -> usize {
-        let actions = self.game.facts().actions;
-        match self.packed {
-            true => actions.div_ceil(8),
-            false => actions,
+    /// The environment, for this thread alone.
+    fn lock(&self) -> PyResult<Locked<'_>> {
+        let locked = match self.env.try_lock() {
+            Ok(locked) => locked,
+            Err(TryLockError::WouldBlock) => {
+                return Err(PyRuntimeError::new_err(
+                    "this environment is at work, in another thread or in a call that called this one",
+                ));
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                return Err(PyRuntimeError::new_err(
+                    "this environment broke in an earlier call",
+                ));
+            }
+        };
+        match locked.is_some() {
+            true => Ok(Locked(locked)),
+            false => Err(PyValueError::new_err("this environment is closed")),
         }
     }
 
-    /// New arrays of zeros for everything that a step writes.
-    fn zeros<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyAny>> {
-        let games = self.games;
-        let features = self.feature_shape(games);
-        let masks = [games, self.mask_width()];
-        vec![
-            match self.bytes {
-                true => PyArray4::<u8>::zeros(py, features, false).into_any(),
-                false => PyArray4::<f32>::zeros(py, features, false).into_any(),
-            },
-            match self.packed {
-                true => PyArray2::<u8>::zeros(py, masks, false).into_any(),
-                false => PyArray2::<bool>::zeros(py, masks, false).into_any(),
-            },
-            PyArray2::<f32>::zeros(py, [games, 2], false).into_any(),
-            PyArray1::<bool>::zeros(py, games, false).into_any(),
-            PyArray1::<bool>::zeros(py, games, false).into_any(),
-            PyArray1::<i8>::zeros(py, games, false).into_any(),
-        ]
-    }
-
-    /// The arrays to write, in the order of `FIELDS`: new ones, or those of the caller.
-    fn arrays<'py>(
+    /// Changes the games and writes the results.
+    fn change<'py>(
         &self,
         py: Python<'py>,
+        env: &mut dyn AnyEnv,
         out: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let Some(out) = out else {
-            return Ok(self.zeros(py));
-        };
-        FIELDS
-            .iter()
-            .map(|field| {
-                out.getattr(*field).map_err(|_| {
-                    PyTypeError::new_err(format!(
-                        "out has no array `{field}`; VecEnv.buffers() makes one with all arrays"
-                    ))
-                })
-            })
-            .collect()
-    }
-
-    /// Writes into the arrays: `work` gets them as slices, with Python's lock released.
-    fn fill<'py>(
-        &mut self,
-        py: Python<'py>,
-        arrays: &[Bound<'py, PyAny>],
-        zeroed: bool,
-        work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) + Send,
-    ) -> PyResult<()> {
-        let games = self.games;
-        let features = self.feature_shape(games);
-        let masks = [games, self.mask_width()];
-        let [observation, mask] = ["out.observation", "out.mask"];
-        let (mut floats, mut bytes, mut bools, mut packed) = (None, None, None, None);
-        match self.bytes {
-            true => bytes = Some(writable::<u8, Ix4>(&arrays[0], observation, &features)?),
-            false => floats = Some(writable::<f32, Ix4>(&arrays[0], observation, &features)?),
-        }
-        match self.packed {
-            true => packed = Some(writable::<u8, Ix2>(&arrays[1], mask, &masks)?),
-            false => bools = Some(writable::<bool, Ix2>(&arrays[1], mask, &masks)?),
-        }
-        let mut rewards = writable::<f32, Ix2>(&arrays[2], "out.reward", &[games, 2])?;
-        let mut terminated = writable::<bool, Ix1>(&arrays[3], "out.terminated", &[games])?;
-        let mut truncated = writable::<bool, Ix1>(&arrays[4], "out.truncated", &[games])?;
-        let mut to_move = writable::<i8, Ix1>(&arrays[5], "out.to_move", &[games])?;
-        let contiguous = "checked above";
-        let features = match (&mut floats, &mut bytes) {
-            (Some(floats), _) => Features::Float(floats.as_slice_mut().expect(contiguous)),
-            (None, Some(bytes)) => Features::Byte(bytes.as_slice_mut().expect(contiguous)),
-            (None, None) => unreachable!("one of the two types"),
-        };
-        let masks = match (&mut bools, &mut packed) {
-            (Some(bools), _) => Masks::Bool(bools.as_slice_mut().expect(contiguous)),
-            (None, Some(packed)) => Masks::Packed(packed.as_slice_mut().expect(contiguous)),
-            (None, None) => unreachable!("one of the two types"),
-        };
-        let rows = Rows {
-            features,
-            masks,
-            rewards: rewards.as_slice_mut().expect(contiguous),
-            terminated: terminated.as_slice_mut().expect(contiguous),
-            truncated: truncated.as_slice_mut().expect(contiguous),
-            to_move: to_move.as_slice_mut().expect(contiguous),
-            threats: self.threats,
-            zeroed,
-        };
-        let env = &mut *self.env;
-        py.detach(move || work(env, rows));
-        Ok(())
-    }
-
-    /// The result of a step as `jarmo.Step`, with what ended in it.
-    fn result<'py>(
-        &self,
-        py: Python<'py>,
-        mut arrays: Vec<Bound<'py, PyAny>>,
+        work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) -> PyResult<()> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let slots = self.env.finished_slots();
-        let count = slots.len();
-        let shape = self.feature_shape(count);
-        let width = self.game.facts().width(self.threats);
-        let last = match self.bytes {
-            true => {
-                let mut features = vec![0_u8; count * width];
-                self.env
-                    .write_finished(Features::Byte(&mut features), self.threats);
-                shaped(py, features, &shape)?
-            }
-            false => {
-                let mut features = vec![0.0_f32; count * width];
-                self.env
-                    .write_finished(Features::Float(&mut features), self.threats);
-                shaped(py, features, &shape)?
-            }
+        let arrays = self.layout.arrays(py, out)?;
+        let stop = env.stop();
+        let changing = &mut *env;
+        self.layout
+            .fill(&arrays, out.is_none(), move |rows| match stop {
+                None => py.detach(move || work(changing, rows)),
+                Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
+            })??;
+        self.layout.step(py, env, arrays)
+    }
+
+    /// Reads a mask of slots, `[num_envs]`.
+    fn which(&self, mask: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
+        let wrong = || {
+            let games = self.layout.games;
+            PyTypeError::new_err(format!(
+                "mask must be an array of bool with shape [{games}]"
+            ))
         };
-        arrays.push(shaped(py, slots, &[count])?);
-        arrays.push(last);
-        let class = py.import("jarmo._types")?.getattr("Step")?;
-        class.call1(PyTuple::new(py, arrays)?)
+        let array = mask.py().import("numpy")?.call_method1("asarray", (mask,));
+        let array = array.map_err(|_| wrong())?;
+        let array = array.cast::<PyArray1<bool>>().map_err(|_| wrong())?;
+        let which: Vec<bool> = array.try_readonly()?.as_array().iter().copied().collect();
+        match which.len() == self.layout.games {
+            true => Ok(which),
+            false => Err(wrong()),
+        }
+    }
+}
+
+/// An environment that is not closed.
+struct Locked<'a>(MutexGuard<'a, Option<Box<dyn AnyEnv>>>);
+
+impl Locked<'_> {
+    fn env(&mut self) -> &mut dyn AnyEnv {
+        &mut **self.0.as_mut().expect("it is not closed")
     }
 }
 
@@ -209,28 +130,23 @@ fn word<T: DeserializeOwned>(name: &str, text: &str) -> PyResult<T> {
 impl VecEnv {
     #[new]
     #[pyo3(signature = (game, num_envs, *, seed=0, threads=None, max_plies=None, autoreset="same_step", opponent=None,
-                        learner="random", opening_plies=0, dtype="float32", packed=false, threats=false))]
+                        learner=None, opening_plies=0, dtype="float32", packed=false, threats=false))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
         game: GameArgument,
-        num_envs: usize,
-        seed: u64,
-        threads: Option<usize>,
-        max_plies: Option<u32>,
+        #[pyo3(from_py_with = number::num_envs)] num_envs: u32,
+        #[pyo3(from_py_with = number::seed)] seed: u64,
+        #[pyo3(from_py_with = number::threads)] threads: Option<u32>,
+        #[pyo3(from_py_with = number::max_plies)] max_plies: Option<u32>,
         autoreset: &str,
-        opponent: Option<String>,
-        learner: &str,
-        opening_plies: u32,
+        opponent: Option<PlayerArgument>,
+        learner: Option<&str>,
+        #[pyo3(from_py_with = number::opening_plies)] opening_plies: u32,
         dtype: &str,
         packed: bool,
         threats: bool,
     ) -> PyResult<VecEnv> {
-        if !(1..=MOST_GAMES).contains(&num_envs) {
-            return Err(PyValueError::new_err(format!(
-                "num_envs must be 1 to {MOST_GAMES}, not {num_envs}"
-            )));
-        }
         let bytes = match dtype {
             "float32" => false,
             "uint8" => true,
@@ -244,40 +160,79 @@ impl VecEnv {
             Some(max_plies) => game.0.limited(max_plies),
             None => game.0,
         };
-        let threads = threads::count(threads)?;
+        if learner.is_some() && opponent.is_none() {
+            return Err(PyValueError::new_err(
+                "learner is the caller's side against an opponent; without one the caller plays both sides",
+            ));
+        }
+        let arguments = PyDict::new(py);
+        arguments.set_item("game", PyGame(game.clone()))?;
+        arguments.set_item("num_envs", num_envs)?;
+        arguments.set_item("threads", threads)?;
+        arguments.set_item("autoreset", autoreset)?;
+        if let Some(opponent) = &opponent {
+            opponent.check(&game)?;
+            arguments.set_item("opponent", opponent.to_python(py)?)?;
+        }
+        arguments.set_item("learner", learner)?;
+        arguments.set_item("opening_plies", opening_plies)?;
+        arguments.set_item("dtype", dtype)?;
+        arguments.set_item("packed", packed)?;
+        arguments.set_item("threats", threats)?;
+        let threads = threads::count(threads);
         let settings = EnvSettings {
-            games: num_envs,
+            games: num_envs as usize,
             seed,
             threads,
             autoreset: word("autoreset", autoreset)?,
-            seat: word("learner", learner)?,
+            seat: word("learner", learner.unwrap_or("random"))?,
             opening_plies,
             keep: Keep {
                 history: true,
                 events: false,
             },
         };
-        let arguments = EnvArguments { settings, opponent };
-        let env = py.detach(|| game.clone().env(arguments));
-        Ok(VecEnv {
-            env: env.map_err(PyValueError::new_err)?,
-            game,
-            games: num_envs,
-            threads,
+        let layout = Layout {
+            game: game.clone(),
+            games: settings.games,
             bytes,
             packed,
             threats,
+        };
+        let stop = Arc::new(AtomicBool::new(false));
+        let by_function = matches!(opponent, Some(PlayerArgument::Function(_)));
+        let made = EnvArguments {
+            settings,
+            opponent,
+            stop: stop.clone(),
+        };
+        // Only this thread may call a function.
+        let env = match by_function {
+            true => py.detach(|| game.env(made)),
+            false => interruptible(py, &stop, || game.env(made))?,
+        };
+        Ok(VecEnv {
+            layout,
+            threads,
+            arguments: arguments.unbind(),
+            env: Mutex::new(Some(env?)),
         })
     }
 
     #[getter]
     fn game(&self) -> PyGame {
-        PyGame(self.game.clone())
+        PyGame(self.layout.game.clone())
     }
 
     #[getter]
     fn num_envs(&self) -> usize {
-        self.games
+        self.layout.games
+    }
+
+    /// The number of actions; every action is an index below it.
+    #[getter]
+    fn num_actions(&self) -> usize {
+        self.layout.game.facts().actions
     }
 
     #[getter]
@@ -286,78 +241,101 @@ impl VecEnv {
     }
 
     #[getter]
-    fn seed(&self) -> u64 {
-        self.env.seed()
+    fn seed(&self) -> PyResult<u64> {
+        Ok(self.lock()?.env().seed())
     }
 
     /// Steps since the start.
     #[getter]
-    fn steps(&self) -> u64 {
-        self.env.steps()
+    fn steps(&self) -> PyResult<u64> {
+        Ok(self.lock()?.env().steps())
     }
 
-    /// ``[N]``: the caller's side against an opponent, 0 for White and 1 for Black.
+    /// ``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
+    /// ``Step.learner`` has the sides in the games of the last step.
     #[getter]
-    fn learner_sides<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i8>> {
-        PyArray1::from_vec(py, self.env.sides())
+    fn learner_sides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
+        Ok(PyArray1::from_vec(py, self.lock()?.env().sides()))
     }
 
     /// Planes, rows and columns of one observation.
     #[getter]
     fn observation_shape(&self) -> (usize, usize, usize) {
-        let [_, planes, rows, columns] = self.feature_shape(0);
+        let [_, planes, rows, columns] = self.layout.features(0);
         (planes, rows, columns)
     }
 
     /// New arrays of zeros, for ``out``.
     fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut arrays = self.zeros(py);
-        arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
-        arrays.push(match self.bytes {
-            true => shaped(py, Vec::<u8>::new(), &self.feature_shape(0))?,
-            false => shaped(py, Vec::<f32>::new(), &self.feature_shape(0))?,
-        });
-        let class = py.import("jarmo._types")?.getattr("Step")?;
-        class.call1(PyTuple::new(py, arrays)?)
+        self.layout.buffers(py)
     }
 
     /// Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-    /// again, as in a new environment with that seed.
-    #[pyo3(signature = (*, seed=None, mask=None, out=None))]
+    /// again, as in a new environment with that seed. With ``positions``, one for each game that starts, they start
+    /// from these, without random actions; ``[env.position(slot)]`` copies the game of a slot.
+    #[pyo3(signature = (*, seed=None, mask=None, positions=None, out=None))]
     fn reset<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
-        seed: Option<u64>,
+        #[pyo3(from_py_with = number::some_seed)] seed: Option<u64>,
         mask: Option<&Bound<'py, PyAny>>,
+        positions: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let which = mask.map(|mask| self.which(mask)).transpose()?;
-        let arrays = self.arrays(py, out)?;
-        // An array that cannot be written must not cost the games, so it is tried first.
-        self.fill(py, &arrays, out.is_none(), |_, _| {})?;
-        let (env, which) = (&mut self.env, which.as_deref());
-        py.detach(|| env.reset(seed, which))
-            .map_err(PyValueError::new_err)?;
-        self.fill(py, &arrays, out.is_none(), |env, out| env.write(out))?;
-        self.result(py, arrays)
+        if seed.is_some() && (mask.is_some() || positions.is_some()) {
+            return Err(PyValueError::new_err(
+                "a seed starts all games again; give either seed or mask and positions",
+            ));
+        }
+        let which = match mask {
+            Some(mask) => self.which(mask)?,
+            None => vec![true; self.layout.games],
+        };
+        let positions = match positions {
+            Some(positions) => open_positions_of(&self.layout.game, positions)?,
+            None => Vec::new(),
+        };
+        let slots = (0..which.len()).filter(|&slot| which[slot]);
+        let places = slots.clone().zip(&positions);
+        let places = places.map(|(slot, one)| (slot, &*one.get().at));
+        let places: Vec<(usize, &dyn AnyPosition)> = places.collect();
+        if !positions.is_empty() && positions.len() != slots.count() {
+            return Err(PyValueError::new_err(format!(
+                "positions must be as many as the games that start, not {}",
+                positions.len()
+            )));
+        }
+        let reset = match seed {
+            Some(seed) => Reset::Seed(seed),
+            None if positions.is_empty() => Reset::Where(&which),
+            None => Reset::At(&places),
+        };
+        let mut locked = self.lock()?;
+        self.change(py, locked.env(), out, |env, rows| {
+            env.reset(&reset)?;
+            env.write(rows);
+            Ok(())
+        })
     }
 
     /// The results of the last step once more.
     #[pyo3(signature = (*, out=None))]
     fn observe<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = self.arrays(py, out)?;
-        self.fill(py, &arrays, out.is_none(), |env, out| env.write(out))?;
-        self.result(py, arrays)
+        let mut locked = self.lock()?;
+        self.change(py, locked.env(), out, |env, rows| {
+            env.write(rows);
+            Ok(())
+        })
     }
 
     /// Plays one action in every game.
     ///
     /// Args:
-    ///     actions: ``[N]``, any integer type.
+    ///     actions: ``[N]``, any integer type. -1 is no action, where the game is over.
     ///     out: Arrays to write into, as ``buffers()`` makes them; only ``finished`` and ``final_observation`` of the
     ///         result are new then.
     ///
@@ -366,17 +344,16 @@ impl VecEnv {
     ///     TypeError: An argument has the wrong type.
     #[pyo3(signature = (actions, *, out=None))]
     fn step<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         actions: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let actions = integers(actions, "actions", self.games)?;
-        let taken = self.env.set_actions(&actions);
-        taken.map_err(PyValueError::new_err)?;
-        let arrays = self.arrays(py, out)?;
-        self.fill(py, &arrays, out.is_none(), |env, out| env.step(out))?;
-        self.result(py, arrays)
+        let actions = integers(actions, "actions", self.layout.games)?;
+        let mut locked = self.lock()?;
+        let env = locked.env();
+        env.set_actions(&actions).map_err(PyValueError::new_err)?;
+        self.change(py, env, out, |env, rows| env.step(rows))
     }
 
     /// A legal action for every game, uniformly at random: ``[N]``, -1 where the game is over. Repeated calls give
@@ -387,88 +364,97 @@ impl VecEnv {
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let games = self.layout.games;
         let array = match out {
             Some(out) => out.clone(),
-            None => PyArray1::<i64>::zeros(py, self.games, false).into_any(),
+            None => PyArray1::<i64>::zeros(py, games, false).into_any(),
         };
-        let mut actions = writable::<i64, Ix1>(&array, "out", &[self.games])?;
+        let mut actions = writable::<i64, Ix1>(&array, "out", &[games])?;
         let slice = actions.as_slice_mut().expect("checked to be contiguous");
-        py.detach(|| self.env.sample(slice));
+        let mut locked = self.lock()?;
+        let env = locked.env();
+        py.detach(|| env.sample(slice));
         drop(actions);
         Ok(array)
     }
 
     /// The position in a slot.
-    fn position(&self, slot: usize) -> PyResult<Position> {
-        if slot >= self.games {
+    fn position(&self, #[pyo3(from_py_with = number::slot)] slot: u32) -> PyResult<Position> {
+        let (slot, games) = (slot as usize, self.layout.games);
+        if slot >= games {
             return Err(PyIndexError::new_err(format!(
-                "slot {slot}: there are {} slots",
-                self.games
+                "slot {slot}: there are {games} slots"
             )));
         }
-        Ok(Position::new(self.game.clone(), self.env.position(slot)))
+        let at = self.lock()?.env().position(slot);
+        Ok(Position::new(self.layout.game.clone(), at))
     }
 
     /// The positions of all slots.
-    fn positions(&self) -> Vec<Position> {
-        (0..self.games)
-            .map(|slot| Position::new(self.game.clone(), self.env.position(slot)))
-            .collect()
+    fn positions(&self) -> PyResult<Vec<Position>> {
+        let mut locked = self.lock()?;
+        let env = locked.env();
+        let position = |slot| Position::new(self.layout.game.clone(), env.position(slot));
+        Ok((0..self.layout.games).map(position).collect())
     }
 
     /// The last positions of the games that ended in the last step, by slot.
     fn final_positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for (slot, at) in self.env.finished() {
-            dict.set_item(slot, Position::new(self.game.clone(), at))?;
+        for (slot, at) in self.lock()?.env().finished() {
+            dict.set_item(slot, Position::new(self.layout.game.clone(), at))?;
         }
         Ok(dict)
     }
 
     /// The unfinished games and the seed. Slots whose game is over, with ``autoreset`` other than ``"same_step"``,
     /// are saved without their last position.
-    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let saved = py.detach(|| self.env.save());
-        PyBytes::new(py, &saved)
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut locked = self.lock()?;
+        let env = locked.env();
+        let saved = py.detach(|| env.save());
+        Ok(PyBytes::new(py, &saved))
     }
 
     /// Continues exactly as the saved environment would have, which must have had the same settings. The number of
     /// threads may differ.
-    fn restore(&mut self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
-        let env = &mut self.env;
+    fn restore(&self, py: Python<'_>, saved: &[u8]) -> PyResult<()> {
+        let mut locked = self.lock()?;
+        let env = locked.env();
         let restored = py.detach(|| env.restore(saved));
         restored.map_err(PyValueError::new_err)
     }
 
+    /// Gives the games and their opponents back. Every other call is an error from then on.
+    fn close(&self) {
+        if let Ok(mut env) = self.env.lock() {
+            *env = None;
+        }
+    }
+
+    fn __enter__(this: Py<VecEnv>) -> Py<VecEnv> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
+        self.close();
+    }
+
+    /// For pickling and copying: the games go on from what ``save`` gives.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let again = py.import("jarmo._types")?.getattr("restored")?;
+        let arguments = (&self.arguments, self.save(py)?);
+        Ok((again, arguments).into_pyobject(py)?.into_any())
+    }
+
     fn __len__(&self) -> usize {
-        self.games
+        self.layout.games
     }
 
     fn __repr__(&self) -> String {
-        format!(
-            "jarmo.VecEnv({:?}, {}, seed={})",
-            self.game.facts().name,
-            self.games,
-            self.env.seed()
-        )
-    }
-}
-
-impl VecEnv {
-    /// Reads a mask of slots, `[num_envs]`.
-    fn which(&self, mask: &Bound<'_, PyAny>) -> PyResult<Vec<bool>> {
-        let wrong = || {
-            PyTypeError::new_err(format!(
-                "mask must be an array of bool with shape [{}]",
-                self.games
-            ))
-        };
-        let mask = mask.cast::<PyArray1<bool>>().map_err(|_| wrong())?;
-        let which: Vec<bool> = mask.try_readonly()?.as_array().iter().copied().collect();
-        match which.len() == self.games {
-            true => Ok(which),
-            false => Err(wrong()),
-        }
+        let name = self.layout.game.facts().name;
+        format!("jarmo.VecEnv({name:?}, {})", self.layout.games)
     }
 }
 
@@ -479,18 +465,18 @@ impl VecEnv {
 pub fn bench_env<'py>(
     py: Python<'py>,
     game: GameArgument,
-    num_envs: usize,
+    #[pyo3(from_py_with = number::num_envs)] num_envs: u32,
     observe: bool,
     seconds: f64,
-    seed: u64,
+    #[pyo3(from_py_with = number::seed)] seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    if !(1..=MOST_GAMES).contains(&num_envs) || !(0.0..=60.0).contains(&seconds) {
-        return Err(PyValueError::new_err(
-            "num_envs must be at least 1 and seconds 0 to 60",
-        ));
+    if !(0.0..=60.0).contains(&seconds) {
+        return Err(PyValueError::new_err(format!(
+            "seconds must be 0 to 60, not {seconds}"
+        )));
     }
     let work = EnvWork {
-        games: num_envs,
+        games: num_envs as usize,
         observe,
         seed,
         run_time: Duration::from_secs_f64(seconds),

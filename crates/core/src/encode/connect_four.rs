@@ -5,7 +5,7 @@
 //! exactly two of the player's stones and two empty circles.
 
 use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
-use crate::game::Game;
+use crate::game::{Game, Player};
 use crate::games::connect_four::{CIRCLES, COLUMNS, HEIGHT, ROWS, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
 
@@ -64,6 +64,10 @@ impl Encode for ConnectFour {
             set_circles(plane * CELLS, position.stones(player), &mut set);
         }
         set_plies_left(self, position, BOARD_PLANES * CELLS, &mut set);
+    }
+
+    fn seen_by(&self, position: &ConnectFourPosition, viewer: Player) -> ConnectFourPosition {
+        position.seen_by(viewer)
     }
 
     fn threat_planes(&self) -> usize {

@@ -57,6 +57,10 @@ impl Encode for Guard {
         set_plies_left(self, position, PLIES_LEFT, &mut set);
     }
 
+    fn seen_by(&self, position: &GuardPosition, viewer: Player) -> GuardPosition {
+        position.seen_by(viewer)
+    }
+
     fn threat_planes(&self) -> usize {
         board::threat_planes(self.board())
     }

@@ -64,6 +64,10 @@ impl Encode for Jarmo {
         set_plies_left(self, position, PLIES_LEFT, &mut set);
     }
 
+    fn seen_by(&self, position: &JarmoPosition, viewer: Player) -> JarmoPosition {
+        position.seen_by(viewer)
+    }
+
     fn threat_planes(&self) -> usize {
         board::threat_planes(self.board())
     }

@@ -14,7 +14,7 @@ mod scripted;
 mod tammi;
 mod board;
 
-use crate::game::Game;
+use crate::game::{Game, Player};
 
 /// Increased whenever the inputs of a game change their meaning. A network reads only its own version.
 pub const ENCODER_VERSION: u32 = 2;
@@ -44,6 +44,10 @@ pub trait Encode: Game {
     /// Calls `set` with the index, starting at 0, of every threat that is 1: cells under attack, possible
     /// captures, lines that are nearly full.
     fn threats(&self, position: &Self::Position, set: impl FnMut(usize));
+
+    /// What `viewer` sees of a position: the same, as if that player were to move. Only for features and threats,
+    /// because the rules may not know such a position.
+    fn seen_by(&self, position: &Self::Position, viewer: Player) -> Self::Position;
 
     /// Calls `set` with the index of every network input that is 1: the features, then the threats.
     #[inline]

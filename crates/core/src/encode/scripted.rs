@@ -2,7 +2,7 @@
 //! There are no threats.
 
 use super::{Encode, PLIES_LEFT_CELLS, set_plies_left};
-use crate::game::Game;
+use crate::game::{Game, Player};
 use crate::games::{Scripted, ScriptedPosition};
 
 impl Encode for Scripted {
@@ -21,6 +21,10 @@ impl Encode for Scripted {
     fn features(&self, position: &ScriptedPosition, mut set: impl FnMut(usize)) {
         set(position.node());
         set_plies_left(self, position, self.cells(), &mut set);
+    }
+
+    fn seen_by(&self, position: &ScriptedPosition, _: Player) -> ScriptedPosition {
+        *position // the player to move follows from the node
     }
 
     fn threat_planes(&self) -> usize {

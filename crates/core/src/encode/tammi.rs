@@ -5,7 +5,7 @@
 //! its player.
 
 use super::{Encode, PLIES_LEFT_CELLS, set_count, set_plies_left};
-use crate::game::{Game, Mask};
+use crate::game::{Game, Mask, Player};
 use crate::games::tammi::{MAX_QUIET_LIMIT, SIDE, Square};
 use crate::games::{Tammi, TammiPosition};
 
@@ -58,6 +58,10 @@ impl Encode for Tammi {
         let quiet_left = self.quiet_limit().saturating_sub(position.quiet_plies());
         set_count(QUIET_LEFT, quiet_left, &mut set);
         set_plies_left(self, position, PLIES_LEFT, &mut set);
+    }
+
+    fn seen_by(&self, position: &TammiPosition, viewer: Player) -> TammiPosition {
+        position.seen_by(viewer)
     }
 
     fn threat_planes(&self) -> usize {

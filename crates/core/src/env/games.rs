@@ -6,12 +6,18 @@ use super::rows::Rows;
 use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
 use super::{FinishedGame, Opening, Shard};
 use crate::encode::Encode;
-use crate::game::{Action, Game, Player};
+use crate::game::{Action, Game, Mask, Player};
 use crate::random::{Draws, Stream, slot_stream};
 
 /// Mixed into the seed for the opponent's random numbers, and for the side of the caller.
 const OPPONENT: u64 = 0x6f70_706f_6e65_6e74;
 const SIDES: u64 = 0x7369_6465_735f_5f5f;
+
+/// If an opponent ends a game before the caller acts in it, the next one of the same step begins with other random
+/// numbers: those of a step with the number of the attempt in its bits from this one on. After some attempts, games
+/// begin without random actions, because all openings may be too long for the caller to act.
+const ATTEMPTS: u32 = 32;
+const MOST_ATTEMPTS: u64 = 16;
 
 /// What decides how a new game begins.
 #[derive(Clone, Copy)]
@@ -25,7 +31,7 @@ impl NewGames {
     /// The opening of the game that starts in a slot at a step.
     #[inline]
     fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Opening<G::Position> {
-        if self.settings.opening_plies == 0 {
+        if self.settings.opening_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
             return Opening::at(game.start());
         }
         // The seed is inverted because `VecEnv::sample` uses the seed itself.
@@ -52,7 +58,8 @@ impl NewGames {
 #[derive(Clone)]
 pub(super) struct Games<G: Game> {
     pub shard: Shard<G>,
-    pub sides: Vec<Player>, // [slots], of the caller
+    pub sides: Vec<Player>,  // [slots], of the caller
+    pub actors: Vec<Player>, // [slots], whose actions the last step played
     pub finished: Vec<Finished<G::Position>>,
 }
 
@@ -61,6 +68,7 @@ impl<G: Game> Games<G> {
     pub fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> Games<G> {
         let mut games = Games {
             sides: vec![Player::White; numbers.len()],
+            actors: vec![Player::White; numbers.len()],
             finished: Vec::with_capacity(numbers.len()),
             shard: Shard::new(game, numbers, new.settings.keep, |_| None),
         };
@@ -122,6 +130,7 @@ impl<G: Game> Games<G> {
             shard,
             sides,
             finished,
+            ..
         } = self;
         shard.step(actions, |ended| {
             finish(ended, new, (first, step), sides, finished)
@@ -131,15 +140,26 @@ impl<G: Game> Games<G> {
         }
     }
 
-    /// Plays the actions of an opponent, which belong to the last step.
-    fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)]) {
-        let at = (self.shard.number(0), self.shard.steps());
+    /// Plays the actions of an opponent, which belong to the last step, in a round of them. If that step ended a game
+    /// of the caller, one that begins and ends before the caller acts in it is no result of the step.
+    fn reply(&mut self, new: &NewGames, actions: &[(usize, Action)], round: u64) {
+        let (first, step) = (self.shard.number(0), self.shard.steps());
         let Games {
             shard,
             sides,
             finished,
+            ..
         } = self;
-        shard.step_some(actions, |ended| finish(ended, new, at, sides, finished));
+        shard.step_some(actions, |ended| {
+            let slot = first as usize + ended.slot;
+            if !finished.iter().any(|ended| ended.slot == slot) {
+                return finish(ended, new, (first, step), sides, finished);
+            }
+            let step = step | (round + 1).min(MOST_ATTEMPTS + 1) << ATTEMPTS;
+            let next = finish(ended, new, (first, step), sides, finished);
+            finished.pop();
+            next
+        });
     }
 }
 
@@ -154,24 +174,22 @@ fn finish<G: Game>(
     finished: &mut Vec<Finished<G::Position>>,
 ) -> Option<Opening<G::Position>> {
     let number = first + ended.slot as u64;
-    let side = &mut sides[ended.slot];
     finished.push(Finished {
         slot: number as usize,
         position: *ended.position,
         outcome: ended.outcome,
-        side: *side,
     });
     if new.settings.autoreset != Autoreset::SameStep {
         return None;
     }
-    *side = new.side(number, step);
+    sides[ended.slot] = new.side(number, step);
     Some(new.opening(ended.game, number, step))
 }
 
 impl<G: Encode> Games<G> {
     /// Writes the row of every game.
     pub fn write(&self, rows: Rows<'_>) {
-        rows.write(&self.shard, &self.finished);
+        rows.write(self);
     }
 }
 
@@ -184,8 +202,37 @@ pub(super) struct Part<G: Game> {
 impl<G: Game> Part<G> {
     /// Plays one action in every game, then those of the opponent. Returns whether it was not interrupted.
     pub fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
+        if self.opponent.is_some() {
+            self.note_actors();
+        }
         self.games.step(new, &actions[self.games.numbers()]);
         self.reply(new)
+    }
+
+    /// Lets the opponent begin. Returns whether it was not interrupted.
+    pub fn begin(&mut self, new: &NewGames) -> bool {
+        let done = self.reply(new);
+        self.note_actors();
+        done
+    }
+
+    /// Notes whose actions the next step plays.
+    pub fn note_actors(&mut self) {
+        let Games {
+            shard,
+            sides,
+            actors,
+            ..
+        } = &mut self.games;
+        if self.opponent.is_some() {
+            actors.copy_from_slice(sides);
+            return;
+        }
+        for (slot, actor) in shard.slots.iter().zip(actors) {
+            if !slot.legal.is_empty() {
+                *actor = shard.game().to_move(&slot.position);
+            }
+        }
     }
 
     /// Lets the opponent act until the caller is to move in every game. Returns whether it was not interrupted.
@@ -214,7 +261,7 @@ impl<G: Game> Part<G> {
             };
             assert_eq!(actions.len(), asked.len(), "one action per position");
             let actions: Vec<(usize, Action)> = asked.into_iter().zip(actions).collect();
-            games.reply(new, &actions);
+            games.reply(new, &actions, round);
         }
         true
     }

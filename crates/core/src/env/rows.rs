@@ -1,7 +1,6 @@
 //! The positions of an environment and the results of its last step as rows of numbers, one row per slot.
 
-use super::shard::Shard;
-use super::vec_env::Finished;
+use super::games::Games;
 use crate::encode::Encode;
 use crate::game::{Mask, Player};
 
@@ -23,7 +22,7 @@ pub enum Masks<'a> {
 
 /// What an environment writes, row by row.
 pub struct Rows<'a> {
-    /// The features of the positions to act in next.
+    /// The features of the positions to act in next; in idle slots of the last position, seen by `actor`.
     pub features: Features<'a>,
     /// Their legal actions: none in idle slots.
     pub masks: Masks<'a>,
@@ -35,6 +34,10 @@ pub struct Rows<'a> {
     pub truncated: &'a mut [bool],
     /// `[games]`: 0 if White is to move, 1 if Black is.
     pub to_move: &'a mut [i8],
+    /// `[games]`: whose action the last step played, see [`VecEnv::actor`](super::VecEnv::actor).
+    pub actors: &'a mut [i8],
+    /// `[games]`: the results of these players where a game ended in the last step; else 0.
+    pub actor_rewards: &'a mut [f32],
     /// Whether threats follow the features of each position.
     pub threats: bool,
     /// Whether features and masks are all 0 already.
@@ -58,17 +61,19 @@ impl<'a> Rows<'a> {
             terminated: take(&mut self.terminated, games, all),
             truncated: take(&mut self.truncated, games, all),
             to_move: take(&mut self.to_move, games, all),
+            actors: take(&mut self.actors, games, all),
+            actor_rewards: take(&mut self.actor_rewards, games, all),
             threats: self.threats,
             zeroed: self.zeroed,
         }
     }
 
-    /// Writes the rows of a shard whose games `finished` ended in the last step.
-    pub(super) fn write<G: Encode>(self, shard: &Shard<G>, finished: &[Finished<G::Position>]) {
-        let game = shard.game();
+    /// Writes the rows of a shard.
+    pub(super) fn write<G: Encode>(self, games: &Games<G>) {
+        let (shard, game) = (&games.shard, games.shard.game());
         match self.features {
-            Features::Float(all) => write_features(shard, all, self.threats, self.zeroed),
-            Features::Byte(all) => write_features(shard, all, self.threats, self.zeroed),
+            Features::Float(all) => write_features(games, all, self.threats, self.zeroed),
+            Features::Byte(all) => write_features(games, all, self.threats, self.zeroed),
         }
         match self.masks {
             Masks::Bool(all) => {
@@ -96,15 +101,20 @@ impl<'a> Rows<'a> {
         for (slot, out) in shard.slots.iter().zip(self.to_move) {
             *out = game.to_move(&slot.position).index() as i8;
         }
+        for (actor, out) in games.actors.iter().zip(&mut *self.actors) {
+            *out = actor.index() as i8;
+        }
         self.rewards.fill(0.0);
+        self.actor_rewards.fill(0.0);
         self.terminated.fill(false);
         self.truncated.fill(false);
-        for Finished { slot, outcome, .. } in finished {
-            let slot = slot - shard.number(0) as usize;
+        for ended in &games.finished {
+            let (slot, outcome) = (ended.slot - games.numbers().start, ended.outcome);
+            let reward = |player| f32::from(outcome.verdict(player).sign());
             for player in Player::BOTH {
-                let reward = outcome.verdict(player).sign();
-                self.rewards[2 * slot + player.index()] = reward.into();
+                self.rewards[2 * slot + player.index()] = reward(player);
             }
+            self.actor_rewards[slot] = reward(games.actors[slot]);
             self.truncated[slot] = outcome.truncated;
             self.terminated[slot] = !outcome.truncated;
         }
@@ -120,16 +130,22 @@ fn take<'a, T>(rows: &mut &'a mut [T], games: usize, all: usize) -> &'a mut [T] 
 }
 
 fn write_features<G: Encode, T: Copy + From<bool>>(
-    shard: &Shard<G>,
+    games: &Games<G>,
     all: &mut [T],
     threats: bool,
     zeroed: bool,
 ) {
-    let width = all.len() / shard.len();
-    for (slot, row) in shard.slots.iter().zip(all.chunks_exact_mut(width)) {
+    let (game, slots) = (games.shard.game(), &games.shard.slots);
+    let rows = all.chunks_exact_mut(all.len() / slots.len());
+    for ((slot, actor), row) in slots.iter().zip(&games.actors).zip(rows) {
         if !zeroed {
             row.fill(T::from(false));
         }
-        shard.game().set_features(&slot.position, row, threats);
+        if slot.legal.is_empty() {
+            let seen = game.seen_by(&slot.position, *actor);
+            game.set_features(&seen, row, threats);
+        } else {
+            game.set_features(&slot.position, row, threats);
+        }
     }
 }

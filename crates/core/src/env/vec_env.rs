@@ -32,11 +32,11 @@ pub enum Autoreset {
 #[serde(rename_all = "snake_case")]
 pub enum Seat {
     /// White in all games.
+    #[default]
     White,
     /// Black in all games.
     Black,
     /// Drawn for each game.
-    #[default]
     Random,
 }
 
@@ -103,8 +103,6 @@ pub struct Finished<P> {
     pub position: P,
     /// The outcome.
     pub outcome: Outcome,
-    /// The side of the caller, if there is an opponent.
-    pub side: Player,
 }
 
 /// Many games of the same rules that advance together, each in its own slot.
@@ -190,7 +188,7 @@ impl<G: Game> VecEnv<G> {
             new,
             game,
         };
-        env.change(None, |part, new, _| part.reply(new))?;
+        env.change(None, |part, new, _| part.begin(new))?;
         Ok(env)
     }
 
@@ -261,6 +259,12 @@ impl<G: Game> VecEnv<G> {
             .flat_map(|part| part.games.sides.iter().copied())
     }
 
+    /// Whose action the last step played in a slot: that of the caller's side against an opponent, else that of the
+    /// player who was to move, which only [`VecEnv::step_into`] notes. Before a step: whose action it will play.
+    pub fn actor(&self, slot: usize) -> Player {
+        self.parts[slot / self.share].games.actors[slot % self.share]
+    }
+
     /// The games that ended in the last step.
     pub fn finished(&self) -> impl Iterator<Item = &Finished<G::Position>> {
         self.parts.iter().flat_map(|part| &part.games.finished)
@@ -302,7 +306,7 @@ impl<G: Game> VecEnv<G> {
         self.new.resets += 1;
         let started = self.change(None, |part, new, _| {
             part.games.restart(new, &which);
-            part.reply(new)
+            part.begin(new)
         });
         started.inspect_err(|_| self.new.resets -= 1)
     }
@@ -314,7 +318,7 @@ impl<G: Game> VecEnv<G> {
     pub fn start(&mut self, openings: &[(usize, Opening<G::Position>)]) -> Result<(), Interrupted> {
         self.change(None, |part, new, _| {
             part.games.start(new, openings);
-            part.reply(new)
+            part.begin(new)
         })
     }
 
@@ -325,7 +329,7 @@ impl<G: Game> VecEnv<G> {
         self.new.resets = 0;
         let started = self.change(None, |part, new, _| {
             part.games = part.games.fresh(new);
-            part.reply(new)
+            part.begin(new)
         });
         started.inspect_err(|_| self.new = before)
     }
@@ -386,6 +390,7 @@ impl<G: Game> VecEnv<G> {
         let restored = restored.collect::<Result<Vec<_>, EnvError>>()?;
         for (part, games) in self.parts.iter_mut().zip(restored) {
             part.games = games;
+            part.note_actors();
         }
         self.new = new;
         Ok(())
@@ -399,7 +404,8 @@ impl<G: Game> VecEnv<G> {
         self.parts.iter().map(|part| &part.games.shard)
     }
 
-    fn can_be_interrupted(&self) -> bool {
+    /// Whether an opponent can be interrupted.
+    pub fn can_be_interrupted(&self) -> bool {
         let opponents = self.parts.iter().flat_map(|part| &part.opponent);
         opponents
             .into_iter()
@@ -479,6 +485,7 @@ impl<G: Encode> VecEnv<G> {
             true => (None, Some(rows)),
         };
         self.change(now, |part, new, rows| {
+            part.note_actors();
             let done = part.step(new, actions);
             if let Some(rows) = rows {
                 part.games.write(rows);

@@ -57,6 +57,15 @@ impl ConnectFourPosition {
         self.stones[player.index()]
     }
 
+    /// The same with another player to move, which the rules may not allow.
+    #[inline]
+    pub(crate) fn seen_by(&self, viewer: Player) -> ConnectFourPosition {
+        ConnectFourPosition {
+            to_move: viewer,
+            ..*self
+        }
+    }
+
     /// The player to move: White when both have equally many stones.
     #[inline]
     pub fn to_move(&self) -> Player {

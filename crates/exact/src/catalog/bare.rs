@@ -164,6 +164,10 @@ impl<G: Encode> Encode for Bare<G> {
         self.0.features(position, set);
     }
 
+    fn seen_by(&self, position: &G::Position, viewer: Player) -> G::Position {
+        self.0.seen_by(position, viewer)
+    }
+
     fn threat_planes(&self) -> usize {
         self.0.threat_planes()
     }

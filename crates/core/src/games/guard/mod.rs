@@ -78,6 +78,15 @@ impl GuardPosition {
         self.passes.into()
     }
 
+    /// The same with another player to move, which the rules may not allow.
+    #[inline]
+    pub(crate) fn seen_by(&self, viewer: Player) -> GuardPosition {
+        GuardPosition {
+            to_move: viewer,
+            ..*self
+        }
+    }
+
     /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {

@@ -123,6 +123,15 @@ impl JarmoPosition {
         self
     }
 
+    /// The same with another player to move, which the rules may not allow.
+    #[inline]
+    pub(crate) fn seen_by(&self, viewer: Player) -> JarmoPosition {
+        JarmoPosition {
+            to_move: viewer,
+            ..*self
+        }
+    }
+
     /// The player to move.
     #[inline]
     pub fn to_move(&self) -> Player {

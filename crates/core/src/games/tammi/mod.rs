@@ -182,6 +182,19 @@ impl TammiPosition {
         [self, &opponent].map(moves::legal)
     }
 
+    /// The same with another player to move, which the rules may not allow.
+    pub(crate) fn seen_by(&self, viewer: Player) -> TammiPosition {
+        let mut seen = *self;
+        if viewer != self.to_move {
+            seen.end_turn();
+            seen.jumped = seen.jumped.reverse_bits();
+            if seen.jumper != NO_SQUARE {
+                seen.jumper = u32::BITS as u8 - 1 - seen.jumper;
+            }
+        }
+        seen
+    }
+
     /// Ends the turn: rotates the board to the other player's view.
     #[inline]
     fn end_turn(&mut self) {

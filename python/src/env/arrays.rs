@@ -1,0 +1,195 @@
+//! The arrays of an environment: new ones, and the caller's as slices.
+
+use std::sync::Arc;
+
+use jarmo_core::env::{Features, Masks, Rows};
+use numpy::ndarray::{Ix1, Ix2, Ix4};
+use numpy::{Element, PyArray1, PyArray2};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::AnyEnv;
+use crate::array::{aligned, shaped, writable};
+use crate::game::AnyGame;
+
+/// The names of the fields of `Step` that a step writes, in their order.
+const FIELDS: [&str; 8] = [
+    "observation",
+    "mask",
+    "reward",
+    "terminated",
+    "truncated",
+    "to_move",
+    "learner",
+    "learner_reward",
+];
+
+/// What the arrays look like.
+#[derive(Clone)]
+pub struct Layout {
+    pub game: Arc<dyn AnyGame>,
+    pub games: usize,
+    /// Features as `uint8`.
+    pub bytes: bool,
+    /// Masks as bits.
+    pub packed: bool,
+    pub threats: bool,
+}
+
+impl Layout {
+    /// The shape of the features of some positions.
+    pub fn features(&self, games: usize) -> [usize; 4] {
+        self.game.facts().shape(games, self.threats)
+    }
+
+    fn masks(&self) -> [usize; 2] {
+        let actions = self.game.facts().actions;
+        match self.packed {
+            true => [self.games, actions.div_ceil(8)],
+            false => [self.games, actions],
+        }
+    }
+
+    /// New arrays of zeros for everything that a step writes.
+    fn zeros<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let games = self.games;
+        let (features, masks) = (self.features(games), self.masks());
+        Ok(vec![
+            match self.bytes {
+                true => aligned::<u8>(py, &features)?,
+                false => aligned::<f32>(py, &features)?,
+            },
+            match self.packed {
+                true => aligned::<u8>(py, &masks)?,
+                false => aligned::<bool>(py, &masks)?,
+            },
+            PyArray2::<f32>::zeros(py, [games, 2], false).into_any(),
+            PyArray1::<bool>::zeros(py, games, false).into_any(),
+            PyArray1::<bool>::zeros(py, games, false).into_any(),
+            PyArray1::<i8>::zeros(py, games, false).into_any(),
+            PyArray1::<i8>::zeros(py, games, false).into_any(),
+            PyArray1::<f32>::zeros(py, games, false).into_any(),
+        ])
+    }
+
+    /// The arrays to write, in the order of `FIELDS`: new ones, or those of the caller.
+    pub fn arrays<'py>(
+        &self,
+        py: Python<'py>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let Some(out) = out else {
+            return self.zeros(py);
+        };
+        let array = |field: &&str| {
+            out.getattr(*field).map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "out has no array `{field}`; VecEnv.buffers() makes one with all arrays"
+                ))
+            })
+        };
+        FIELDS.iter().map(array).collect()
+    }
+
+    /// Gives the arrays to `work` as rows.
+    pub fn fill<'py, T>(
+        &self,
+        arrays: &[Bound<'py, PyAny>],
+        zeroed: bool,
+        work: impl FnOnce(Rows<'_>) -> T,
+    ) -> PyResult<T> {
+        let games = self.games;
+        let (features, masks) = (self.features(games), self.masks());
+        let [observation, mask] = ["out.observation", "out.mask"];
+        let (mut floats, mut bytes, mut bools, mut packed) = (None, None, None, None);
+        match self.bytes {
+            true => bytes = Some(writable::<u8, Ix4>(&arrays[0], observation, &features)?),
+            false => floats = Some(writable::<f32, Ix4>(&arrays[0], observation, &features)?),
+        }
+        match self.packed {
+            true => packed = Some(writable::<u8, Ix2>(&arrays[1], mask, &masks)?),
+            false => bools = Some(writable::<bool, Ix2>(&arrays[1], mask, &masks)?),
+        }
+        let mut rewards = writable::<f32, Ix2>(&arrays[2], "out.reward", &[games, 2])?;
+        let mut terminated = writable::<bool, Ix1>(&arrays[3], "out.terminated", &[games])?;
+        let mut truncated = writable::<bool, Ix1>(&arrays[4], "out.truncated", &[games])?;
+        let mut to_move = writable::<i8, Ix1>(&arrays[5], "out.to_move", &[games])?;
+        let mut actors = writable::<i8, Ix1>(&arrays[6], "out.learner", &[games])?;
+        let mut actor_rewards = writable::<f32, Ix1>(&arrays[7], "out.learner_reward", &[games])?;
+        let contiguous = "checked above";
+        let features = match (&mut floats, &mut bytes) {
+            (Some(floats), _) => Features::Float(floats.as_slice_mut().expect(contiguous)),
+            (None, Some(bytes)) => Features::Byte(bytes.as_slice_mut().expect(contiguous)),
+            (None, None) => unreachable!("one of the two types"),
+        };
+        let masks = match (&mut bools, &mut packed) {
+            (Some(bools), _) => Masks::Bool(bools.as_slice_mut().expect(contiguous)),
+            (None, Some(packed)) => Masks::Packed(packed.as_slice_mut().expect(contiguous)),
+            (None, None) => unreachable!("one of the two types"),
+        };
+        Ok(work(Rows {
+            features,
+            masks,
+            rewards: rewards.as_slice_mut().expect(contiguous),
+            terminated: terminated.as_slice_mut().expect(contiguous),
+            truncated: truncated.as_slice_mut().expect(contiguous),
+            to_move: to_move.as_slice_mut().expect(contiguous),
+            actors: actors.as_slice_mut().expect(contiguous),
+            actor_rewards: actor_rewards.as_slice_mut().expect(contiguous),
+            threats: self.threats,
+            zeroed,
+        }))
+    }
+
+    /// `jarmo.Step`: what a step wrote, and what ended in it.
+    pub fn step<'py>(
+        &self,
+        py: Python<'py>,
+        env: &dyn AnyEnv,
+        mut arrays: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let slots = env.finished_slots();
+        let count = slots.len();
+        let last = match self.bytes {
+            true => self.last(py, count, |all| {
+                env.write_finished(Features::Byte(all), self.threats)
+            })?,
+            false => self.last(py, count, |all| {
+                env.write_finished(Features::Float(all), self.threats)
+            })?,
+        };
+        arrays.push(shaped(py, slots, &[count])?);
+        arrays.push(last);
+        step_of(py, arrays)
+    }
+
+    /// The features of some last positions.
+    fn last<'py, T: Element + Clone + Default>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        write: impl FnOnce(&mut [T]),
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let width = self.game.facts().width(self.threats);
+        let mut features = vec![T::default(); count * width];
+        write(&mut features);
+        shaped(py, features, &self.features(count))
+    }
+
+    /// `jarmo.Step` of zeros.
+    pub fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut arrays = self.zeros(py)?;
+        arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
+        arrays.push(match self.bytes {
+            true => self.last::<u8>(py, 0, |_| {})?,
+            false => self.last::<f32>(py, 0, |_| {})?,
+        });
+        step_of(py, arrays)
+    }
+}
+
+fn step_of<'py>(py: Python<'py>, arrays: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("jarmo._types")?.getattr("Step")?;
+    class.call1(PyTuple::new(py, arrays)?)
+}

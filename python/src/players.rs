@@ -1,0 +1,127 @@
+//! The user's functions as players: they get positions and give actions.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Sender};
+
+use jarmo_core::eval::Value;
+use jarmo_core::game::{Action, Mask};
+use jarmo_exact::agent::{Agent, Choice, Request};
+use jarmo_exact::catalog::CatalogGame;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::array::integers;
+use crate::ask::serve;
+use crate::game::{AnyGame, Rules};
+use crate::position::{AnyPosition, At, Position};
+
+/// A position of this game.
+pub fn boxed<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Box<dyn AnyPosition> {
+    let rules = rules.clone();
+    Box::new(At { rules, position })
+}
+
+/// Calls a function with positions and checks its actions. Errors name the argument that the function was.
+pub fn ask(
+    function: &Bound<'_, PyAny>,
+    argument: &str,
+    game: Arc<dyn AnyGame>,
+    positions: Vec<Box<dyn AnyPosition>>,
+) -> PyResult<Vec<Action>> {
+    let given = positions.iter();
+    let given = given.map(|at| Position::new(game.clone(), at.copy()));
+    let given: Vec<Position> = given.collect();
+    let actions = function.call1((given,))?;
+    let name = format!("{argument}: the actions");
+    let actions = integers(&actions, &name, positions.len())?;
+    let chosen = positions.iter().zip(&actions).enumerate();
+    let chosen = chosen.map(|(row, (at, &action))| {
+        let known = u16::try_from(action).ok();
+        let legal = known.filter(|action| at.legal().contains(action));
+        legal.map(Action).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "{argument}: action {action} is illegal in positions[{row}]: {}",
+                at.text()
+            ))
+        })
+    });
+    chosen.collect()
+}
+
+/// Positions for one of several functions.
+struct Question {
+    function: usize,
+    positions: Vec<Box<dyn AnyPosition>>,
+    answer: Sender<Vec<Action>>, // dropped after an error
+}
+
+/// Sends positions to the thread that can call the user's functions.
+#[derive(Clone)]
+pub struct RemotePlayers(Sender<Option<Question>>);
+
+/// Runs `work`, whose players can be functions, which this thread calls. Sets `stop` after an error in one, or Ctrl-C;
+/// then the result is dropped.
+pub fn with_functions<T: Send>(
+    py: Python<'_>,
+    game: &Arc<dyn AnyGame>,
+    functions: &[Bound<'_, PyAny>],
+    stop: &AtomicBool,
+    work: impl FnOnce(RemotePlayers) -> T + Send,
+) -> PyResult<T> {
+    let (questions, mut receiver) = mpsc::channel();
+    let remote = RemotePlayers(questions.clone());
+    serve(
+        py,
+        (questions, &mut receiver),
+        stop,
+        || work(remote),
+        |question: Question| {
+            let function = &functions[question.function];
+            let actions = ask(function, "agents", game.clone(), question.positions)?;
+            let _ = question.answer.send(actions); // the agent waits for them
+            Ok(())
+        },
+    )
+}
+
+/// A function as an agent, on any thread.
+pub struct RemoteAgent<G: CatalogGame> {
+    pub rules: Arc<Rules<G>>,
+    pub name: String,
+    pub function: usize,
+    pub players: RemotePlayers,
+}
+
+impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let positions = requests.iter();
+        let positions = positions.map(|request| boxed(&self.rules, request.position));
+        let (answer, answered) = mpsc::channel();
+        let question = Question {
+            function: self.function,
+            positions: positions.collect(),
+            answer,
+        };
+        let _ = self.players.0.send(Some(question)); // the thread that answers waits for the work
+        let actions = answered.recv().unwrap_or_else(|_| {
+            // After an error the games do not count.
+            let legal = requests.iter();
+            let legal = legal.map(|request| self.rules.game.legal(&request.position).nth(0));
+            legal.collect()
+        });
+        let choice = |action| Choice {
+            action,
+            value: Value::EVEN,
+            proven: None,
+            nodes: 0,
+            depth: 0,
+            candidates: Vec::new(),
+        };
+        actions.into_iter().map(choice).collect()
+    }
+}
