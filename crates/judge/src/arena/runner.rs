@@ -34,7 +34,7 @@ impl Budget {
 }
 
 /// The start of a game.
-pub(super) struct Setup<P> {
+pub struct Setup<P> {
     /// The agents of White and Black, as indices into the team.
     pub seats: [usize; 2],
     /// The opening.
@@ -45,7 +45,7 @@ pub(super) struct Setup<P> {
 
 /// A finished game.
 #[derive(Clone, Debug)]
-pub(super) struct ArenaGame {
+pub struct ArenaGame {
     /// Its place in the tournament.
     pub id: GameId,
     /// All actions, including those of the opening.
@@ -68,7 +68,7 @@ pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 /// Plays the games with one thread per team and up to `in_flight` games at a time per thread. `collect` gets
 /// every finished game, and `None` at intervals; it can end the tournament. Unfinished games are discarded
 /// when `stop` is set or `collect` breaks.
-pub(super) fn run<G: Game>(
+pub fn play_games<G: Game>(
     game: &G,
     teams: Vec<Team<G>>,
     ids: &[GameId],
