@@ -1,4 +1,4 @@
-"""A fleet on this machine, for tools/fleet_faults.py and tools/fleet_speed.py: a server, a learner, workers, and a
+"""A fleet on this machine, for tools/fleet_faults.py and lab/tools/fleet_speed.py: a server, a learner, workers, and a
 client of the server in a few lines. Needs Python alone, and `jarmo` and `nats-server`.
 
 The server has the configuration that `jarmo fleet up` writes, without its users, so that the client needs no key.

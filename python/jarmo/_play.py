@@ -99,7 +99,7 @@ def exam(
     Args:
         agent: An agent, its spec, or a function that gets a list of positions and returns an action for each.
         game: A game or its name; the package has exams for jarmo and connect_four.
-        file: Another exam, as ``jarmo exam make`` writes it.
+        file: Another exam than the one that comes with jarmo.
         nodes: Simulations or nodes per position, in place of the spec's.
         seed: The seed of the agent.
     """

@@ -1,25 +1,19 @@
 //! `jarmo accuracy`
 
-use std::borrow::Cow;
 use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use rayon::ThreadPool;
 
-use super::accuracy_report::{Measured, to_json, write_tables};
-use super::solved::{SolvedTask, with_solved};
+use super::accuracy_report::{Measured, to_json, write_table};
 use super::{CommandResult, Failure, check_output, first, thread_pool, write_output};
 use jarmo_core::game::Game;
 use jarmo_core::numbers::{BUDGET, NumberRange, SEED, THREADS};
 use jarmo_exact::agent::{AGENTS, Agent, AgentSource, AgentSpec, build, build_without_search};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
-use jarmo_exact::tables::{Solvable, Tables};
 use jarmo_host::agent_file;
-use jarmo_judge::accuracy::{
-    Draw, Exam, ExamHeader, FEWEST, HasExam, Mix, draw_stages, random_of_tables, solve_by_tables,
-};
+use jarmo_judge::accuracy::{Exam, ExamHeader, FEWEST, draw_stages};
 
 /// Measure how often agents keep the best result
 #[derive(clap::Args)]
@@ -27,30 +21,15 @@ pub(super) struct Args {
     /// The agents
     #[arg(value_name = "AGENT", required = true, help = agents_help())]
     agents: Vec<AgentSpec>,
-    /// The exam, as `jarmo exam make` writes it [default: the one that is part of this program]
-    #[arg(long, value_name = "FILE", conflicts_with = "tables")]
+    /// The exam [default: the one that is part of this program]
+    #[arg(long, value_name = "FILE")]
     exam: Option<PathBuf>,
-    /// Draw new positions from this directory of exact tables instead (jarmo and tammi)
-    #[arg(long, value_name = "DIR")]
-    tables: Option<PathBuf>,
     /// The game: {games} [default: that of the agent file or the exam, otherwise {first}]
     #[arg(long, value_name = "NAME")]
     game: Option<String>,
     /// A board file with other lines than the standard board (jarmo and guard)
     #[arg(long, value_name = "FILE")]
     board: Option<PathBuf>,
-    /// With --tables: number of positions of each kind
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 2000,
-        requires = "tables",
-        value_parser = POSITIONS.parser::<usize>()
-    )]
-    positions: usize,
-    /// With --tables: random positions, positions from the agent's games against itself, or both
-    #[arg(long, value_enum, default_value = "both", requires = "tables")]
-    from: Source,
     /// Nodes or simulations per decision, several to compare; 0 uses the network of an agent file
     /// without search and skips other agents
     /// [default: the number in the agent's spec, and 0 for agent files]
@@ -66,7 +45,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
     threads: Option<usize>,
     /// Number of the worst mistakes to list
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = POSITIONS.or_zero().parser::<usize>())]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = WORST.parser::<usize>())]
     worst: usize,
     /// Count the causes of wrong decisions, for each number of --nodes but 0: `policy` (the network gives the
     /// right actions together under 1 %), `search` (ten times the number finds one), otherwise `value`
@@ -79,23 +58,16 @@ pub(super) struct Args {
     /// Seed of positions and agents
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
     seed: u64,
-    /// Print one JSON object per line for every agent, kind of positions and budget
+    /// Print one JSON object per line for every agent and budget
     #[arg(long)]
     json: bool,
 }
 
-/// Positions of an exam.
-const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
+/// Mistakes that are listed.
+const WORST: NumberRange<u64> = NumberRange::new(0, 10_000_000);
 
 fn agents_help() -> String {
     format!("The agents: {AGENTS}")
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Source {
-    Random,
-    Selfplay,
-    Both,
 }
 
 /// An agent per thread, and the budgets to measure one after another.
@@ -138,15 +110,8 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
             "--nodes 0 needs an agent with a network; give another number of nodes",
         ));
     }
-    if args.svg.is_some() {
-        if args.agents.len() > 1 {
-            return Err(Failure::usage("--svg draws one agent; give only one"));
-        }
-        if args.tables.is_some() && args.from == Source::Both {
-            return Err(Failure::usage(
-                "--svg draws one kind of positions; add --from random or --from selfplay",
-            ));
-        }
+    if args.svg.is_some() && args.agents.len() > 1 {
+        return Err(Failure::usage("--svg draws one agent; give only one"));
     }
     check_output(args.svg.as_deref())?;
     let pool = thread_pool(args.threads)?;
@@ -156,29 +121,19 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
         board: args.board.clone(),
         ..GameSettings::default()
     };
-    if let Some(folder) = &args.tables {
-        let name = game_of(games, &args, None, &args.agents[0]);
-        let task = TablesTask {
+    // All agents are built before the first one is measured.
+    let mut measurements = Vec::new();
+    for spec in &args.agents {
+        let game = game_of(games, &args, exam.as_ref(), spec);
+        let task = ExamTask {
             args: &args,
             pool: &pool,
-            folder,
+            spec,
         };
-        with_solved(games, &name, &settings, task)??;
-    } else {
-        // All agents are built before the first one is measured.
-        let mut measurements = Vec::new();
-        for spec in &args.agents {
-            let game = game_of(games, &args, exam.as_ref(), spec);
-            let task = ExamTask {
-                args: &args,
-                pool: &pool,
-                spec,
-            };
-            measurements.push(games.with_game(&game, &settings, task)??);
-        }
-        for measurement in measurements {
-            measurement()?;
-        }
+        measurements.push(games.with_game(&game, &settings, task)??);
+    }
+    for measurement in measurements {
+        measurement()?;
     }
     if !args.json {
         let mut out = stdout().lock();
@@ -186,7 +141,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
             out,
             "± is half the 95 % interval. Rows of a force or ply have at least {FEWEST} positions."
         )?;
-        if args.exam.is_none() && args.tables.is_none() {
+        if args.exam.is_none() {
             writeln!(
                 out,
                 "The exams are part of this program; no tables are needed."
@@ -234,9 +189,7 @@ impl<'a> GameTask for ExamTask<'a> {
         };
         let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;
         Ok(Box::new(move || {
-            measure(args, pool, &game, spec, candidates, |_, _| {
-                vec![("exam", Cow::Borrowed(&exam))]
-            })
+            measure(args, pool, &game, spec, candidates, &exam)
         }))
     }
 }
@@ -248,66 +201,14 @@ fn no_exam<G: Game>(game: &G) -> Failure {
     ))
 }
 
-/// Measures agents by positions that are drawn from tables.
-struct TablesTask<'a> {
-    args: &'a Args,
-    pool: &'a ThreadPool,
-    folder: &'a Path,
-}
-
-impl SolvedTask for TablesTask<'_> {
-    type Output = Result<(), Failure>;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> Result<(), Failure> {
-        let TablesTask { args, pool, folder } = self;
-        let tables = Tables::open(&game, folder).map_err(Failure::new)?;
-        // All agents are built before the first one is measured.
-        let threads = pool.current_num_threads();
-        let candidates = |spec| candidates_of(args, &game, spec, threads);
-        let agents: Result<Vec<_>, Failure> = args.agents.iter().map(candidates).collect();
-        for (spec, candidates) in args.agents.iter().zip(agents?) {
-            measure(args, pool, &game, spec, candidates, |agents, nodes| {
-                exams_of(args, &game, &tables, agents, nodes)
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// New positions of each kind that is asked for.
-fn exams_of<'a, G: CatalogGame + Solvable + HasExam>(
-    args: &Args,
-    game: &G,
-    tables: &Tables<G>,
-    agents: &mut [Box<dyn Agent<G>>],
-    nodes: Option<u64>,
-) -> Vec<(&'static str, Cow<'a, Exam<G>>)> {
-    const ALL: f64 = 1.0;
-    let mut solve = |positions: &[G::Position]| solve_by_tables(game, tables, positions);
-    let mut exams = Vec::new();
-    if args.from != Source::Selfplay {
-        let random = |stream: &mut _| random_of_tables(tables, stream);
-        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-        let questions = draw.random(args.positions, random);
-        exams.push(("random", Cow::Owned(Exam::new(game, "", questions))));
-    }
-    if args.from != Source::Random {
-        let mut draw = Draw::new(game, &mut solve, Mix::AsDrawn, args.seed);
-        let questions = draw.self_play(args.positions, ALL, agents, nodes);
-        exams.push(("self-play", Cow::Owned(Exam::new(game, "", questions))));
-    }
-    exams
-}
-
-/// Measures an agent with each of its budgets. `exams` gives the questions by kind of positions.
-fn measure<'a, G: CatalogGame>(
+/// Measures an agent with each of its budgets.
+fn measure<G: CatalogGame>(
     args: &Args,
     pool: &ThreadPool,
     game: &G,
     spec: &AgentSpec,
     candidates: Vec<Examinee<G>>,
-    exams: impl Fn(&mut [Box<dyn Agent<G>>], Option<u64>) -> Vec<(&'static str, Cow<'a, Exam<G>>)>
-    + Sync,
+    exam: &Exam<G>,
 ) -> Result<(), Failure> {
     let network = if args.causes {
         build_without_search(game.clone(), spec).map_err(Failure::usage)?
@@ -324,31 +225,28 @@ fn measure<'a, G: CatalogGame>(
     {
         for budget in budgets {
             let nodes = budget.nodes();
-            for (kind, exam) in pool.install(|| exams(&mut agents, nodes)) {
-                let accuracy = pool.install(|| exam.take(&mut agents, nodes, args.seed));
-                let causes = match budget {
-                    ExamBudget::Nodes(nodes) if args.causes => Some(pool.install(|| {
-                        let wrong = &accuracy.wrong;
-                        exam.causes(wrong, &mut networks, &mut agents, nodes, args.seed)
-                    })),
-                    _ => None,
-                };
-                let one = Measured {
-                    kind,
-                    budget,
-                    accuracy,
-                    causes,
-                };
-                if args.json {
-                    let line = to_json(game, &name, &one, args.worst);
-                    writeln!(stdout().lock(), "{line}")?;
-                }
-                measured.push(one);
+            let accuracy = pool.install(|| exam.take(&mut agents, nodes, args.seed));
+            let causes = match budget {
+                ExamBudget::Nodes(nodes) if args.causes => Some(pool.install(|| {
+                    let wrong = &accuracy.wrong;
+                    exam.causes(wrong, &mut networks, &mut agents, nodes, args.seed)
+                })),
+                _ => None,
+            };
+            let one = Measured {
+                budget,
+                accuracy,
+                causes,
+            };
+            if args.json {
+                let line = to_json(game, &name, &one, args.worst);
+                writeln!(stdout().lock(), "{line}")?;
             }
+            measured.push(one);
         }
     }
     if !args.json {
-        write_tables(&mut stdout().lock(), game, &name, &measured, args.worst)?;
+        write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
     }
     if let Some(path) = &args.svg {
         let curves = measured

@@ -11,8 +11,6 @@ use jarmo_judge::accuracy::{Accuracy, Cause, Causes, Phase, Stage, Tally, share_
 
 /// An agent's answers with one of its budgets.
 pub(super) struct Measured<P> {
-    /// The kind of positions.
-    pub kind: &'static str,
     pub budget: ExamBudget,
     pub accuracy: Accuracy<P>,
     /// Why its wrong answers were wrong, if that was asked for.
@@ -38,13 +36,12 @@ pub(super) fn to_json<G: Game>(
     worst: usize,
 ) -> Value {
     let Measured {
-        kind,
         budget,
         accuracy,
         causes,
     } = measured;
     let mut line = json!({
-        "agent": agent, "game": game.id(), "nodes": budget.nodes(), "positions": kind,
+        "agent": agent, "game": game.id(), "nodes": budget.nodes(),
         "all": accuracy.score().all, "groups": groups(accuracy), "stages": stages(accuracy),
         "worst": mistakes(game, accuracy, worst),
     });
@@ -127,54 +124,34 @@ fn mistakes<G: Game>(game: &G, accuracy: &Accuracy<G::Position>, worst: usize) -
         .collect()
 }
 
-/// The results of an agent as tables with a column for each budget. Budgets that were asked about different
-/// positions get tables of their own.
-pub(super) fn write_tables<G: Game>(
+/// The results of an agent as a table with a column for each budget, and its worst mistakes.
+pub(super) fn write_table<G: Game>(
     out: &mut impl Write,
     game: &G,
     agent: &str,
     measured: &[Measured<G::Position>],
     worst: usize,
 ) -> io::Result<()> {
-    let mut kinds: Vec<&str> = Vec::new();
+    writeln!(out, "{agent}")?;
+    write_shares(out, measured)?;
+    write_causes(out, measured)?;
     for one in measured {
-        if !kinds.contains(&one.kind) {
-            kinds.push(one.kind);
+        let budget = one.budget.name();
+        for mistake in mistakes(game, &one.accuracy, worst) {
+            let MistakeText {
+                position,
+                chosen,
+                got,
+                better,
+                missed,
+            } = mistake;
+            writeln!(
+                out,
+                "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})"
+            )?;
         }
     }
-    for kind in kinds {
-        let of_kind: Vec<_> = measured.iter().filter(|one| one.kind == kind).collect();
-        let parts = of_kind.chunk_by(|one, next| {
-            let counts = |one: &Measured<_>| -> Vec<(String, u64)> {
-                let rows = rows(&one.accuracy).into_iter();
-                rows.map(|row| (row.label, row.asked)).collect()
-            };
-            counts(one) == counts(next)
-        });
-        for part in parts {
-            writeln!(out, "{agent}, {kind} positions")?;
-            write_table(out, part)?;
-            write_causes(out, part)?;
-            for one in part {
-                let budget = one.budget.name();
-                for mistake in mistakes(game, &one.accuracy, worst) {
-                    let MistakeText {
-                        position,
-                        chosen,
-                        got,
-                        better,
-                        missed,
-                    } = mistake;
-                    writeln!(
-                        out,
-                        "  {budget}: {position}: {chosen} ({got}), right is {better} ({missed})"
-                    )?;
-                }
-            }
-            writeln!(out)?;
-        }
-    }
-    Ok(())
+    writeln!(out)
 }
 
 /// A row of the table: some decisions, and how many of them were wrong.
@@ -215,7 +192,7 @@ fn rows<P>(accuracy: &Accuracy<P>) -> Vec<Row> {
     rows
 }
 
-fn write_table<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result<()> {
+fn write_shares<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
     write!(out, "  {:17} {:>8} ", "wrong, in %", "asked")?;
     for one in measured {
         write!(out, " {:>12}", one.budget.name())?;
@@ -240,7 +217,7 @@ fn write_table<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result
     Ok(())
 }
 
-fn write_causes<P>(out: &mut impl Write, measured: &[&Measured<P>]) -> io::Result<()> {
+fn write_causes<P>(out: &mut impl Write, measured: &[Measured<P>]) -> io::Result<()> {
     for one in measured {
         let Some(causes) = &one.causes else { continue };
         write!(out, "  {:17}", format!("causes at {}", one.budget.name()))?;

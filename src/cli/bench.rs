@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 #[cfg(feature = "train")]
 use super::bench_selfplay;
-use super::{CommandResult, bench_env, bench_net, bench_search, bench_signature};
+use super::{CommandResult, bench_env, bench_net, bench_search};
 use jarmo_core::numbers::SEED;
 use jarmo_exact::catalog::Catalog;
 
@@ -16,7 +16,6 @@ use jarmo_exact::catalog::Catalog;
 pub(super) enum Command {
     Env(bench_env::Args),
     Search(bench_search::Args),
-    Signature(bench_signature::Args),
     #[cfg(feature = "train")]
     Selfplay(bench_selfplay::Args),
     Net(bench_net::Args),
@@ -26,7 +25,6 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
         Command::Env(args) => bench_env::run(games, args),
         Command::Search(args) => bench_search::run(games, args),
-        Command::Signature(args) => bench_signature::run(games, args),
         #[cfg(feature = "train")]
         Command::Selfplay(args) => bench_selfplay::run(games, args),
         Command::Net(args) => bench_net::run(games, args),

@@ -8,14 +8,12 @@ mod accuracy_report;
 mod arena;
 #[cfg(feature = "fleet")]
 mod arena_fleet;
-mod balance;
 mod bench;
 mod bench_env;
 mod bench_net;
 mod bench_search;
 #[cfg(feature = "train")]
 mod bench_selfplay;
-mod bench_signature;
 mod block;
 #[cfg(feature = "train")]
 mod config;
@@ -30,9 +28,7 @@ mod net_args;
 mod numbers;
 mod perft;
 mod proof;
-mod puzzles;
 mod rules;
-mod solved;
 mod tables;
 #[cfg(feature = "train")]
 mod train;

@@ -8,13 +8,9 @@ use std::time::Instant;
 use clap::Subcommand;
 
 use super::{CommandResult, Failure, in_file, position_of};
-use jarmo_core::env::Opening;
-use jarmo_core::game::{Action, Game, Mask, Verdict};
-use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_core::numbers::NumberRange;
-use jarmo_exact::proof::{MOST_SEARCH, Proof, check, make};
-use jarmo_exact::tables::Tables;
-use jarmo_exact::tables::index::Placement;
+use jarmo_core::game::Game;
+use jarmo_core::games::Jarmo;
+use jarmo_exact::proof::{Proof, check};
 
 /// Proofs: who wins after decided openings of jarmo, checked by the rules alone
 #[derive(Subcommand)]
@@ -26,8 +22,6 @@ shuttle rule is followed on every path, and a player whom it leaves no move pass
     Verify(FileArgs),
     /// Print the claims of a proof, or its move in a position
     Show(ShowArgs),
-    /// Make a proof of all decided openings up to a length, from exact tables
-    Make(MakeArgs),
 }
 
 #[derive(clap::Args)]
@@ -46,33 +40,10 @@ pub(super) struct ShowArgs {
     position: Option<String>,
 }
 
-#[derive(clap::Args)]
-pub(super) struct MakeArgs {
-    /// The directory of tables, up to force 10
-    #[arg(long, value_name = "DIR")]
-    tables: PathBuf,
-    /// The file to write
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// The most plies of an opening
-    #[arg(long, value_name = "PLIES", default_value_t = 2, value_parser = PLIES.parser::<u32>())]
-    plies: u32,
-    /// Prove the result of this position instead of openings; its history is left out
-    #[arg(long, value_name = "TEXT", conflicts_with = "plies")]
-    position: Option<String>,
-    /// Leave wins of this many plies to the checker's search
-    #[arg(long, value_name = "PLIES", default_value_t = 5, value_parser = SEARCH.parser::<u32>())]
-    search: u32,
-}
-
-const PLIES: NumberRange<u64> = NumberRange::new(1, 4);
-const SEARCH: NumberRange<u64> = NumberRange::new(1, MOST_SEARCH as u64);
-
 pub(super) fn run(command: Command) -> CommandResult {
     match command {
         Command::Verify(args) => run_verify(&args),
         Command::Show(args) => run_show(&args),
-        Command::Make(args) => run_make(&args),
     }
 }
 
@@ -136,65 +107,4 @@ fn run_show(args: &ShowArgs) -> CommandResult {
         )?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn run_make(args: &MakeArgs) -> CommandResult {
-    let game = Jarmo::standard();
-    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
-    let (openings, what) = match &args.position {
-        Some(text) => {
-            let position = position_of(&game, Some(text))?;
-            let position = Placement::of(&position).position();
-            (vec![Opening::at(position)], "one position".to_owned())
-        }
-        None => (
-            decided(&game, &tables, args.plies)?,
-            format!("all decided openings of 1 to {} plies", args.plies),
-        ),
-    };
-    let made = format!(
-        "jarmo {}; exact tables of force 2 to {}; {what}",
-        env!("CARGO_PKG_VERSION"),
-        tables.force(),
-    );
-    let proof = make(&game, &tables, &openings, args.search, made).map_err(Failure::new)?;
-    proof.save(&args.out).map_err(Failure::new)?;
-    eprintln!(
-        "{}: {} claims, {} moves",
-        args.out.display(),
-        proof.claims().len(),
-        proof.moves()
-    );
-    Ok(ExitCode::SUCCESS)
-}
-
-/// All openings up to a length that one side wins, in the order of their lengths and actions.
-fn decided(
-    game: &Jarmo,
-    tables: &Tables,
-    plies: u32,
-) -> Result<Vec<Opening<JarmoPosition>>, Failure> {
-    let mut found = Vec::new();
-    let mut layer = vec![Opening::at(game.start())];
-    for _ in 0..plies {
-        let longer = |opening: &Opening<JarmoPosition>| {
-            let legal: Vec<Action> = game.legal(&opening.position).iter().collect();
-            let longer = legal.into_iter().map(|action| opening.then(game, action));
-            longer.collect::<Vec<_>>()
-        };
-        layer = layer.iter().flat_map(longer).collect();
-        for opening in &layer {
-            let value = tables.proven(&opening.position).ok_or_else(|| {
-                Failure::new(format!(
-                    "openings have force {}, but the tables end at force {}",
-                    opening.position.force(),
-                    tables.force()
-                ))
-            })?;
-            if value.verdict != Verdict::Draw {
-                found.push(opening.clone());
-            }
-        }
-    }
-    Ok(found)
 }

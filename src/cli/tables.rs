@@ -1,5 +1,6 @@
 //! `jarmo tables`
 
+use std::any::Any;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,23 +9,20 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::solved::{JarmoArgs, SolvedGameArgs, SolvedTask};
-use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
-use jarmo_core::game::{Game, Player, Proven};
-use jarmo_core::numbers::{NumberRange, SEED};
-use jarmo_exact::catalog::{Catalog, CatalogGame};
+use super::{CommandResult, Failure, position_of, seconds};
+use jarmo_core::game::{Player, Proven};
+use jarmo_core::games::{Jarmo, Tammi};
+use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo_exact::tables::{
-    BuildProgress, BuildSettings, Change, MOST_SHUTTLE_FORCE, OpeningCounts, PackProgress, PliesTo,
-    SideStats, Solvable, Tables, build, pack, shuttle_effect, verify,
+    BuildProgress, BuildSettings, EndgameError, OpeningCounts, PackProgress, PliesTo, SideStats,
+    Solvable, Tables, build, pack, verify,
 };
-use jarmo_judge::accuracy::HasExam;
 use jarmo_selfplay::bench;
 
 /// Forces of tables. Not every game has all of them.
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
-const SHUTTLE_FORCE: NumberRange<u64> =
-    NumberRange::new(LEAST_FORCE as u64, MOST_SHUTTLE_FORCE as u64);
 const GIBIBYTES: NumberRange<f64> = NumberRange::new(0.5, 1024.0);
 const SAMPLES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000);
 const LOOKUPS: NumberRange<u64> = NumberRange::new(2, 100_000_000);
@@ -46,12 +44,6 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Print the exact results of all openings of a length
     Openings(OpeningsArgs),
-    /// Choose openings that are drawn and equally hard for both sides
-    Balance(balance::Args),
-    /// Make puzzles: positions in which a single action wins, or saves the draw
-    Puzzles(puzzles::Args),
-    /// Solve the smallest forces with the shuttle rule and print what it changes
-    Shuttle(ShuttleArgs),
     /// Measure the time of a lookup
     Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
@@ -84,7 +76,7 @@ pub(super) struct PackArgs {
     #[arg(value_name = "DIR")]
     tables: PathBuf,
     #[command(flatten)]
-    game: JarmoArgs,
+    game: SolvedGameArgs,
     /// The directory of the packed results; sound ones that are already there are kept
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -131,7 +123,7 @@ pub(super) struct OpeningsArgs {
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
-    game: JarmoArgs,
+    game: SolvedGameArgs,
     /// The position in which the openings begin [default: the start]
     #[arg(long, value_name = "TEXT")]
     position: Option<String>,
@@ -142,17 +134,6 @@ pub(super) struct OpeningsArgs {
     /// List every opening of the largest length
     #[arg(long)]
     list: bool,
-}
-
-#[derive(clap::Args)]
-pub(super) struct ShuttleArgs {
-    #[command(flatten)]
-    game: JarmoArgs,
-    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor
-    /// time
-    #[arg(long, value_name = "F", default_value_t = 3)]
-    #[arg(value_parser = SHUTTLE_FORCE.parser::<u32>())]
-    force: u32,
 }
 
 #[derive(clap::Args)]
@@ -180,33 +161,81 @@ pub(super) struct StatsArgs {
     json: bool,
 }
 
+/// A game with exact tables and the settings of its rules.
+#[derive(clap::Args)]
+pub(super) struct SolvedGameArgs {
+    /// The game: jarmo or tammi; `pack` and `openings` are for jarmo
+    #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
+    name: String,
+    /// A board file with other lines than the standard board (jarmo)
+    #[arg(long, value_name = "FILE")]
+    board: Option<PathBuf>,
+    /// Plies without a capture after which tammi is drawn [default: 30]
+    #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
+    quiet_limit: Option<u32>,
+}
+
+impl Command {
+    fn game(&self) -> &SolvedGameArgs {
+        match self {
+            Command::Build(BuildArgs { game, .. })
+            | Command::Pack(PackArgs { game, .. })
+            | Command::Verify(VerifyArgs { game, .. })
+            | Command::Probe(ProbeArgs { game, .. })
+            | Command::Openings(OpeningsArgs { game, .. })
+            | Command::Bench(BenchArgs { game, .. })
+            | Command::Stats(StatsArgs { game, .. }) => game,
+        }
+    }
+
+    fn run_for<G: Solvable>(&self, game: &G) -> CommandResult {
+        match self {
+            Command::Build(args) => run_build(game, args),
+            Command::Verify(args) => run_verify(game, args),
+            Command::Probe(args) => run_probe(game, args),
+            Command::Bench(args) => run_bench(game, args),
+            Command::Stats(args) => run_stats(game, args),
+            Command::Pack(_) | Command::Openings(_) => {
+                let problem = "this command is for jarmo only, not for";
+                Err(Failure::usage(format!("{problem} {}", game.id())))
+            }
+        }
+    }
+}
+
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
-    match command {
-        Command::Build(args) => args.game.run(games, BuildTask(&args))?,
-        Command::Pack(args) => run_pack(games, &args),
-        Command::Verify(args) => args.game.run(games, VerifyTask(&args))?,
-        Command::Probe(args) => args.game.run(games, ProbeTask(&args))?,
-        Command::Openings(args) => run_openings(games, &args),
-        Command::Balance(args) => balance::run(games, &args),
-        Command::Puzzles(args) => puzzles::run(games, &args),
-        Command::Bench(args) => args.game.run(games, BenchTask(&args))?,
-        Command::Shuttle(args) => run_shuttle(games, &args),
-        Command::Stats(args) => args.game.run(games, StatsTask(&args))?,
+    let game = command.game();
+    let settings = GameSettings {
+        board: game.board.clone(),
+        quiet_limit: game.quiet_limit,
+        max_plies: None,
+    };
+    games.with_game(&game.name, &settings, &command)?
+}
+
+/// The games with exact tables run the command.
+impl GameTask for &Command {
+    type Output = CommandResult;
+
+    fn run<G: CatalogGame>(self, game: G) -> CommandResult {
+        let id = game.id();
+        let game: &dyn Any = &game;
+        match (
+            self,
+            game.downcast_ref::<Jarmo>(),
+            game.downcast_ref::<Tammi>(),
+        ) {
+            (Command::Pack(args), Some(jarmo), _) => run_pack(jarmo, args),
+            (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
+            (_, Some(jarmo), _) => self.run_for(jarmo),
+            (_, _, Some(tammi)) => self.run_for(tammi),
+            _ => Err(Failure::usage(EndgameError::NoTables(id))),
+        }
     }
 }
 
 fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, Failure> {
     Tables::open(game, folder).map_err(Failure::new)
-}
-
-struct BuildTask<'a>(&'a BuildArgs);
-
-impl SolvedTask for BuildTask<'_> {
-    type Output = CommandResult;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
-        run_build(&game, self.0)
-    }
 }
 
 fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
@@ -257,8 +286,7 @@ fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_pack<C: Catalog>(games: &C, args: &PackArgs) -> CommandResult {
-    let game = args.game.jarmo(games)?;
+fn run_pack(game: &Jarmo, args: &PackArgs) -> CommandResult {
     let mut shown = Instant::now();
     let mut tell = |progress| match progress {
         PackProgress::Kept { force } => eprintln!("force {force}: already there"),
@@ -280,18 +308,8 @@ fn run_pack<C: Catalog>(games: &C, args: &PackArgs) -> CommandResult {
             took.as_secs_f64()
         ),
     };
-    pack(&game, &args.tables, &args.out, args.distances, &mut tell).map_err(Failure::new)?;
+    pack(game, &args.tables, &args.out, args.distances, &mut tell).map_err(Failure::new)?;
     Ok(ExitCode::SUCCESS)
-}
-
-struct VerifyTask<'a>(&'a VerifyArgs);
-
-impl SolvedTask for VerifyTask<'_> {
-    type Output = CommandResult;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
-        run_verify(&game, self.0)
-    }
 }
 
 fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
@@ -340,16 +358,6 @@ fn inside<G: Solvable>(
     Ok((position, proven))
 }
 
-struct ProbeTask<'a>(&'a ProbeArgs);
-
-impl SolvedTask for ProbeTask<'_> {
-    type Output = CommandResult;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
-        run_probe(&game, self.0)
-    }
-}
-
 fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
     let tables = open(game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
@@ -374,14 +382,13 @@ fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_openings<C: Catalog>(games: &C, args: &OpeningsArgs) -> CommandResult {
-    let game = args.game.jarmo(games)?;
-    let tables = open(&game, &args.tables)?;
-    let (start, proven) = inside(&tables, &args.tables, &game, args.position.as_deref())?;
+fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
+    let tables = open(game, &args.tables)?;
+    let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
     for plies in 1..=args.plies {
-        let openings = tables.openings(&game, &start, plies).unwrap_or_default();
+        let openings = tables.openings(game, &start, plies).unwrap_or_default();
         let OpeningCounts {
             white,
             drawn,
@@ -402,16 +409,6 @@ fn run_openings<C: Catalog>(games: &C, args: &OpeningsArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-struct BenchTask<'a>(&'a BenchArgs);
-
-impl SolvedTask for BenchTask<'_> {
-    type Output = CommandResult;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
-        run_bench(&game, self.0)
-    }
-}
-
 fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
     let tables = open(game, &args.tables)?;
     let mut out = stdout().lock();
@@ -427,55 +424,6 @@ fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
         )?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn run_shuttle<C: Catalog>(games: &C, args: &ShuttleArgs) -> CommandResult {
-    let game = args.game.jarmo(games)?;
-    let effects = shuttle_effect(&game, args.force).map_err(Failure::new)?;
-    let mut out = stdout().lock();
-    for effect in effects {
-        let mut show = |what: String, change: &Change| -> std::io::Result<()> {
-            writeln!(
-                out,
-                "force {}: of {} {what}, {} have another result and {} another distance",
-                effect.force,
-                change.positions,
-                change.other_result(),
-                change.other_distance
-            )?;
-            let names = ["loss", "draw", "win"];
-            for (without, row) in names.iter().zip(change.results) {
-                for (with, count) in names.iter().zip(row) {
-                    if with != without && count > 0 {
-                        writeln!(out, "  {without} becomes {with}: {count}")?;
-                    }
-                }
-            }
-            if let Some(position) = change.example {
-                writeln!(out, "  for example {}", game.position_text(&position))?;
-            }
-            Ok(())
-        };
-        for (streak, change) in effect.streaks.iter().enumerate() {
-            let what = match streak {
-                0 => "placements without a move before".to_owned(),
-                _ => format!("positions whose longest streak is {streak}"),
-            };
-            show(what, change)?;
-        }
-        show("positions with all streaks".to_owned(), &effect.all())?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-struct StatsTask<'a>(&'a StatsArgs);
-
-impl SolvedTask for StatsTask<'_> {
-    type Output = CommandResult;
-
-    fn run<G: CatalogGame + Solvable + HasExam>(self, game: G) -> CommandResult {
-        run_stats(&game, self.0)
-    }
 }
 
 fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {

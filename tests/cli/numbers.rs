@@ -72,10 +72,7 @@ fn impossible_numbers_are_refused_before_anything_is_written() {
             "from 1 to 65536",
         ),
         ("bench net --batch 18446744073709551615", "from 1 to 65536"),
-        (
-            "accuracy random --tables t --positions 0",
-            "from 1 to 10000000",
-        ),
+        ("accuracy random --worst 10000001", "from 0 to 10000000"),
     ];
     let folder = tempfile::tempdir().unwrap();
     for (words, message) in cases {

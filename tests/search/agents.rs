@@ -8,7 +8,7 @@ use jarmo::game::{Game, Mask, Player, Verdict};
 use jarmo::games::scripted::Node;
 use jarmo::games::{Guard, Jarmo, Scripted, ScriptedPosition, Tammi};
 use jarmo::random::stream;
-use jarmo::search::{AlphaBeta, Heuristic, signature};
+use jarmo::search::{AlphaBeta, Heuristic};
 use std::time::{Duration, Instant};
 
 /// A task for every game of the catalog.
@@ -542,27 +542,6 @@ fn more_search_plays_better() {
     let guard = Guard::standard();
     assert!(play(&guard, ["alphabeta:5000", "greedy"], 20)[0] >= 17);
     assert!(play(&Tammi::standard(), ["alphabeta:3000", "random"], 10)[0] >= 9);
-}
-
-#[test]
-fn the_signature_of_search_is_the_recorded_one() {
-    #[derive(Clone, Copy)]
-    struct Sign;
-    impl GameTask for Sign {
-        type Output = String;
-        fn run<G: CatalogGame>(self, game: G) -> String {
-            signature(&game).to_string()
-        }
-    }
-    let lines = GAMES.map(|name| with_game(name, &GameSettings::default(), Sign).unwrap());
-    let expected: Vec<&str> = include_str!("../data/signature/expected.txt")
-        .lines()
-        .collect();
-    assert_eq!(
-        lines.to_vec(),
-        expected,
-        "search grows other trees; if that is intended, update tests/data/signature/expected.txt"
-    );
 }
 
 #[test]

@@ -11,9 +11,7 @@ use jarmo::games::{Guard, Jarmo, JarmoPosition};
 use jarmo::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
-use jarmo::tables::{
-    BuildSettings, Endgames, HasEndgames, Tables, random_position, shuttle_effect,
-};
+use jarmo::tables::{BuildSettings, Endgames, HasEndgames, Tables, random_position};
 
 fn tables(force: u32) -> Tables {
     Tables::solve(&Jarmo::standard(), force).unwrap()
@@ -291,50 +289,10 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
 }
 
 #[test]
-fn the_shuttle_rule_changes_no_placement_of_two_archers() {
-    let effects = shuttle_effect(&Jarmo::standard(), 2).unwrap();
-    let effect = &effects[0];
-    let fresh = effect.fresh();
-    assert_eq!(fresh.positions, 770);
-    assert_eq!((fresh.other_result(), fresh.other_distance), (0, 0));
-    // At the shuttle limit the only way to win, or to escape, can be forbidden.
-    let all = effect.all();
-    assert_eq!((all.positions, all.other_result()), (113_234, 2_498));
-    let at_limit = effect.streaks.last().unwrap();
-    assert!(at_limit.other_result() > 0);
-    let game = Jarmo::standard().with_max_plies(0);
-    let example = at_limit.example.unwrap();
-    let with_rule = best_by_search(&game, &example, 12);
-    let without = tables(2).proven(&example).unwrap().verdict;
-    assert_ne!(with_rule, without, "{}", game.position_text(&example));
-}
-
-#[test]
 fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
     let game = Jarmo::standard();
     let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
     assert_eq!(tables(4).proven(&position), Some(Proven::DRAW));
     let choice = choose(agent("alphabeta:20000").as_mut(), position);
     assert_eq!(choice.proven, Some(Proven::win(13)));
-}
-
-/// The result under all rules within some plies, else a draw.
-fn best_by_search(game: &Jarmo, position: &JarmoPosition, plies: u32) -> Verdict {
-    use jarmo::game::Mask;
-    if let Some(outcome) = game.outcome(position) {
-        return outcome.verdict(position.to_move());
-    }
-    if plies == 0 {
-        return Verdict::Draw;
-    }
-    let mut best = Verdict::Loss;
-    for action in game.legal(position).iter() {
-        let mut next = *position;
-        game.play(&mut next, action);
-        best = best.max(best_by_search(game, &next, plies - 1).flip());
-        if best == Verdict::Win {
-            break;
-        }
-    }
-    best
 }

@@ -230,12 +230,8 @@ fn the_table_has_a_column_for_each_budget_and_the_picture_a_curve() {
 #[test]
 fn pictures_and_causes_that_cannot_be_are_refused() {
     let file = "checkpoints/jarmo.safetensors";
-    let cases: [(&[&str], &str); 3] = [
+    let cases: [(&[&str], &str); 2] = [
         (&[file, "random", "--svg", "x.svg"], "--svg draws one agent"),
-        (
-            &[file, "--tables", "nowhere", "--svg", "x.svg"],
-            "add --from random or --from selfplay",
-        ),
         (&[file, "--causes"], "--nodes"),
     ];
     for (arguments, message) in cases {

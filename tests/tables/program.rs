@@ -8,9 +8,12 @@ use assert_cmd::prelude::*;
 use jarmo::games::Jarmo;
 use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
 use jarmo::random::stream;
+use jarmo::tables::Tables;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 use serde_json::Value;
+
+use crate::exam::of_tables;
 
 fn jarmo(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("jarmo").unwrap();
@@ -105,27 +108,9 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     tammi(&["tables", "bench", tables, "--lookups", "1000"])
         .success()
         .stdout(contains("force 3: "));
-    let exam = folder.path().join("my.exam");
-    let exam = exam.to_str().unwrap();
-    let make = ["exam", "make", "--tables", tables, "--agent", "random"];
-    tammi(&[&make[..], &["--positions", "60", "--out", exam]].concat())
+    tammi(&["accuracy", "random"])
         .success()
-        .stdout(contains("60 questions of tammi"));
-    jarmo(&["accuracy", "random", "--exam", exam])
-        .assert()
-        .success()
-        .stdout(contains("random, exam positions").and(contains("  force 3")));
-    let accuracy = [
-        "accuracy",
-        "random",
-        "--tables",
-        tables,
-        "--positions",
-        "50",
-    ];
-    tammi(&accuracy)
-        .success()
-        .stdout(contains("random positions").and(contains("self-play positions")));
+        .stdout(contains("random\n").and(contains("  force 3")));
     let arena = [
         "arena", "random", "greedy", "--games", "20", "--tables", tables,
     ];
@@ -156,29 +141,16 @@ fn accuracy_has_no_row_for_a_few_positions() {
 #[test]
 fn accuracy_shows_shares_and_the_worst_mistakes() {
     let folder = tempfile::tempdir().unwrap();
-    build(folder.path(), "3");
-    let tables = folder.path().to_str().unwrap();
-    let common = [
-        "accuracy",
-        "random",
-        "--tables",
-        tables,
-        "--positions",
-        "300",
-    ];
-    jarmo(&[&common[..], &["--from", "random", "--worst", "1"]].concat())
+    let exam = folder.path().join("own.exam");
+    make_exam(3, 300, &exam);
+    let common = ["accuracy", "random", "--exam", exam.to_str().unwrap()];
+    jarmo(&[&common[..], &["--worst", "1"]].concat())
         .assert()
         .success()
-        .stdout(contains("random, random positions").and(contains(", right is ").count(1)));
-    let output = jarmo(
-        &[
-            &common[..],
-            &["--nodes", "1,2", "--from", "random", "--json"],
-        ]
-        .concat(),
-    )
-    .output()
-    .unwrap();
+        .stdout(contains("random\n").and(contains(", right is ").count(1)));
+    let output = jarmo(&[&common[..], &["--nodes", "1,2", "--json"]].concat())
+        .output()
+        .unwrap();
     let lines: Vec<Value> = String::from_utf8(output.stdout)
         .unwrap()
         .lines()
@@ -204,8 +176,9 @@ fn accuracies(arguments: &[&str]) -> Vec<Value> {
 #[test]
 fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let folder = tempfile::tempdir().unwrap();
-    build(folder.path(), "3");
-    let tables = folder.path().to_str().unwrap();
+    let exam = folder.path().join("own.exam");
+    make_exam(3, 200, &exam);
+    let exam = exam.to_str().unwrap();
     let file = folder.path().join("untrained.safetensors");
     let game = Jarmo::standard();
     let config = NetConfig {
@@ -216,25 +189,14 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let file_of_agent = AgentFile::new(&game, weights, Provenance::default(), Vec::new());
     jarmo::agent_file::save(&file_of_agent, &file).unwrap();
     let file = file.to_str().unwrap();
-    let common = [file, "random", "--tables", tables];
-    let measure = |more: &[&str]| accuracies(&[&common[..], more].concat());
+    let measure = |more: &[&str]| accuracies(&[&[file, "random", "--exam", exam], more].concat());
     let what = |line: &Value| {
         let agent = line["agent"].as_str().unwrap().to_owned();
-        (agent, line["nodes"].clone(), line["positions"].clone())
+        (agent, line["nodes"].clone())
     };
-
-    let lines = measure(&[
-        "--sims",
-        "0,16,64",
-        "--from",
-        "random",
-        "--positions",
-        "200",
-        "--threads",
-        "1",
-    ]);
+    let lines = measure(&["--sims", "0,16,64", "--threads", "1"]);
     let measured: Vec<_> = lines.iter().map(what).collect();
-    let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into(), "random".into());
+    let case = |agent: &str, nodes: i64| (agent.to_owned(), nodes.into());
     assert_eq!(
         measured,
         [
@@ -247,31 +209,17 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     );
     let share = |line: &Value| line["all"]["critical_right"].as_u64().unwrap();
     assert!(share(&lines[0]) + 20 < share(&lines[2]), "search helps");
-    let threads = measure(&[
-        "--sims",
-        "0,16,64",
-        "--from",
-        "random",
-        "--positions",
-        "200",
-        "--threads",
-        "3",
-    ]);
+    let threads = measure(&["--sims", "0,16,64", "--threads", "3"]);
     assert_eq!(threads, lines);
 
-    let lines = measure(&["--positions", "20", "--from", "random"]);
+    let lines = measure(&[]);
     let budgets: Vec<_> = lines.iter().map(|line| line["nodes"].clone()).collect();
     assert_eq!(budgets, [0.into(), Value::Null, Value::Null]);
-    let common = ["accuracy", file, "--tables", tables, "--positions", "50"];
-    jarmo(&[&common[..], &["--from", "random"]].concat())
+    jarmo(&["accuracy", file, "--exam", exam])
         .assert()
         .success()
-        .stdout(contains("untrained.safetensors, random positions"));
-    let common = ["random", "--tables", tables, "--positions", "5"];
-    let lines = accuracies(&[&common[..], &["--from", "selfplay"]].concat());
-    assert_eq!(lines[0]["positions"], "self-play");
-    assert_eq!(lines[0]["all"]["decisions"], 5);
-    jarmo(&["accuracy", "random", "--tables", tables, "--nodes", "0"])
+        .stdout(contains("untrained.safetensors\n"));
+    jarmo(&["accuracy", "random", "--exam", exam, "--nodes", "0"])
         .assert()
         .code(2)
         .stdout(is_empty())
@@ -323,7 +271,7 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
 
     // An exam of one's own.
     let exam = folder.path().join("own.exam");
-    make_exam(folder.path(), &exam);
+    make_exam(5, 60, &exam);
     let own = format!("evaluation.exam={}", exam.display());
     let with = [&small[..], &[&own]].concat();
     train("jarmo", folder.path(), &with).success();
@@ -333,50 +281,32 @@ fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
     assert_eq!(score["opening"]["decisions"], 0);
 }
 
-/// Makes an exam of 60 questions, none of them openings, which are outside small tables.
-fn make_exam(tables: &Path, out: &Path) {
-    let (tables, out) = (tables.to_str().unwrap(), out.to_str().unwrap());
-    let arguments = [
-        "exam",
-        "make",
-        "--game",
-        "jarmo",
-        "--tables",
-        tables,
-        "--out",
-        out,
-        "--agent",
-        "random",
-        "--positions",
-        "60",
-    ];
-    jarmo(&arguments).assert().success().stdout(contains(
-        "60 questions of jarmo\nmade by jarmo 0.1.0; exact tables of force 2 to 5; 30 ",
-    ));
+/// Writes an exam of random positions up to this force.
+fn make_exam(force: u32, positions: usize, out: &Path) {
+    let game = Jarmo::standard();
+    let tables = Tables::solve(&game, force).unwrap();
+    of_tables(&game, &tables, positions).save(out).unwrap();
 }
 
 #[test]
-fn exams_are_made_shown_and_refused() {
+fn exams_are_shown_and_refused() {
     let folder = tempfile::tempdir().unwrap();
-    build(folder.path(), "5");
     let exam = folder.path().join("own.exam");
-    make_exam(folder.path(), &exam);
+    make_exam(4, 60, &exam);
     let path = exam.to_str().unwrap();
     jarmo(&["exam", "show", path])
         .assert()
         .success()
         .stdout(contains("60 questions of jarmo").and(contains("  end      white  ")));
     let lines = accuracies(&["random", "--exam", path]);
-    assert_eq!(lines[0]["positions"], "exam");
     assert_eq!(lines[0]["all"]["decisions"], 60);
-    assert_eq!(lines[0]["all"]["critical"], 30);
 
     let mut bytes = fs::read(&exam).unwrap();
     bytes.truncate(bytes.len() - 100);
     let cut = folder.path().join("cut.exam");
     fs::write(&cut, bytes).unwrap();
     let cut = cut.to_str().unwrap();
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 5] = [
         (&["exam", "show", cut], 1, "cut.exam: it is cut off after 5"),
         (
             &["accuracy", "random", "--exam", cut],
@@ -403,11 +333,6 @@ fn exams_are_made_shown_and_refused() {
             2,
             "no exam for guard",
         ),
-        (
-            &["exam", "make", "--tables", "nowhere", "--out", "x"],
-            1,
-            "nowhere: is missing",
-        ),
     ];
     for (arguments, status, message) in cases {
         jarmo(arguments)
@@ -429,10 +354,7 @@ fn accuracy_needs_no_tables_and_takes_the_game_from_agent_files() {
     let games: Vec<&Value> = lines.iter().map(|line| &line["game"]).collect();
     assert_eq!(games, ["jarmo", "connect_four"]);
     for line in &lines {
-        assert_eq!(
-            (&line["positions"], &line["nodes"]),
-            (&"exam".into(), &0.into())
-        );
+        assert_eq!(line["nodes"], 0);
         let count = |key: &str| line["all"][key].as_u64().unwrap();
         assert_eq!((count("decisions"), count("critical")), (20_000, 10_000));
         let share = count("critical_right") as f64 / 10_000.0;
@@ -477,7 +399,7 @@ fn bad_input_is_refused_with_the_remedy() {
     let cut = damaged.path().join("force-02.table");
     fs::write(&cut, "JARMO").unwrap();
     let cut = damaged.path().to_str().unwrap();
-    let cases: [(&[&str], i32, &str); 9] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (&["tables", "verify", "nowhere"], 1, "nowhere: is missing"),
         (
             &["tables", "verify", cut],
@@ -509,9 +431,8 @@ fn bad_input_is_refused_with_the_remedy() {
             2,
             "from 2 to 10",
         ),
-        (&["tables", "shuttle", "--force", "5"], 2, "from 2 to 4"),
         (
-            &["accuracy", "rollout?tables=nowhere", "--tables", tables],
+            &["accuracy", "rollout?tables=nowhere"],
             2,
             "nowhere: is missing",
         ),
@@ -557,53 +478,22 @@ fn one_process_at_a_time_builds_in_a_folder() {
 }
 
 #[test]
-fn the_shuttle_rule_is_measured() {
-    jarmo(&["tables", "shuttle", "--force", "2"])
-        .assert()
-        .success()
-        .stdout(contains(
-            "of 770 placements without a move before, 0 have another result",
-        ));
-}
-
-#[test]
-fn a_position_is_proven_on_the_command_line() {
-    let folder = tempfile::tempdir().unwrap();
-    build(folder.path(), "4");
-    let tables = folder.path().to_str().unwrap();
-    let file = folder.path().join("won.proof");
-    let file = file.to_str().unwrap();
+fn a_proof_is_verified_and_shown_on_the_command_line() {
+    const FILE: &str = "tests/data/won.proof"; // `lab proof --position` made it
     let won = "5/b4/4b/5/2w1w w - - 0";
-    jarmo(&[
-        "proof",
-        "make",
-        "--tables",
-        tables,
-        "--out",
-        file,
-        "--position",
-        won,
-    ])
-    .assert()
-    .success()
-    .stderr(contains("1 claims, ").and(contains("won.proof: ")));
-    jarmo(&["proof", "verify", file])
+    jarmo(&["proof", "verify", FILE])
         .assert()
         .success()
         .stdout(contains(format!("{won}: white wins, within 23 plies")))
         .stdout(contains("all 1 claims are proven"));
-    jarmo(&["proof", "show", file, "--position", won])
+    jarmo(&["proof", "show", FILE, "--position", won])
         .assert()
         .success()
         .stdout(predicates::str::is_match("^[A-E][1-5][-x][A-E][1-5]\n$").unwrap());
-    jarmo(&["proof", "make", "--tables", tables, "--out", file])
-        .assert()
-        .failure()
-        .stderr(contains(
-            "openings have force 10, but the tables end at force 4",
-        ));
-    fs::write(file, "jarmo proof 9\n").unwrap();
-    jarmo(&["proof", "verify", file])
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("won.proof");
+    fs::write(&file, "jarmo proof 9\n").unwrap();
+    jarmo(&["proof", "verify", file.to_str().unwrap()])
         .assert()
         .failure()
         .stderr(contains("won.proof: another format, `jarmo proof 9`"));

@@ -12,7 +12,6 @@ pub mod heuristic;
 mod noise;
 mod math;
 mod puct;
-mod signature;
 mod tree;
 
 pub use alphabeta::AlphaBeta;
@@ -23,5 +22,4 @@ pub use gumbel::GumbelSettings;
 pub use heuristic::{HasHeuristic, Heuristic};
 pub use noise::{dirichlet, gumbel_noise};
 pub use puct::PuctSettings;
-pub use signature::{Signature, signature};
 pub use tree::{TreeLimit, TreeSize};

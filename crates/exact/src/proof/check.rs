@@ -38,8 +38,8 @@ pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), Fla
 }
 
 /// A player's strategy.
-pub(super) trait Strategy {
-    /// The action in a position, if it is stored. The player's own `last` action is a hint for choosing one: the
+pub trait Strategy {
+    /// The action in a position without history, if it is stored. The player's own `last` action is a hint for choosing one: the
     /// answer is the same ever after.
     fn action(&mut self, position: &JarmoPosition, last: Option<Action>) -> Option<Action>;
 }
@@ -50,8 +50,9 @@ impl Strategy for &Proof {
     }
 }
 
-/// Replays the strategies of White and Black against every reply.
-pub(super) fn replay<S: Strategy>(
+/// Replays the strategies of White and Black against every reply, as [`check`] does. Wins of at most `search` plies may
+/// be missing in them.
+pub fn replay<S: Strategy>(
     game: &Jarmo,
     claims: &[&Claim],
     search: u32,

@@ -2,21 +2,19 @@
 //!
 //! A [`Proof`] holds *claims* ("after C1-A2 Black wins") and, for each player, moves for the positions that the
 //! strategy meets. Where it holds no move, a short search finds the win. [`check`] replays the strategy against all
-//! replies with the rules alone, the shuttle rule and passes included. [`make`] takes the moves from exact
-//! tables; the check does not need them.
+//! replies with the rules alone, the shuttle rule and passes included; it needs no tables. [`replay`] does the same with
+//! any [`Strategy`], also with one that is only now being made.
 
 mod check;
 mod file;
 mod guide;
-mod make;
 mod short;
 mod strategy;
 
-pub use check::{Checked, Flaw, check};
+pub use check::{Checked, Flaw, Strategy, check, replay};
 pub use file::{MOST_SEARCH, ProofError};
 pub use guide::HasProof;
 pub use jarmo_core::known::{Guide, Next};
-pub use make::{MakeError, make};
 pub use strategy::{Claim, Proof};
 
 use crate::tables::index::Placement;
@@ -31,7 +29,7 @@ fn without_history(position: &JarmoPosition) -> JarmoPosition {
 }
 
 /// The position after an action, without its history.
-fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
+pub fn after(game: &Jarmo, position: &JarmoPosition, action: Action) -> JarmoPosition {
     let mut next = *position;
     game.play(&mut next, action);
     without_history(&next)
@@ -99,7 +97,7 @@ fn after_pass(game: &Jarmo, position: &JarmoPosition, last: Option<Last>) -> Opt
 }
 
 /// Whether the second of two successive actions of a player takes the first one back.
-fn undoes(game: &Jarmo, first: Action, second: Action) -> bool {
+pub fn undoes(game: &Jarmo, first: Action, second: Action) -> bool {
     let is_move = |action| matches!(game.board().decode(action), BoardAction::Move { .. });
     is_move(first) && game.board().reverse(first) == second
 }

@@ -31,6 +31,36 @@ pub struct Proof {
 }
 
 impl Proof {
+    /// A proof with these moves of both players in positions that are not over. Wins of at most `search` plies are
+    /// left to search.
+    ///
+    /// # Panics
+    /// Panics if the game is over in one of the positions.
+    pub fn new(
+        game: &Jarmo,
+        made: String,
+        claims: Vec<Claim>,
+        search: u32,
+        moves: impl IntoIterator<Item = (JarmoPosition, Action)>,
+    ) -> Proof {
+        let numbers = Numbers::new();
+        let numbered = |(position, action): (JarmoPosition, Action)| {
+            let number = numbers.of(&position);
+            let number = number.expect("both players have archers until the game is over");
+            (number, action.0 as u8)
+        };
+        let mut moves: Vec<(u64, u8)> = moves.into_iter().map(numbered).collect();
+        moves.sort_unstable();
+        let (keys, actions) = moves.into_iter().unzip();
+        Proof {
+            game: game.clone().with_max_plies(0),
+            made,
+            claims,
+            search,
+            moves: Moves::new(keys, actions),
+        }
+    }
+
     /// The rules.
     pub fn game(&self) -> &Jarmo {
         &self.game

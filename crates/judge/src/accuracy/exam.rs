@@ -200,8 +200,9 @@ impl<G: HasEndgames> Exam<G> {
     }
 }
 
-/// The choices of an agent, with one stream per position.
-pub(super) fn choose<G: Game>(
+/// The choices of an agent, with one stream per position. `nodes` limits its nodes or simulations per position; without
+/// it, its spec decides.
+pub fn choose<G: Game>(
     agent: &mut dyn Agent<G>,
     positions: &[G::Position],
     streams: &mut [Stream],

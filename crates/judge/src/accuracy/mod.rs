@@ -6,23 +6,19 @@
 //!
 //! An [`Exam`] is a set of positions with the exact result of every action. It needs neither tables nor a
 //! solver, so it tests agents and, without search, the network of a training run at every checkpoint.
-//! [`Exam::built_in`] is the exam that comes with the program, [`Draw`] draws the questions of another.
+//! [`Exam::built_in`] is the exam that comes with the program.
 
 mod cause;
-mod draw;
 mod exam;
 mod file;
-mod games;
 mod report;
 mod stage;
 mod svg;
 mod tally;
 
 pub use cause::{Cause, Causes, LEAST_POLICY, MORE_SEARCH};
-pub use draw::{Draw, MOST_OPENING_PLIES, Mix, Solve};
-pub use exam::{Exam, Question};
+pub use exam::{Exam, Question, choose};
 pub use file::ExamHeader;
-pub use games::{HasExam, random_of_tables, solve_by_tables};
 pub use report::{Accuracy, FEWEST, Mistake};
 pub use stage::Stage;
 pub use svg::draw_stages;

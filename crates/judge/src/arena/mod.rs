@@ -4,7 +4,6 @@
 //! pair. [`Standings`] add up the pairs. A [`Report`] computes ratings and formats them as text, JSON, CSV
 //! or a picture. This module does not print, read the command line, or learn.
 
-mod balance;
 mod checkpoints;
 mod ladder;
 mod mistakes;
@@ -23,7 +22,6 @@ mod svg;
 mod table;
 mod tournament;
 
-pub use balance::white_scores;
 pub use checkpoints::{Expanded, entrants, expand};
 pub use ladder::Ladder;
 pub use mistakes::{AtForce, Decisions, MistakeRow, Mistakes, PlyRange};
@@ -31,7 +29,7 @@ pub use opening::Openings;
 pub use rating::{Bout, Cluster, Estimate, Fit, expected_score, result_probabilities};
 pub use read::read_results;
 pub use report::{AgentRow, MatchRow, Report};
-pub use runner::{Budget, Team};
+pub use runner::{Budget, Ended, Setup, Team, play_games};
 pub use schedule::{GameId, Pairing};
 pub use share::{BlockError, PairBlock};
 pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};

@@ -34,7 +34,7 @@ impl Budget {
 }
 
 /// The start of a game.
-pub(super) struct Setup<P> {
+pub struct Setup<P> {
     /// The agents of White and Black, as indices into the team.
     pub seats: [usize; 2],
     /// The opening.
@@ -44,7 +44,7 @@ pub(super) struct Setup<P> {
 }
 
 /// A game that has ended: its place in the tournament, all its actions from the start, and the outcome.
-pub(super) type Ended = (GameId, Vec<Action>, Outcome);
+pub type Ended = (GameId, Vec<Action>, Outcome);
 
 /// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
 /// So batches grow where games are fast, and slow games finish at different times.
@@ -60,7 +60,7 @@ pub type Team<G> = Vec<Box<dyn Agent<G>>>;
 /// Plays the games with one thread per team and up to `in_flight` games at a time per thread. `collect` gets
 /// every finished game, and `None` at intervals; it can end the tournament. Unfinished games are discarded
 /// when `stop` is set or `collect` breaks.
-pub(super) fn run<G: Game>(
+pub fn play_games<G: Game>(
     game: &G,
     teams: Vec<Team<G>>,
     ids: &[GameId],

@@ -91,7 +91,7 @@ impl PairBlock {
             ControlFlow::Continue(())
         };
         let budget = (budget, in_flight);
-        runner::run(
+        runner::play_games(
             game,
             teams,
             &ids,

@@ -238,7 +238,7 @@ impl<'a, G: Game> Tournament<'a, G> {
                 ControlFlow::Continue(())
             }
         };
-        runner::run(
+        runner::play_games(
             plan.game,
             teams,
             &ids,

@@ -1,0 +1,90 @@
+//! Puzzles: positions in which a single action wins, or a single action saves the draw, with their solutions.
+//!
+//! A file of puzzles has one JSON object per line. [`shipped`] are those that are part of the program.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::JudgeError;
+use jarmo_core::game::{Game, shorten, shorten_quotes};
+
+/// What the player to move can reach with a single action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Goal {
+    /// A win; all other actions draw or lose.
+    Win,
+    /// A draw; all other actions lose.
+    Draw,
+}
+
+/// A position with a single right action.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Puzzle {
+    /// The name of the game.
+    pub game: String,
+    /// The position.
+    pub position: String,
+    /// What the right action reaches.
+    pub goal: Goal,
+    /// Plies to the end of the game under best play, if the goal is a win.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plies: Option<u32>,
+    /// The solution: an action of the player, the best reply, and so on. Its last action is the player's. Each
+    /// action of the player is the only one that keeps the goal.
+    pub line: Vec<String>,
+    /// The difficulty: 600 to 2100, a hundred more for each doubling of the simulations that the agent needs.
+    pub rating: u16,
+}
+
+impl Puzzle {
+    /// Reads a line of a file of puzzles.
+    pub fn parse(line: &str) -> Result<Puzzle, JudgeError> {
+        serde_json::from_str(line)
+            .map_err(|error| JudgeError::new(shorten_quotes(&error.to_string())))
+    }
+
+    /// The line of a file.
+    pub fn to_line(&self) -> String {
+        serde_json::to_string(self).expect("a puzzle is plain data")
+    }
+
+    /// Checks that the puzzle belongs to this game, that its solution is legal, and that it ends with an action of
+    /// the player.
+    pub fn check<G: Game>(&self, game: &G) -> Result<(), JudgeError> {
+        if self.game != game.id() {
+            return Err(JudgeError::new(format!(
+                "this puzzle belongs to {}, not to {}",
+                shorten(&self.game),
+                game.id()
+            )));
+        }
+        let start = game.parse_position(&self.position);
+        let mut position = start.map_err(JudgeError::new)?;
+        let player = game.to_move(&position);
+        let mut last = None;
+        for text in &self.line {
+            last = Some(game.to_move(&position));
+            let played = game.play_text(&mut position, text);
+            played.map_err(|error| JudgeError::new(format!("solution: {error}")))?;
+        }
+        match last {
+            Some(last) if last == player => Ok(()),
+            _ => Err(JudgeError::new(
+                "the solution must end with an action of the player",
+            )),
+        }
+    }
+}
+
+/// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
+pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
+    static JARMO: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
+        let lines = include_str!("../../../checkpoints/jarmo.puzzles").lines();
+        let puzzle = |line| Puzzle::parse(line).expect("a test reads them all");
+        lines.map(puzzle).collect()
+    });
+    (game == "jarmo").then(|| JARMO.as_slice())
+}

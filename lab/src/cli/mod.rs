@@ -1,0 +1,108 @@
+//! The command line: one short file per command, which turns options into calls.
+
+mod balance;
+mod exam;
+mod proof;
+mod puzzles;
+mod shuttle;
+mod signature;
+
+use std::error::Error;
+use std::io::stdout;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::ceiling;
+use jarmo_core::games::Jarmo;
+use jarmo_core::games::board::Board;
+use jarmo_core::games::jarmo::DEFAULT_MAX_PLIES;
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, build};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
+use jarmo_host::program::cores;
+
+/// The result of a command. Every error ends the program with exit status 1.
+type CommandResult = Result<(), Box<dyn Error>>;
+
+/// Make the files that come with jarmo, and measure what its decisions rest on
+#[derive(Parser)]
+#[command(name = "lab", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Balance(balance::Args),
+    Ceiling(ceiling::Args),
+    Exam(exam::Args),
+    Proof(proof::Args),
+    Puzzles(puzzles::Args),
+    Shuttle(shuttle::Args),
+    /// Print a checksum of search trees for fixed positions of every game; it is the same on every machine
+    Signature,
+}
+
+/// The definition of the command line.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Balance(args) => balance::run(&args),
+        Command::Ceiling(args) => ceiling::run(&args, &mut stdout().lock()),
+        Command::Exam(args) => exam::run(&args),
+        Command::Proof(args) => proof::run(&args),
+        Command::Puzzles(args) => puzzles::run(&args),
+        Command::Shuttle(args) => shuttle::run(&args),
+        Command::Signature => signature::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The board of jarmo.
+#[derive(clap::Args)]
+struct BoardArgs {
+    /// A board file with other lines than the standard board (jarmo)
+    #[arg(long, value_name = "FILE")]
+    board: Option<PathBuf>,
+}
+
+impl BoardArgs {
+    /// Jarmo on this board.
+    fn jarmo(&self) -> Result<Jarmo, Box<dyn Error>> {
+        let Some(path) = &self.board else {
+            return Ok(Jarmo::standard());
+        };
+        let board = Board::from_toml(&read_text(path, SETTINGS_BYTES)?)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Jarmo::new(board, DEFAULT_MAX_PLIES))
+    }
+}
+
+/// A pool with the threads of `--threads`, or one per core.
+fn thread_pool(threads: Option<usize>) -> Result<ThreadPool, Box<dyn Error>> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads.unwrap_or_else(cores));
+    Ok(pool.build()?)
+}
+
+/// An agent for each thread.
+fn agents<G: CatalogGame>(
+    game: &G,
+    spec: &AgentSpec,
+    threads: usize,
+) -> Result<Vec<Box<dyn Agent<G>>>, AgentError> {
+    (0..threads).map(|_| build(game.clone(), spec)).collect()
+}

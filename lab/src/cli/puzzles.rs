@@ -1,0 +1,76 @@
+//! `lab puzzles`
+
+use std::path::PathBuf;
+
+use super::{BoardArgs, CommandResult, thread_pool};
+use crate::puzzles::{MakeSettings, make};
+use jarmo_core::numbers::{NumberRange, SEED, THREADS};
+use jarmo_exact::agent::AgentSpec;
+use jarmo_exact::tables::Tables;
+use jarmo_host::files;
+use jarmo_judge::puzzles::Puzzle;
+
+const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
+const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
+
+/// Make puzzles: positions in which a single action wins, or saves the draw
+#[derive(clap::Args)]
+#[command(after_help = "\
+Positions are taken from games of the player against itself. A win is checked against every reply under the shuttle \
+rule, which the tables leave out; of a puzzle to save the draw, all other actions are.")]
+pub(super) struct Args {
+    /// The directory of tables, with distances
+    #[arg(value_name = "DIR", default_value = "tables")]
+    tables: PathBuf,
+    #[command(flatten)]
+    board: BoardArgs,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// The most puzzles to make
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = COUNT.parser::<usize>())]
+    count: usize,
+    /// Positions with a single right action to choose from
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = POSITIONS.parser::<usize>())]
+    positions: usize,
+    /// The agent that plays the games; it must make mistakes
+    #[arg(
+        long,
+        value_name = "AGENT",
+        default_value = "trained?sims=0&sampling=1.5"
+    )]
+    player: AgentSpec,
+    /// The agent with a network whose simulations measure the difficulty
+    #[arg(long, value_name = "AGENT", default_value = "trained")]
+    solver: AgentSpec,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = SEED.parser::<u64>())]
+    seed: u64,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "T", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
+}
+
+pub(super) fn run(args: &Args) -> CommandResult {
+    let game = args.board.jarmo()?;
+    let pool = thread_pool(args.threads)?;
+    let settings = MakeSettings {
+        count: args.count,
+        positions: args.positions,
+        player: args.player.clone(),
+        solver: args.solver.clone(),
+        seed: args.seed,
+    };
+    let tables = Tables::open(&game, &args.tables)?;
+    let tell = |done: String| eprintln!("{done}");
+    let puzzles = pool.install(|| make(&game, &tables, &settings, tell))?;
+    if puzzles.is_empty() {
+        return Err("no puzzle was found; raise --positions".into());
+    }
+    let line = |puzzle: &Puzzle| puzzle.to_line() + "\n";
+    let text: String = puzzles.iter().map(line).collect();
+    files::write_whole(&args.out, text.as_bytes())
+        .map_err(|error| format!("{}: {error}", args.out.display()))?;
+    eprintln!("{}: {} puzzles", args.out.display(), puzzles.len());
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! What makes the shipped files.
+
+mod balance;
+mod exam;
+mod numbers;
+mod proof;
+mod puzzles;
+mod shuttle;
+mod signature;

@@ -1,0 +1,99 @@
+//! Puzzles: those of the program are sound, and new ones can be made.
+
+use std::time::Duration;
+
+use assert_cmd::Command;
+use jarmo_core::game::{Action, Game, Verdict};
+use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_exact::tables::{BuildSettings, Tables, build};
+use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
+use predicates::str::contains;
+
+/// The only action that keeps the goal.
+fn only(tables: &Tables, game: &Jarmo, position: &JarmoPosition, goal: Goal) -> Action {
+    let wanted = match goal {
+        Goal::Win => Verdict::Win,
+        Goal::Draw => Verdict::Draw,
+    };
+    let values = tables
+        .actions(game, position)
+        .expect("tables of this force");
+    assert_eq!(values[0].proven.verdict, wanted);
+    assert!(
+        values[1..]
+            .iter()
+            .all(|other| other.proven.verdict < wanted)
+    );
+    values[0].action
+}
+
+/// Checks with exact tables that each action of the player in the solution is the only right one.
+fn check_by_tables(tables: &Tables, game: &Jarmo, puzzle: &Puzzle) {
+    let mut position = game.parse_position(&puzzle.position).unwrap();
+    let player = game.to_move(&position);
+    for text in &puzzle.line {
+        if game.to_move(&position) == player {
+            let right = only(tables, game, &position, puzzle.goal);
+            assert_eq!(game.action_text(&position, right), *text, "{puzzle:?}");
+        }
+        game.play_text(&mut position, text).unwrap();
+    }
+}
+
+#[test]
+fn the_puzzles_of_the_program_are_sound() {
+    let game = Jarmo::standard();
+    let puzzles = shipped("jarmo").unwrap();
+    assert_eq!(puzzles.len(), 200);
+    assert!(puzzles.is_sorted_by_key(|puzzle| puzzle.rating));
+    const FORCE: u32 = 5;
+    let tables = Tables::solve(&game, FORCE).unwrap();
+    let mut checked = 0;
+    for puzzle in puzzles {
+        puzzle.check(&game).unwrap();
+        let wins = puzzle.goal == Goal::Win;
+        assert_eq!(wins, puzzle.plies.is_some(), "{puzzle:?}");
+        if game.parse_position(&puzzle.position).unwrap().force() <= FORCE {
+            check_by_tables(&tables, &game, puzzle);
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4, "{checked}");
+    assert_eq!(shipped("tammi"), None);
+}
+
+#[test]
+fn puzzles_are_made_from_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let game = Jarmo::standard();
+    let settings = BuildSettings {
+        force: 4,
+        memory: None,
+        save_every: Duration::from_secs(1000),
+    };
+    build(&game, folder.path(), settings, &mut |_| {}).unwrap();
+    let lab = |more: &[&str]| {
+        let mut command = Command::cargo_bin("lab").unwrap();
+        command.arg("puzzles").arg(folder.path()).args(more);
+        command.assert()
+    };
+    let out = folder.path().join("new.puzzles");
+    let path = out.to_str().unwrap();
+    let make = ["--out", path, "--count", "5", "--positions", "30"];
+    lab(&make).success().stderr(contains("5 puzzles"));
+    let text = std::fs::read_to_string(&out).unwrap();
+    let puzzles: Vec<Puzzle> = text
+        .lines()
+        .map(|line| Puzzle::parse(line).unwrap())
+        .collect();
+    assert_eq!(puzzles.len(), 5);
+    let tables = Tables::solve(&game, 4).unwrap();
+    for puzzle in &puzzles {
+        puzzle.check(&game).unwrap();
+        check_by_tables(&tables, &game, puzzle);
+    }
+    let no_network = [&make[..], &["--solver", "greedy"]].concat();
+    lab(&no_network)
+        .code(1)
+        .stderr(contains("agent `greedy` has no network"));
+}

@@ -1,0 +1,63 @@
+//! What the shuttle rule changes.
+
+use assert_cmd::Command;
+use jarmo_core::game::{Game, Mask, Verdict};
+use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_exact::tables::Tables;
+use lab::shuttle::shuttle_effect;
+use predicates::str::contains;
+
+#[test]
+fn the_shuttle_rule_changes_no_placement_of_two_archers() {
+    let effects = shuttle_effect(&Jarmo::standard(), 2).unwrap();
+    let effect = &effects[0];
+    let fresh = effect.fresh();
+    assert_eq!(fresh.positions, 770);
+    assert_eq!((fresh.other_result(), fresh.other_distance), (0, 0));
+    // At the shuttle limit the only way to win, or to escape, can be forbidden.
+    let all = effect.all();
+    assert_eq!((all.positions, all.other_result()), (113_234, 2_498));
+    let at_limit = effect.streaks.last().unwrap();
+    assert!(at_limit.other_result() > 0);
+    let game = Jarmo::standard().with_max_plies(0);
+    let example = at_limit.example.unwrap();
+    let with_rule = best_by_search(&game, &example, 12);
+    let without = Tables::solve(&game, 2)
+        .unwrap()
+        .proven(&example)
+        .unwrap()
+        .verdict;
+    assert_ne!(with_rule, without, "{}", game.position_text(&example));
+}
+
+#[test]
+fn the_program_measures_it() {
+    let lab = |force: &str| {
+        let mut command = Command::cargo_bin("lab").unwrap();
+        command.args(["shuttle", "--force", force]).assert()
+    };
+    lab("2").success().stdout(contains(
+        "of 770 placements without a move before, 0 have another result",
+    ));
+    lab("5").code(2).stderr(contains("from 2 to 4"));
+}
+
+/// The result under all rules within some plies, else a draw.
+fn best_by_search(game: &Jarmo, position: &JarmoPosition, plies: u32) -> Verdict {
+    if let Some(outcome) = game.outcome(position) {
+        return outcome.verdict(position.to_move());
+    }
+    if plies == 0 {
+        return Verdict::Draw;
+    }
+    let mut best = Verdict::Loss;
+    for action in game.legal(position).iter() {
+        let mut next = *position;
+        game.play(&mut next, action);
+        best = best.max(best_by_search(game, &next, plies - 1).flip());
+        if best == Verdict::Win {
+            break;
+        }
+    }
+    best
+}
