@@ -8,24 +8,30 @@ use jarmo::game::{Action, Mask};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{NetShape, Weights};
 use jarmo::random::stream;
-use jarmo::train::{Learner, TrainBatch};
+use jarmo::replay::{Sample, Samples};
+use jarmo::train::Learner;
 
 fn main() {
     divan::main();
 }
 
 /// Positions from random games, with uniform policy targets and even results.
-fn batch<G: Encode>(game: &G, rows: usize) -> TrainBatch {
-    let mut batch = TrainBatch::new(NetShape::of(game));
+fn batch<G: Encode>(game: &G, rows: usize) -> Samples {
+    let mut batch = Samples::new();
     let mut env = VecEnv::new(game.clone(), 1, 1);
     let mut action = [Action(0)];
     while batch.len() < rows {
         let (position, legal) = (env.position(0), env.legal(0));
         let mut features = Vec::new();
-        game.inputs(position, |feature| features.push(feature as u32));
-        let share = 1.0 / legal.count() as f32;
-        let policy = legal.iter().map(|action| (action.index(), share));
-        batch.push(features, policy, [0.5, 0.0, 0.5], 0);
+        game.inputs(position, |feature| features.push(feature as u16));
+        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
+        batch.push(Sample {
+            features: &features,
+            policy: &vec![1.0 / actions.len() as f32; actions.len()],
+            actions: &actions,
+            result: [0.5, 0.0, 0.5],
+            score: 0,
+        });
         env.sample(&mut action);
         env.step(&action);
     }

@@ -31,10 +31,11 @@ use jarmo::net::{
     AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
     Weights,
 };
-use jarmo::numbers::{BATCH, NumberRange, RUN_CPU_MINUTES, SEED, STEPS};
+use jarmo::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
 use jarmo::program::this_program;
 use jarmo::random::stream;
-use jarmo::train::{Learner, LearnerConfig, TrainBatch};
+use jarmo::replay::Samples;
+use jarmo::train::{Learner, LearnerSettings};
 
 use self::lessons::{Errors, Excluded, Lessons};
 
@@ -61,7 +62,7 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Processor time for learning, from which the number of steps is estimated
-    #[arg(long, value_name = "M", default_value = "10", value_parser = RUN_CPU_MINUTES.parser())]
+    #[arg(long, value_name = "M", default_value = "10", value_parser = CPU_MINUTES.parser())]
     minutes: f64,
     /// Learning steps, instead of --minutes; 0 only measures
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
@@ -251,7 +252,7 @@ struct Student<'a> {
     seed: u64,
     rows: [usize; 2], // positions per step: questions and successors
     learner: Learner,
-    batch: TrainBatch,
+    batch: Samples,
     own: FrozenNet, // with the learner's weights of at most `REFRESH` steps ago
     time: Duration,
 }
@@ -261,7 +262,7 @@ impl<'a> Student<'a> {
     fn new(args: &Args, lessons: &'a Lessons, weights: Weights, steps: u64) -> Student<'a> {
         let successors = (args.successors * args.batch as f64).round() as usize;
         let default = Config::default().learner;
-        let config = LearnerConfig {
+        let config = LearnerSettings {
             rate: args.rate.map_or(default.rate, |rate| rate as f32),
             decay: steps.saturating_sub(default.warm_up).max(1),
             ..default
@@ -270,7 +271,7 @@ impl<'a> Student<'a> {
             lessons,
             seed: args.seed,
             rows: [args.batch - successors, successors],
-            batch: TrainBatch::new(*weights.shape()),
+            batch: Samples::new(),
             own: FrozenNet::new(&weights),
             learner: Learner::new(config, weights),
             time: Duration::ZERO,

@@ -28,8 +28,8 @@ pub use sampling::SamplingAgent;
 pub use source::AgentSource;
 pub use sources::{NoSources, Sources};
 pub use spec::{
-    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, NetworkSpec, RootRule, TablesSpec,
-    TreeSpec, YesNo,
+    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, NetworkSpec, TablesSpec, TreeSpec,
+    YesNo,
 };
 pub use tree::{TreeAgent, TreeSettings};
 

@@ -1,10 +1,12 @@
 //! A cache in front of another evaluator.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
+use super::passed::Passed;
 use super::{Evaluation, Evaluator};
 use crate::game::Game;
 
@@ -23,7 +25,9 @@ pub struct Cache<G: Game, E> {
     clock: u32,                                      // number of the current batch, starting at 1
     hits: u64,
     misses: u64,
-    missing: Missing<G>,
+    missing: Passed<G>,
+    first_at: HashMap<G::Position, usize, FixedState>, // index in `missing`
+    hashes: Vec<u64>,                                  // of `missing`
 }
 
 /// The metadata of one set, kept together in memory.
@@ -31,17 +35,6 @@ pub struct Cache<G: Game, E> {
 struct Set {
     tags: [u32; WAYS], // upper half of the position's hash
     used: [u32; WAYS], // clock of the last use; 0 for an empty entry
-}
-
-/// The distinct positions of a batch that are not in the cache.
-struct Missing<G: Game> {
-    first_at: HashMap<G::Position, usize, FixedState>,
-    positions: Vec<G::Position>,
-    hashes: Vec<u64>,
-    seeds: Vec<u64>,
-    logits: Vec<f32>,
-    evaluations: Vec<Evaluation>,
-    rows: Vec<(usize, usize)>, // (row of the batch, index here)
 }
 
 impl<G: Game, E: Evaluator<G>> Cache<G, E> {
@@ -61,15 +54,9 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
             clock: 0,
             hits: 0,
             misses: 0,
-            missing: Missing {
-                first_at: HashMap::default(),
-                positions: Vec::new(),
-                hashes: Vec::new(),
-                seeds: Vec::new(),
-                logits: Vec::new(),
-                evaluations: Vec::new(),
-                rows: Vec::new(),
-            },
+            missing: Passed::new(),
+            first_at: HashMap::default(),
+            hashes: Vec::new(),
             inner,
         }
     }
@@ -110,6 +97,18 @@ impl<G: Game, E: Evaluator<G>> Cache<G, E> {
         None
     }
 
+    /// Passes a position on that is not cached, once for all rows that ask for it.
+    fn miss(&mut self, row: usize, position: &G::Position, hash: u64, seed: u64) {
+        match self.first_at.entry(*position) {
+            Entry::Occupied(first) => self.missing.repeat(row, *first.get()),
+            Entry::Vacant(place) => {
+                place.insert(self.hashes.len());
+                self.hashes.push(hash);
+                self.missing.add(row, *position, seed);
+            }
+        }
+    }
+
     /// Reserves an entry for a position that is not cached: an empty one, else the least recently used.
     fn make_room(&mut self, hash: u64) -> usize {
         let (set, clock) = (self.set_of(hash), self.clock);
@@ -147,11 +146,13 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         self.clock = self.clock.wrapping_add(1).max(1);
         let width = self.actions;
         self.missing.clear();
+        self.first_at.clear();
+        self.hashes.clear();
         let hasher = FixedState::default();
         for (row, position) in positions.iter().enumerate() {
             let hash = hasher.hash_one(position);
             let Some(place) = self.find(position, hash) else {
-                self.missing.add(row, position, hash, seeds[row]);
+                self.miss(row, position, hash, seeds[row]);
                 continue;
             };
             let (_, evaluation) = self.entries[place].as_ref().expect("just found");
@@ -161,55 +162,14 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for Cache<G, E> {
         let count = self.missing.positions.len();
         self.hits += (positions.len() - count) as u64;
         self.misses += count as u64;
-        if count == 0 {
-            return;
-        }
-        self.missing.evaluate(&mut self.inner, width);
-        for &(row, from) in &self.missing.rows {
-            evaluations[row] = self.missing.evaluations[from];
-            logits[row * width..][..width]
-                .copy_from_slice(&self.missing.logits[from * width..][..width]);
-        }
+        self.missing.evaluate(&mut self.inner, logits, evaluations);
         for from in 0..count {
-            let place = self.make_room(self.missing.hashes[from]);
+            let place = self.make_room(self.hashes[from]);
             let (position, evaluation) =
                 (self.missing.positions[from], self.missing.evaluations[from]);
             self.entries[place] = Some((position, evaluation));
             self.logits[place * width..][..width]
                 .copy_from_slice(&self.missing.logits[from * width..][..width]);
         }
-    }
-}
-
-impl<G: Game> Missing<G> {
-    fn clear(&mut self) {
-        self.first_at.clear();
-        self.positions.clear();
-        self.hashes.clear();
-        self.seeds.clear();
-        self.rows.clear();
-    }
-
-    fn add(&mut self, row: usize, position: &G::Position, hash: u64, seed: u64) {
-        let here = *self.first_at.entry(*position).or_insert_with(|| {
-            self.positions.push(*position);
-            self.hashes.push(hash);
-            self.seeds.push(seed);
-            self.positions.len() - 1
-        });
-        self.rows.push((row, here));
-    }
-
-    fn evaluate<E: Evaluator<G>>(&mut self, inner: &mut E, width: usize) {
-        let count = self.positions.len();
-        self.logits.resize(count * width, 0.0);
-        self.evaluations
-            .resize(count, Evaluation::of(super::Value::EVEN));
-        inner.evaluate(
-            &self.positions,
-            &self.seeds,
-            &mut self.logits,
-            &mut self.evaluations,
-        );
     }
 }

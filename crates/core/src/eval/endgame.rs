@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::passed::Passed;
 use super::{Evaluation, Evaluator, Value};
 use crate::game::{Game, Proven};
 use crate::known::Endgames;
@@ -14,17 +15,8 @@ pub struct WithEndgames<G: Game, E> {
     tables: Arc<dyn Endgames<G>>,
     inner: E,
     hits: u64,
-    parts: Parts<G>,
-}
-
-/// Buffers for one batch: results from the tables, and the positions that are not in the tables.
-struct Parts<G: Game> {
     known: Vec<Option<Proven>>, // [batch]
-    rows: Vec<usize>,           // of the batch, one for each position below
-    positions: Vec<G::Position>,
-    seeds: Vec<u64>,
-    logits: Vec<f32>,
-    evaluations: Vec<Evaluation>,
+    unknown: Passed<G>,
 }
 
 impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
@@ -35,14 +27,8 @@ impl<G: Game, E: Evaluator<G>> WithEndgames<G, E> {
             tables,
             inner,
             hits: 0,
-            parts: Parts {
-                known: Vec::new(),
-                rows: Vec::new(),
-                positions: Vec::new(),
-                seeds: Vec::new(),
-                logits: Vec::new(),
-                evaluations: Vec::new(),
-            },
+            known: Vec::new(),
+            unknown: Passed::new(),
         }
     }
 
@@ -74,19 +60,10 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
         evaluations: &mut [Evaluation],
     ) {
         let width = logits.len() / positions.len().max(1); // 0 without a policy
-        let Parts {
-            known,
-            rows,
-            positions: unknown,
-            seeds: unknown_seeds,
-            logits: inner_logits,
-            evaluations: inner_evaluations,
-        } = &mut self.parts;
-        rows.clear();
-        unknown.clear();
-        unknown_seeds.clear();
-        self.tables.known_all(&self.game, positions, known);
-        for (row, (position, known)) in positions.iter().zip(known.iter()).enumerate() {
+        self.unknown.clear();
+        self.tables
+            .known_all(&self.game, positions, &mut self.known);
+        for (row, (position, known)) in positions.iter().zip(&self.known).enumerate() {
             match *known {
                 Some(proven) => {
                     evaluations[row] = Evaluation {
@@ -95,24 +72,10 @@ impl<G: Game, E: Evaluator<G>> Evaluator<G> for WithEndgames<G, E> {
                     };
                     logits[row * width..][..width].fill(0.0);
                 }
-                None => {
-                    rows.push(row);
-                    unknown.push(*position);
-                    unknown_seeds.push(seeds[row]);
-                }
+                None => self.unknown.add(row, *position, seeds[row]),
             }
         }
-        self.hits += (positions.len() - rows.len()) as u64;
-        if rows.is_empty() {
-            return;
-        }
-        inner_logits.resize(rows.len() * width, 0.0);
-        inner_evaluations.resize(rows.len(), Evaluation::of(Value::EVEN));
-        self.inner
-            .evaluate(unknown, unknown_seeds, inner_logits, inner_evaluations);
-        for (from, &row) in rows.iter().enumerate() {
-            evaluations[row] = inner_evaluations[from];
-            logits[row * width..][..width].copy_from_slice(&inner_logits[from * width..][..width]);
-        }
+        self.hits += (positions.len() - self.unknown.positions.len()) as u64;
+        self.unknown.evaluate(&mut self.inner, logits, evaluations);
     }
 }

@@ -3,6 +3,7 @@
 mod cache;
 mod endgame;
 mod evaluator;
+mod passed;
 mod policy;
 mod rollout;
 mod scripted;
