@@ -240,10 +240,10 @@ fn origin() -> GameVersion {
 fn samples() -> Samples {
     let mut samples = Samples::new();
     for number in 0..20 {
-        samples.push(&Sample {
-            features: vec![number, number + 20],
-            actions: vec![0, 3, 6],
-            policy: vec![0.5, 0.25, 0.25],
+        samples.push(Sample {
+            features: &[number, number + 20],
+            actions: &[0, 3, 6],
+            policy: &[0.5, 0.25, 0.25],
             result: [0.5, 0.25, 0.25],
             score: 0,
         });

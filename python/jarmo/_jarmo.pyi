@@ -342,7 +342,6 @@ class SelfPlay:
         root: Literal["gumbel", "puct"] = "gumbel",
         opening_plies: int = 0,
         value_lambda: float = 1.0,
-        tables: Path | None = None,
         seed: int = 0,
         threats: bool = False,
         min_samples: int = 1024,

@@ -18,7 +18,6 @@ def self_play(
     root: Literal["gumbel", "puct"] = "gumbel",
     opening_plies: int = 0,
     value_lambda: float = 1.0,
-    tables: Path | None = None,
     seed: int = 0,
     threats: bool = False,
     min_samples: int = 1024,
@@ -35,7 +34,6 @@ def self_play(
         root: Gumbel AlphaZero, which needs few simulations, or AlphaZero's PUCT.
         opening_plies: A game starts with 0 to this many random actions, which are not samples.
         value_lambda: Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
-        tables: A folder of exact tables (jarmo). Exact results replace those of games.
         seed: The seed of all randomness.
         threats: Adds the planes of threats to the features.
         min_samples: Each step of the iterator yields at least this many positions.
@@ -49,7 +47,6 @@ def self_play(
         root=root,
         opening_plies=opening_plies,
         value_lambda=value_lambda,
-        tables=tables,
         seed=seed,
         threats=threats,
         min_samples=min_samples,

@@ -1,14 +1,12 @@
 //! `jarmo.self_play`: samples of games that are searched with the user's function.
 
-use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{
-    Counts, GamesState, Root, Round, SelfPlay as Games, SelfPlaySettings,
-};
+use jarmo_selfplay::selfplay::{Counts, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -79,7 +77,7 @@ pub fn build<G: CatalogGame>(
     let evaluators = vec![evaluator; shards];
     let games = Games::new(game, settings, evaluators.clone(), arguments.seed);
     Ok(Box::new(Played {
-        games: games.map_err(|error| error.to_string())?,
+        games,
         evaluators,
         pool: pool.map_err(|error| error.to_string())?,
     }))
@@ -171,7 +169,7 @@ struct State {
 impl SelfPlay {
     #[new]
     #[pyo3(signature = (game, evaluate, *, games=512, simulations=32, root="gumbel", opening_plies=0, value_lambda=1.0,
-                        tables=None, seed=0, threats=false, min_samples=1024, threads=None))]
+                        seed=0, threats=false, min_samples=1024, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         game: GameArgument,
@@ -181,7 +179,6 @@ impl SelfPlay {
         root: &str,
         #[pyo3(from_py_with = number::opening_plies)] opening_plies: u32,
         value_lambda: f32,
-        tables: Option<PathBuf>,
         #[pyo3(from_py_with = number::seed)] seed: u64,
         threats: bool,
         #[pyo3(from_py_with = number::min_samples)] min_samples: u32,
@@ -193,8 +190,8 @@ impl SelfPlay {
             return wrong(format!("value_lambda must be 0 to 1, not {value_lambda}"));
         }
         let root = match root {
-            "gumbel" => Root::Gumbel,
-            "puct" => Root::Puct,
+            "gumbel" => SearchRule::GUMBEL,
+            "puct" => SearchRule::PUCT,
             _ => return wrong(format!("root must be \"gumbel\" or \"puct\", not {root:?}")),
         };
         let settings = SelfPlayArguments {
@@ -204,7 +201,6 @@ impl SelfPlay {
                 root,
                 least_range: 0.0,
                 opening_plies,
-                tables: tables.unwrap_or_default(),
                 endgames: 0.0,
                 endgame_force: 0,
                 lambda: value_lambda,

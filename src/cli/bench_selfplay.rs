@@ -37,7 +37,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let config = args.config.resolve(games, None)?;
+    let config = args.config.resolve(games, None, &[])?;
     let settings = config.game.settings();
     let task = SelfPlayTask {
         args: &args,
@@ -65,13 +65,13 @@ impl GameTask for SelfPlayTask<'_> {
             None => Weights::random(config.net, NetShape::of(&game), &mut stream(seed, 0)),
         };
         let work = SelfPlayWork {
-            settings: config.selfplay.clone(),
+            settings: config.selfplay,
             weights,
             seed,
             run_time: args.seconds,
         };
         let pool = thread_pool(Some(args.threads))?;
         let speed = pool.install(|| selfplay(&game, work));
-        report(&speed.map_err(Failure::usage)?, args.json)
+        report(&speed, args.json)
     }
 }

@@ -33,11 +33,12 @@ pub(super) struct ConfigArgs {
 
 impl ConfigArgs {
     /// All settings; those of the first game if nothing here can name one. The size of the network that a run starts
-    /// from becomes the default.
+    /// from becomes the default. The limits come last.
     pub(super) fn resolve<C: Catalog>(
         &self,
         games: &C,
         net: Option<NetConfig>,
+        limits: &[String],
     ) -> Result<Config, Failure> {
         let names_a_game = |setting: &String| setting.trim_start().starts_with("game.name");
         let may_name_another = !self.config.is_empty() || self.set.iter().any(names_a_game);
@@ -47,16 +48,14 @@ impl ConfigArgs {
             game: self.game.clone().or(default),
             net,
         };
-        Config::layered_on(&base, &self.files(), &self.set).map_err(Failure::usage)
-    }
-
-    fn files(&self) -> Vec<&Path> {
-        self.config.iter().map(PathBuf::as_path).collect()
+        let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
+        let settings = [&self.set[..], limits].concat();
+        Config::layered_on(&base, &files, &settings).map_err(Failure::usage)
     }
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let config = args.config.resolve(games, None)?;
+    let config = args.config.resolve(games, None, &[])?;
     let mut out = std::io::stdout().lock();
     write!(out, "{}", config.to_toml())?;
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
 use super::interrupt::stop_on_interrupt;
+use super::train::open_device;
 use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, PORT, THREADS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -248,7 +249,7 @@ fn show_status(args: &StatusArgs) -> CommandResult {
 
 fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
     let (folder, config) = RunFolder::open(&args.run).map_err(Failure::new)?;
-    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
+    let device = open_device(args.device)?;
     let task = RepeatTask {
         config: &config,
         folder: &folder,
@@ -288,7 +289,7 @@ impl GameTask for RepeatTask<'_> {
 }
 
 pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
-    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
+    let device = open_device(args.device)?;
     let settings = WorkerSettings {
         address: args.address.at(&args.url),
         name: args.name.unwrap_or_else(host_name),

@@ -8,22 +8,40 @@ use jarmo::net::GameVersion;
 use jarmo::random::stream;
 use jarmo::replay::{Replay, ReplaySettings, Sample, Samples};
 
-fn sample(number: u16) -> Sample {
+/// The numbers of a sample: its features tell it apart.
+struct Row {
+    features: [u16; 1],
+    actions: Vec<u16>,
+    policy: Vec<f32>,
+    score: i8,
+}
+
+fn row(number: u16) -> Row {
     let actions: Vec<u16> = (0..1 + number % 5).map(|index| 3 * index).collect();
-    let share = 1.0 / actions.len() as f32;
-    Sample {
-        features: vec![number], // tells the samples apart
-        policy: vec![share; actions.len()],
+    Row {
+        features: [number],
+        policy: vec![1.0 / actions.len() as f32; actions.len()],
         actions,
-        result: [0.5, 0.25, 0.25],
         score: (number % 21) as i8 - 10,
+    }
+}
+
+impl Row {
+    fn sample(&self) -> Sample<'_> {
+        Sample {
+            features: &self.features,
+            actions: &self.actions,
+            policy: &self.policy,
+            result: [0.5, 0.25, 0.25],
+            score: self.score,
+        }
     }
 }
 
 fn samples(numbers: std::ops::Range<u16>) -> Samples {
     let mut samples = Samples::new();
     for number in numbers {
-        samples.push(&sample(number));
+        samples.push(row(number).sample());
     }
     samples
 }
@@ -47,13 +65,8 @@ fn samples_come_back_from_their_bytes() {
         let written = samples(0..count);
         let read = Samples::from_bytes(&written.to_bytes(&origin()), &origin()).unwrap();
         assert_eq!(read, written);
-        for (view, number) in read.iter().zip(0..) {
-            let expected = sample(number);
-            assert_eq!(view.features, expected.features);
-            assert_eq!(view.actions, expected.actions);
-            assert_eq!(view.policy, expected.policy);
-            assert_eq!(view.result, expected.result);
-            assert_eq!(view.score, expected.score);
+        for (sample, number) in read.iter().zip(0..) {
+            assert_eq!(sample, row(number).sample());
         }
     }
     let mut together = samples(0..40);
@@ -93,14 +106,14 @@ fn samples_of_something_else_are_refused() {
     };
     assert!(Samples::from_bytes(&bytes, &newer).is_err());
     let mut impossible = samples(0..3);
-    impossible.push(&Sample {
-        features: vec![9999],
-        ..sample(3)
+    impossible.push(Sample {
+        features: &[9999],
+        ..row(3).sample()
     });
     let mut overconfident = samples(0..3);
-    overconfident.push(&Sample {
+    overconfident.push(Sample {
         result: [1.5, 0.0, -0.5],
-        ..sample(3)
+        ..row(3).sample()
     });
     for wrong in [impossible, overconfident] {
         let error = Samples::from_bytes(&wrong.to_bytes(&origin()), &origin()).unwrap_err();

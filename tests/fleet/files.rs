@@ -1,27 +1,25 @@
 //! Files of games: they come back as they were, and damage is refused without a panic.
 
-use std::path::PathBuf;
-
 use jarmo::eval::Uniform;
 use jarmo::fleet::{GameFile, GameFileHeader, MOST_BYTES};
 use jarmo::games::Jarmo;
 use jarmo::net::GameVersion;
-use jarmo::selfplay::{Root, Round, SelfPlay, SelfPlaySettings};
+use jarmo::search::SearchRule;
+use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
 
 fn file() -> GameFile {
     let game = Jarmo::standard();
     let settings = SelfPlaySettings {
         games: 32,
         simulations: 2,
-        root: Root::Gumbel,
+        root: SearchRule::GUMBEL,
         opening_plies: 3,
-        tables: PathBuf::new(),
         endgames: 0.5,
         endgame_force: 5,
         least_range: 0.0,
         lambda: 0.9,
     };
-    let mut play = SelfPlay::new(&game, &settings, vec![Uniform], 5).unwrap();
+    let mut play = SelfPlay::new(&game, &settings, vec![Uniform], 5);
     play.keep_episodes(1 << 40);
     let mut all = Round::default();
     for _ in 0..60 {

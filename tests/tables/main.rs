@@ -8,6 +8,5 @@ mod packed;
 mod proof;
 mod puzzles;
 mod program;
-mod selfplay;
 mod tammi;
 mod truth;

@@ -227,55 +227,28 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
 }
 
 #[test]
-fn training_uses_tables_and_refuses_missing_ones_before_it_begins() {
+fn training_takes_an_exam_of_ones_own() {
     let folder = tempfile::tempdir().unwrap();
-    let run = folder.path().join("run");
-    let train = |game: &str, tables: &Path, more: &[&str]| {
-        let mut command = jarmo(&["train", "--steps", "20", "--run", run.to_str().unwrap()]);
-        let tables = format!("selfplay.tables={}", tables.display());
-        for setting in [&["net.width=32", "net.blocks=1", &tables], more].concat() {
-            command.args(["--set", setting]);
-        }
-        command.args(["--set", &format!("game.name={game}")]);
-        command.assert()
-    };
-    let missing = folder.path().join("missing");
-    train("jarmo", &missing, &[])
-        .code(2)
-        .stderr(contains("selfplay.tables = ").and(contains("missing: is missing")));
-    build(folder.path(), "5");
-    train("tammi", folder.path(), &[])
-        .code(2)
-        .stderr(contains("has no tables of tammi"));
-    assert!(!run.exists(), "no run was started");
-
-    let small = [
+    let (run, exam) = (folder.path().join("run"), folder.path().join("own.exam"));
+    make_exam(5, 60, &exam);
+    let mut command = jarmo(&["train", "--steps", "20", "--run", run.to_str().unwrap()]);
+    for setting in [
+        "net.width=32",
+        "net.blocks=1",
         "selfplay.games=128",
         "selfplay.simulations=2",
         "run.threads=1",
         "run.batch=64",
         "run.first_samples=4096",
         "run.checkpoint=10",
-    ];
-    let first_line = || -> Value {
-        let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
-        fs::remove_dir_all(&run).unwrap();
-        serde_json::from_str(metrics.lines().next().unwrap()).unwrap()
-    };
-    let without = [&small[..], &["evaluation.exam=none"]].concat();
-    train("jarmo", folder.path(), &without).success();
-    let line = first_line();
-    let exact = line["exact"].as_f64().unwrap();
-    assert!(exact > 0.0 && exact < 1.0, "{exact}");
-    assert!(line["accuracy"].is_null());
-
-    // An exam of one's own.
-    let exam = folder.path().join("own.exam");
-    make_exam(5, 60, &exam);
-    let own = format!("evaluation.exam={}", exam.display());
-    let with = [&small[..], &[&own]].concat();
-    train("jarmo", folder.path(), &with).success();
-    let score = &first_line()["accuracy"];
+        &format!("evaluation.exam={}", exam.display()),
+    ] {
+        command.args(["--set", setting]);
+    }
+    command.assert().success();
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(metrics.lines().next().unwrap()).unwrap();
+    let score = &line["accuracy"];
     assert_eq!(score["decisions"], 60);
     assert_eq!(score["end"]["decisions"], 60);
     assert_eq!(score["opening"]["decisions"], 0);

@@ -100,16 +100,49 @@ fn a_run_takes_the_exam_of_the_program_unless_it_names_another_or_none() {
 }
 
 #[test]
-fn exact_tables_for_self_play_are_off_until_a_directory_is_named() {
-    assert_eq!(Config::default().selfplay.tables, Path::new(""));
-    let config = with(&["selfplay.tables=some/where"]).unwrap();
-    assert_eq!(config.selfplay.tables, Path::new("some/where"));
-    let kept = Config::from_toml(&config.to_toml()).unwrap();
-    assert_eq!(kept.selfplay.tables, Path::new("some/where"));
-    let without = config.to_toml().replace("tables = \"some/where\"\n", "");
-    assert!(!without.contains("some/where"));
-    let kept = Config::from_toml(&without).unwrap();
-    assert_eq!(kept.selfplay.tables, Path::new(""));
+fn a_run_of_an_earlier_version_is_read_without_the_settings_that_are_gone() {
+    let config = Config::default();
+    let text = |tables: &str| {
+        let removed = format!("[selfplay]\ntables = \"{tables}\"\n");
+        config.to_toml().replace("[selfplay]\n", &removed)
+    };
+    assert_eq!(Config::from_toml(&text("")).unwrap(), config);
+    let error = Config::from_toml(&text("some/where")).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("unknown setting selfplay.tables"), "{error}");
+}
+
+#[test]
+fn a_value_that_a_file_must_not_have_is_refused_with_the_file_and_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml");
+    for (text, message) in [
+        ("[game]\nname = 3\n", "game.name = 3: invalid type"),
+        (
+            "run.batch = true\n",
+            "run.batch = true: it must be a whole number",
+        ),
+        (
+            "net.width = 100\n",
+            "net.width = 100: it must be a multiple",
+        ),
+        (
+            "evaluation.games = 5\n",
+            "evaluation.games = 5: it must be even",
+        ),
+        (
+            "run.sed = 5\n",
+            "unknown setting run.sed; the nearest is run.seed",
+        ),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let error = Config::layered(&[&path], &[]).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("{}: ", path.display())),
+            "{error}"
+        );
+        assert!(error.contains(message), "{error}");
+    }
 }
 
 #[test]
@@ -239,7 +272,7 @@ fn errors_name_the_setting_and_the_remedy() {
         ),
         (
             "foo=1",
-            "unknown setting foo; `jarmo config` prints all settings",
+            "unknown setting foo; the groups of settings are evaluation, fleet, game, learner",
         ),
         (
             "simulations=8",
@@ -249,7 +282,6 @@ fn errors_name_the_setting_and_the_remedy() {
             "selfplay.root=alpha",
             "selfplay.root = alpha: unknown variant `alpha`",
         ),
-        ("selfplay.tables=3", "selfplay.tables = 3: invalid type"),
         (
             "evaluation.opponents=random",
             "evaluation.opponents = random: invalid type",
@@ -304,11 +336,11 @@ fn a_game_comes_with_the_settings_that_suit_it() {
     for (args, message) in [
         (
             &["config", "--game", "chess"][..],
-            "--game chess: choose one of jarmo",
+            "game.name = chess: it must be one of jarmo",
         ),
         (
             &["config", "--game", "tammi", "--set", "game.name=guard"],
-            "--game tammi: the settings name another game, game.name = guard",
+            "game.name = guard: the run was to play tammi",
         ),
         (
             &["train", "--game", "jarmo", "--set", "game.board=none.toml"],
@@ -349,7 +381,7 @@ fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
         (
             chess,
             vec![],
-            "--game chess: choose one of jarmo, guard, tammi, connect_four, scripted",
+            "it must be one of jarmo, guard, tammi, connect_four, scripted",
         ),
         (
             own,

@@ -235,7 +235,7 @@ fn a_run_without_its_current_state_is_refused_and_keeps_all_its_files() {
         let (_, error) = resume(home.path(), LATER);
         let error = error.expect(lost);
         assert!(error.contains(&format!("{lost}: missing")), "{error}");
-        assert!(error.contains("jarmo train --from"), "{error}");
+        assert!(error.contains("from its newest agent, "), "{error}");
         assert_eq!(read(home.path()), files);
     }
     let mut files = saved().clone();

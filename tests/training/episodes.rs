@@ -1,13 +1,12 @@
 //! Finished games as plain data: another machine makes the same samples of them, and refuses what breaks the rules.
 
-use std::path::PathBuf;
-
 use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Uniform, Value as Worth};
 use jarmo::game::Game;
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::replay::Samples;
-use jarmo::selfplay::{Counts, Episode, EpisodeReader, Root, Round, SelfPlay, SelfPlaySettings};
+use jarmo::search::SearchRule;
+use jarmo::selfplay::{Counts, Episode, EpisodeReader, Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use serde_json::{Value, json};
 
@@ -15,9 +14,8 @@ fn settings(endgames: f32) -> SelfPlaySettings {
     SelfPlaySettings {
         games: 12,
         simulations: 4,
-        root: Root::Gumbel,
+        root: SearchRule::GUMBEL,
         opening_plies: 3,
-        tables: PathBuf::new(),
         endgames,
         endgame_force: 5,
         least_range: 0.0,
@@ -27,7 +25,7 @@ fn settings(endgames: f32) -> SelfPlaySettings {
 
 fn play<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) -> Round {
     let evaluators = vec![Uniform; 2];
-    let mut play = SelfPlay::new(game, &settings(endgames), evaluators.clone(), 5).unwrap();
+    let mut play = SelfPlay::new(game, &settings(endgames), evaluators.clone(), 5);
     play.keep_episodes(7);
     let mut all = Round::default();
     for _ in 0..rounds / 2 {
@@ -43,7 +41,7 @@ fn play<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) -> Roun
 
 fn check<G: Encode + HasEndgames>(game: &G, endgames: f32, rounds: usize) {
     let round = play(game, endgames, rounds);
-    let reader = EpisodeReader::new(game, &settings(endgames)).unwrap();
+    let reader = EpisodeReader::new(game, &settings(endgames));
     let (mut samples, mut counts) = (Samples::new(), Counts::default());
     for episode in &round.episodes {
         let text = serde_json::to_string(episode).unwrap();
@@ -104,7 +102,7 @@ impl<G: Game> Evaluator<G> for Sure {
 #[test]
 fn expectations_are_shares_however_sure_the_network_is() {
     let game = ConnectFour::new(0);
-    let mut play = SelfPlay::new(&game, &settings(0.0), vec![Sure], 5).unwrap();
+    let mut play = SelfPlay::new(&game, &settings(0.0), vec![Sure], 5);
     play.keep_episodes(1);
     let mut searches = 0;
     for _ in 0..400 {
@@ -140,7 +138,7 @@ fn refused(change: impl Fn(&mut Value)) -> String {
     let mut episode = serde_json::to_value(&round.episodes[0]).unwrap();
     change(&mut episode);
     let episode: Episode = serde_json::from_value(episode).unwrap();
-    let reader = EpisodeReader::new(&game, &settings(0.0)).unwrap();
+    let reader = EpisodeReader::new(&game, &settings(0.0));
     let (mut samples, mut counts) = (Samples::new(), Counts::default());
     let read = reader.read(&episode, &mut samples, &mut counts);
     assert!(samples.is_empty());

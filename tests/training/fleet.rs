@@ -28,8 +28,7 @@ fn config(more: &[&str]) -> Config {
 /// Files of about this many samples each.
 fn files(count: u64, config: &Config) -> Vec<Delivery> {
     let game = ConnectFour::new(0);
-    let play = SelfPlay::new(&game, &config.selfplay, vec![Uniform], 3);
-    let mut play = play.unwrap();
+    let mut play = SelfPlay::new(&game, &config.selfplay, vec![Uniform], 3);
     let mut samples = Samples::new();
     let file = |number: u64| {
         while samples.len() < 64 {

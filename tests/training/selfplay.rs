@@ -1,19 +1,19 @@
 //! Self-play: games are legal to the end, samples match them, and the seed determines everything.
 
-use std::path::PathBuf;
-
 use assert_cmd::Command;
+use jarmo::checksum::digits;
 use jarmo::encode::Encode;
-use jarmo::eval::{Evaluation, Evaluator, Uniform};
+use jarmo::eval::{Evaluation, Evaluator, Uniform, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
-    Weights, softmax,
+    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetConfig, NetEvaluator, NetShape,
+    Provenance, Weights, softmax,
 };
 use jarmo::random::stream;
-use jarmo::replay::{SampleView, Samples};
-use jarmo::selfplay::{Root, Round, SelfPlay, SelfPlaySettings};
+use jarmo::replay::{Sample, Samples};
+use jarmo::search::SearchRule;
+use jarmo::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo::tables::HasEndgames;
 use predicates::str::contains;
 use serde_json::json;
@@ -21,9 +21,8 @@ use serde_json::json;
 const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
     simulations: 4,
-    root: Root::Gumbel,
+    root: SearchRule::GUMBEL,
     opening_plies: 3,
-    tables: PathBuf::new(),
     endgames: 0.0,
     endgame_force: 7,
     least_range: 0.0,
@@ -50,7 +49,7 @@ fn net_rounds_with<G: Encode + HasEndgames>(
     rounds: usize,
 ) -> Round {
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(game, 1)); shards];
-    let mut play = SelfPlay::new(game, settings, evaluators, 5).unwrap();
+    let mut play = SelfPlay::new(game, settings, evaluators, 5);
     let mut all = Round::default();
     for _ in 0..rounds {
         all.add(play.round());
@@ -114,7 +113,7 @@ fn the_seed_determines_the_games_for_any_number_of_shards() {
     assert_eq!(results(&one.samples), results(&three.samples));
     assert_eq!(one.counts.games, three.counts.games);
     let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
-    let mut other = SelfPlay::new(&game, &SETTINGS, evaluators, 6).unwrap();
+    let mut other = SelfPlay::new(&game, &SETTINGS, evaluators, 6);
     let mut samples = Samples::new();
     for _ in 0..30 {
         samples.extend(&other.round().samples);
@@ -122,12 +121,101 @@ fn the_seed_determines_the_games_for_any_number_of_shards() {
     assert_ne!(samples, one.samples);
 }
 
+/// Evaluates by small fractions that follow from the features alone.
+#[derive(Clone)]
+struct Fractions<G>(G);
+
+impl<G: Encode> Evaluator<G> for Fractions<G> {
+    fn evaluate(
+        &mut self,
+        positions: &[G::Position],
+        _: &[u64],
+        logits: &mut [f32],
+        evaluations: &mut [Evaluation],
+    ) {
+        let rows = logits.chunks_exact_mut(self.0.actions());
+        for ((position, evaluation), logits) in positions.iter().zip(evaluations).zip(rows) {
+            let mut sum = 0;
+            self.0.inputs(position, |feature| sum += 7 * feature + 3);
+            for (action, logit) in logits.iter_mut().enumerate() {
+                *logit = ((sum + 5 * action) % 17) as f32 / 8.0;
+            }
+            let win = (sum % 13) as f32 / 16.0;
+            *evaluation = Evaluation::of(Value {
+                win,
+                draw: 0.125,
+                loss: 0.875 - win,
+                score: 0.0,
+            });
+        }
+    }
+}
+
+/// The number of samples, and a digest of samples, saved games and episodes.
+fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) -> (usize, String) {
+    let settings = SelfPlaySettings {
+        games: 24,
+        simulations: 6,
+        root,
+        least_range: 0.1,
+        opening_plies: 5,
+        endgames: 0.25,
+        endgame_force: 7,
+        lambda: 0.75,
+    };
+    let start = || SelfPlay::new(game, &settings, vec![Fractions(game.clone()); 2], 3);
+    let mut play = start();
+    play.keep_episodes(4);
+    let (mut samples, mut text) = (Samples::new(), String::new());
+    for round in 0..rounds {
+        if round == rounds / 2 {
+            let saved = serde_json::to_string(&play.save()).unwrap();
+            text += &saved;
+            play = start();
+            play.restore(&serde_json::from_str(&saved).unwrap())
+                .unwrap();
+            play.keep_episodes(9);
+        }
+        let round = play.round();
+        samples.extend(&round.samples);
+        text += &serde_json::to_string(&round.episodes).unwrap();
+    }
+    let bytes = samples.to_bytes(&GameVersion::of(game));
+    (samples.len(), digits(&[&bytes, text.as_bytes()]))
+}
+
+/// A change of these digests is a change of what every run learns from. They depend on the logarithms of the platform,
+/// of which the noise is made.
+#[test]
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+fn games_samples_saved_games_and_episodes_are_those_of_earlier_versions() {
+    let (gumbel, puct) = (SearchRule::GUMBEL, SearchRule::PUCT);
+    let digests = [
+        digest(&Jarmo::standard(), gumbel, 150),
+        digest(&Jarmo::standard(), puct, 150),
+        digest(&Guard::standard(), gumbel, 150),
+        digest(&Tammi::standard(), puct, 200),
+        digest(&ConnectFour::new(0), gumbel, 60),
+    ];
+    let expected = [
+        (2883, "323ea197c69d05e3"),
+        (2891, "d8f5ccf557ee0c15"),
+        (2952, "507db07a28519c0d"),
+        (4067, "e7f5012435002283"),
+        (1255, "12d84a36a4d5abe5"),
+    ];
+    assert_eq!(
+        digests,
+        expected.map(|(samples, digest)| (samples, digest.to_owned()))
+    );
+}
+
 #[test]
 fn the_seed_determines_the_games_of_a_puct_root_too() {
     let game = ConnectFour::new(0);
     let settings = SelfPlaySettings {
         simulations: 40,
-        root: Root::Puct,
+        root: SearchRule::PUCT,
         ..SETTINGS
     };
     let one = net_rounds_with(&settings, &game, 1, 45);
@@ -141,11 +229,11 @@ fn a_puct_root_plays_and_records_shares_of_visits() {
     let settings = SelfPlaySettings {
         games: 2000,
         simulations: 40,
-        root: Root::Puct,
+        root: SearchRule::PUCT,
         opening_plies: 0,
         ..SETTINGS
     };
-    let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5).unwrap();
+    let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5);
     play.round();
     let saved = serde_json::to_value(play.save()).unwrap();
     let (mut played, mut expected, mut most) = (0.0, 0.0, 0.0);
@@ -175,13 +263,13 @@ fn a_puct_root_plays_and_records_shares_of_visits() {
 #[test]
 fn a_new_evaluator_continues_the_games() {
     let game = ConnectFour::new(0);
-    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
+    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5);
     let mut games = 0;
     for _ in 0..30 {
         games += play.round().counts.games.games;
         play.replace_evaluators(vec![Uniform, Uniform]);
     }
-    let mut untouched = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5).unwrap();
+    let mut untouched = SelfPlay::new(&game, &SETTINGS, vec![Uniform, Uniform], 5);
     let expected: u64 = (0..30).map(|_| untouched.round().counts.games.games).sum();
     assert!(games > 0);
     assert_eq!(games, expected);
@@ -191,13 +279,13 @@ fn a_new_evaluator_continues_the_games() {
 fn saved_games_continue_as_they_would_have() {
     let game = Tammi::new(30, 200);
     let evaluators = |count| vec![NetEvaluator::new(game.clone(), &weights(&game, 1)); count];
-    let mut play = SelfPlay::new(&game, &SETTINGS, evaluators(2), 5).unwrap();
+    let mut play = SelfPlay::new(&game, &SETTINGS, evaluators(2), 5);
     for _ in 0..40 {
         play.round();
     }
     let text = serde_json::to_string(&play.save()).unwrap();
     let saved = serde_json::from_str(&text).unwrap();
-    let mut resumed = SelfPlay::new(&game, &SETTINGS, evaluators(3), 5).unwrap();
+    let mut resumed = SelfPlay::new(&game, &SETTINGS, evaluators(3), 5);
     resumed.restore(&saved).unwrap();
     let mut games = 0;
     for _ in 0..80 {
@@ -212,7 +300,7 @@ fn saved_games_continue_as_they_would_have() {
         games: 11,
         ..SETTINGS
     };
-    let mut other = SelfPlay::new(&game, &fewer, evaluators(1), 5).unwrap();
+    let mut other = SelfPlay::new(&game, &fewer, evaluators(1), 5);
     let error = other.restore(&saved).unwrap_err().to_string();
     assert!(
         error.contains("12 games were saved, but selfplay.games is 11"),
@@ -223,7 +311,7 @@ fn saved_games_continue_as_they_would_have() {
 #[test]
 fn saved_games_that_do_not_fit_are_refused() {
     let game = ConnectFour::new(0);
-    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform], 5).unwrap();
+    let mut play = SelfPlay::new(&game, &SETTINGS, vec![Uniform], 5);
     play.round();
     let saved = serde_json::to_value(play.save()).unwrap();
     for (place, wrong, message) in [
@@ -259,7 +347,7 @@ fn lambda_blends_the_result_with_what_search_expected() {
     let samples = |lambda| {
         let settings = SelfPlaySettings { lambda, ..SETTINGS };
         let evaluators = vec![NetEvaluator::new(game.clone(), &weights(&game, 1))];
-        let mut play = SelfPlay::new(&game, &settings, evaluators, 5).unwrap();
+        let mut play = SelfPlay::new(&game, &settings, evaluators, 5);
         let mut samples = Samples::new();
         for _ in 0..40 {
             samples.extend(&play.round().samples);
@@ -269,7 +357,7 @@ fn lambda_blends_the_result_with_what_search_expected() {
     let [expected, half, results] = [0.0, 0.5, 1.0].map(samples);
     assert!(expected.len() > 100);
     let stones = 2 * game.cells(); // features of both players' pieces come first
-    let pieces = |sample: &SampleView<'_>| {
+    let pieces = |sample: &Sample<'_>| {
         let features = sample.features.iter();
         features.filter(|&&set| usize::from(set) < stones).count()
     };
@@ -305,7 +393,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
         endgame_force: 5,
         ..SETTINGS
     };
-    let start = |shards| SelfPlay::new(&game, &settings, vec![Uniform; shards], 5).unwrap();
+    let start = |shards| SelfPlay::new(&game, &settings, vec![Uniform; shards], 5);
     let mut play = start(1);
     let mut forces = [0; 11];
     for _ in 0..40 {
@@ -343,7 +431,7 @@ fn a_share_of_the_games_starts_from_random_endgames() {
     let endgames = starts.filter(|slot| slot.get("start").is_some()).count();
     assert!((30..=70).contains(&endgames), "{endgames} of 200");
 
-    let guard = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 5).unwrap();
+    let guard = SelfPlay::new(&Guard::standard(), &settings, vec![Uniform], 5);
     let text = serde_json::to_string(&guard.save()).unwrap();
     assert!(!text.contains("start"), "guard knows no endgames");
 }
@@ -358,7 +446,7 @@ fn a_network_evaluates_as_its_logits_say() {
     }
     let actions = weights.shape().actions;
     let mut logits = vec![0.0; positions.len() * actions];
-    let mut evaluations = vec![Evaluation::of(jarmo::eval::Value::EVEN); positions.len()];
+    let mut evaluations = vec![Evaluation::of(Value::EVEN); positions.len()];
     let mut evaluator = NetEvaluator::new(game.clone(), &weights);
     evaluator.evaluate(&positions, &[0; 3], &mut logits, &mut evaluations);
     let mut batch = FeatureBatch::new();

@@ -7,14 +7,15 @@ use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
 use jarmo::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
 use jarmo::random::{below, stream};
-use jarmo::train::{DeviceNet, Learner, LearnerConfig, OpenDevice, Predictions, TrainBatch};
+use jarmo::replay::{Sample, Samples};
+use jarmo::train::{DeviceNet, Learner, LearnerSettings, OpenDevice, Predictions};
 use rand::Rng;
 
 const NET: NetConfig = NetConfig {
     width: 64,
     blocks: 1,
 };
-const SETTINGS: LearnerConfig = LearnerConfig {
+const SETTINGS: LearnerSettings = LearnerSettings {
     rate: 0.003,
     warm_up: 5,
     decay: 0,
@@ -23,9 +24,9 @@ const SETTINGS: LearnerConfig = LearnerConfig {
 
 /// Positions of random games with targets that follow from the position: the lowest legal action
 /// is right, a side wins when the ply is even, and the score is the number of legal actions.
-fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> TrainBatch {
+fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> Samples {
     let mut stream = stream(seed, 0);
-    let mut batch = TrainBatch::new(NetShape::of(game));
+    let mut batch = Samples::new();
     let mut position = game.start();
     while batch.len() < rows {
         let legal = game.legal(&position);
@@ -34,16 +35,22 @@ fn batch<G: Encode>(game: &G, rows: usize, seed: u64) -> TrainBatch {
             continue;
         }
         let mut features = Vec::new();
-        game.inputs(&position, |index| features.push(index as u32));
+        game.inputs(&position, |index| features.push(index as u16));
         let lowest = legal.nth(0);
-        let policy = legal
-            .iter()
-            .map(|action| (action.index(), f32::from(u8::from(action == lowest))));
+        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
+        let right = legal.iter().map(|action| u8::from(action == lowest));
+        let policy: Vec<f32> = right.map(f32::from).collect();
         let result = match game.ply(&position) % 2 {
             0 => [1.0, 0.0, 0.0],
             _ => [0.0, 0.25, 0.75],
         };
-        batch.push(features, policy, result, (legal.count() % 10) as i32);
+        batch.push(Sample {
+            features: &features,
+            actions: &actions,
+            policy: &policy,
+            result,
+            score: (legal.count() % 10) as i8,
+        });
         let rank = below(stream.next_u64(), legal.count());
         game.play(&mut position, legal.nth(rank));
     }
@@ -191,7 +198,7 @@ fn new_weights_of_a_grown_network_learn() {
         let columns = learner.weights().tensors()[name].dims[1];
         gradients[name][row * columns + column] != 0.0
     };
-    let seen = batch.features().row(0)[0] as usize;
+    let seen = usize::from(batch.get(0).features[0]);
     let units = (64..96).filter(|&unit| moves("stem.weight", seen, unit));
     assert!(units.count() > 16);
     for (name, outputs) in [("blocks.0.weight", 96), ("policy.weight", 84)] {
@@ -206,8 +213,14 @@ fn new_weights_of_a_grown_network_learn() {
 fn illegal_actions_get_no_gradient() {
     let game = Jarmo::standard();
     let mut learner = learner(&game);
-    let mut only = TrainBatch::new(NetShape::of(&game));
-    only.push([0, 30], [(3, 0.5), (4, 0.5)], [1.0, 0.0, 0.0], 10);
+    let mut only = Samples::new();
+    only.push(Sample {
+        features: &[0, 30],
+        actions: &[3, 4],
+        policy: &[0.5, 0.5],
+        result: [1.0, 0.0, 0.0],
+        score: 10,
+    });
     let before = learner.weights().clone();
     learner.step(&only).unwrap();
     let after = learner.weights();
@@ -268,7 +281,7 @@ fn a_learner_from_a_file_continues_bit_for_bit() {
 
 #[test]
 fn the_rate_rises_and_falls_as_set() {
-    let settings = LearnerConfig {
+    let settings = LearnerSettings {
         rate: 0.001,
         warm_up: 4,
         decay: 10,
@@ -307,8 +320,14 @@ fn an_exploding_loss_stops_the_learner_and_keeps_its_weights() {
     assert!(error.starts_with("step 1: the loss is "), "{error}");
     assert!(error.contains("above 100; lower learner.rate"), "{error}");
     assert_eq!(learner.to_bytes(), before);
-    let mut broken = TrainBatch::new(NetShape::of(&game));
-    broken.push([0], [(0, f32::NAN)], [1.0, 0.0, 0.0], 0);
+    let mut broken = Samples::new();
+    broken.push(Sample {
+        features: &[0],
+        actions: &[0],
+        policy: &[f32::NAN],
+        result: [1.0, 0.0, 0.0],
+        score: 0,
+    });
     let error = learner.step(&broken).unwrap_err().to_string();
     assert!(error.contains("the loss is NaN"), "{error}");
     assert_eq!(learner.to_bytes(), before);

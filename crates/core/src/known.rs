@@ -1,10 +1,10 @@
-//! What is certain about positions: the interface of exact tables and proofs for search, self-play and agents.
+//! What is certain about positions: the interface of exact tables and proofs for search and agents.
 //!
 //! The tables and proofs themselves are made and read elsewhere.
 
 use rand::Rng;
 
-use crate::game::{Action, Game, Outcome, Proven};
+use crate::game::{Action, Game, Proven};
 use crate::random::{Stream, below};
 
 /// Exact results of some positions of a game.
@@ -21,17 +21,8 @@ pub trait Endgames<G: Game>: Send + Sync {
         out.extend(positions.iter().map(|position| self.known(game, position)));
     }
 
-    /// The end of the game under best play: quickest wins, slowest losses. `None` if the position is not
-    /// known, or if rules that the tables ignore could change a win. The position must not be over.
-    fn ending(&self, game: &G, position: &G::Position) -> Option<Ending>;
-
     /// The force of a position: what is left on the board. A known position has no more than the tables' highest force.
     fn force(&self, position: &G::Position) -> u32;
-
-    /// Whether [`Endgames::ending`] knows the end of won and lost positions. With packed results it does not.
-    fn has_endings(&self) -> bool {
-        true
-    }
 
     /// Which of the actions that keep a win to take if their plies are not known, so that the win comes
     /// closer.
@@ -62,15 +53,6 @@ pub trait Endgames<G: Game>: Send + Sync {
         let same = game.to_move(&next) == mover;
         if same { known } else { known.flip() }.before()
     }
-}
-
-/// The end of a game from a known position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ending {
-    /// The result, with the points at the end of the game. A draw has the points of the position itself.
-    pub outcome: Outcome,
-    /// The plies until a win or loss.
-    pub plies: Option<u32>,
 }
 
 /// Proven wins of some positions of a game.

@@ -52,16 +52,36 @@ pub const MILLISECONDS: NumberRange<u64> = NumberRange::new(1, 24 * 60 * 60 * 10
 pub const SECONDS: NumberRange<f64> = NumberRange::new(0.001, 3600.0);
 /// Learning steps of a run, and limits of them; as a limit, 0 is none.
 pub const STEPS: NumberRange<u64> = NumberRange::new(0, 1_000_000_000_000);
-/// The limit of finished games of a run; 0 for none.
-pub const RUN_GAMES: NumberRange<u64> = STEPS;
-/// The limit of minutes of a run; 0 for none.
-pub const RUN_MINUTES: NumberRange<f64> = NumberRange::new(0.0, 10_000_000.0);
-/// The limit of minutes of processor time of a run; 0 for none.
-pub const RUN_CPU_MINUTES: NumberRange<f64> = NumberRange::new(0.0, 1_000_000_000.0);
+/// Minutes of processor time of a run; as a limit, 0 is none.
+pub const CPU_MINUTES: NumberRange<f64> = NumberRange::new(0.0, 1_000_000_000.0);
 /// Ports of this machine; 0 stands for any free one.
 pub const PORT: NumberRange<u64> = NumberRange::new(0, u16::MAX as u64);
 /// Positions or samples per batch.
 pub const BATCH: NumberRange<u64> = NumberRange::new(1, 1 << 16);
+
+/// The bounds of a setting, whatever the kind of its number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bounds {
+    /// Those of a whole number.
+    Whole(NumberRange<u64>),
+    /// Those of a real number.
+    Real(NumberRange<f64>),
+}
+
+impl Bounds {
+    /// Those of a share or a probability.
+    pub const SHARE: Bounds = Bounds::real(0.0, 1.0);
+
+    /// Whole numbers from `least` to `most`, both included.
+    pub const fn whole(least: u64, most: u64) -> Bounds {
+        Bounds::Whole(NumberRange::new(least, most))
+    }
+
+    /// Real numbers from `least` to `most`, both included.
+    pub const fn real(least: f64, most: f64) -> Bounds {
+        Bounds::Real(NumberRange::new(least, most))
+    }
+}
 
 impl<N: PartialOrd + Copy> NumberRange<N> {
     /// Numbers from `least` to `most`, both included.
@@ -106,6 +126,15 @@ impl NumberRange<f64> {
     /// [`NumberRange::parse`] as a function, for the options of a program.
     pub fn parser(self) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
         move |text| self.parse(text)
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bounds::Whole(range) => range.fmt(out),
+            Bounds::Real(range) => range.fmt(out),
+        }
     }
 }
 

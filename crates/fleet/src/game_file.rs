@@ -11,7 +11,7 @@ use jarmo_core::env::SavedGame;
 use jarmo_core::net::GameVersion;
 use jarmo_core::net::container::{Array, Format, numbers};
 use jarmo_learn::run::FileId;
-use jarmo_selfplay::selfplay::{Counts, Episode, SavedSearch};
+use jarmo_selfplay::selfplay::{Counts, Episode, Searched};
 
 /// The most bytes of a file. A message has at most 1 MiB with its headers.
 pub const MOST_BYTES: usize = 900_000;
@@ -169,7 +169,7 @@ fn games_of(arrays: &safetensors::SafeTensors<'_>) -> Result<Vec<Episode>, Strin
         let mut game = Vec::with_capacity(counts.len());
         for (&count, &expected) in counts.iter().zip(expected) {
             let policy = policy.take(usize::from(count)).ok_or_else(unfit)?.to_vec();
-            game.push(SavedSearch { policy, expected });
+            game.push(Searched { policy, expected });
         }
         let start = (!start.is_empty()).then(|| start.to_owned());
         games.push(Episode {

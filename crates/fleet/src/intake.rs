@@ -241,7 +241,6 @@ impl<G: Encode + HasEndgames> Intake<G> {
         let mut samples = Samples::new();
         let mut counts = Counts {
             games: Default::default(),
-            exact: 0,
             ..header.counts
         };
         for (number, game) in file.games.iter().enumerate() {

@@ -101,7 +101,7 @@ impl Learner {
             report: FleetReport::default(),
         };
         show_life(&link, &places, &alive)?;
-        let reader = EpisodeReader::new(game, &config.selfplay).map_err(FleetError::new)?;
+        let reader = EpisodeReader::new(game, &config.selfplay);
         let inbox = Inbox::open(&folder)?;
         let shared = Arc::new(Shared {
             link,

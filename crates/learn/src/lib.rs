@@ -2,7 +2,10 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
+mod error;
 pub mod train;
 pub mod config;
 pub mod observe;
 pub mod run;
+
+pub use error::RunError;

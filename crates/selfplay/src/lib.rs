@@ -2,6 +2,9 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
+mod error;
 pub mod replay;
 pub mod selfplay;
 pub mod bench;
+
+pub use error::SelfPlayError;

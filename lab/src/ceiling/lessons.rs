@@ -9,8 +9,7 @@ use jarmo_core::net::{FeatureBatch, FrozenNet, Logits, softmax};
 use jarmo_core::random::{Stream, below};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, Question};
-use jarmo_learn::train::TrainBatch;
-use jarmo_selfplay::replay::{Sample, SampleView, Samples};
+use jarmo_selfplay::replay::{Sample, Samples};
 use rand::Rng;
 
 /// Positions with their exact results.
@@ -84,8 +83,8 @@ impl Lessons {
             ];
             for (samples, sample) in new {
                 match sample {
-                    Some(sample) if excluded.0.contains(&sample.features) => left_out += 1,
-                    Some(sample) => samples.push(&sample),
+                    Some(sample) if excluded.0.contains(sample.get(0).features) => left_out += 1,
+                    Some(sample) => samples.extend(&sample),
                     None => {}
                 }
             }
@@ -110,9 +109,9 @@ impl Lessons {
         [questions, successors]: [usize; 2],
         own: &mut FrozenNet,
         draws: &mut Stream,
-        batch: &mut TrainBatch,
+        batch: &mut Samples,
     ) {
-        let mut drawn: Vec<(SampleView<'_>, Option<&Mirror>)> = Vec::new();
+        let mut drawn: Vec<(Sample<'_>, Option<&Mirror>)> = Vec::new();
         let sources = [(&self.questions, questions), (&self.successors, successors)];
         for (samples, rows) in sources {
             for _ in 0..rows {
@@ -137,11 +136,16 @@ impl Lessons {
             });
             let policy = logits.policy(row);
             shares.clear();
-            shares.extend(actions.clone().map(|action| policy[action]));
+            shares.extend(actions.map(|action| policy[action]));
             keep_right(&mut shares, sample.policy);
-            let policy = actions.zip(shares.iter().copied());
-            let score = i32::from(sample.score);
-            batch.push(inputs(sample, mirror), policy, sample.result, score);
+            let sample = Sample {
+                policy: &shares,
+                ..sample
+            };
+            match mirror {
+                Some(mirror) => batch.push_mirrored(sample, mirror),
+                None => batch.push(sample),
+            }
         }
     }
 }
@@ -161,7 +165,7 @@ impl Errors {
     pub fn of(net: &mut FrozenNet, samples: &Samples, most: usize) -> Errors {
         const CHUNK: usize = 256;
         let step = samples.len().div_ceil(most).max(1);
-        let samples: Vec<SampleView<'_>> = samples.iter().step_by(step).collect();
+        let samples: Vec<Sample<'_>> = samples.iter().step_by(step).collect();
         let mut logits = Logits::new(*net.shape());
         let mut shares = Vec::new();
         let mut errors = Errors {
@@ -227,7 +231,7 @@ fn features<G: CatalogGame>(game: &G, position: &G::Position) -> Vec<u16> {
 }
 
 /// The position of a question with a perfect policy.
-fn sample<G: CatalogGame>(game: &G, question: &Question<G::Position>) -> Sample {
+fn sample<G: CatalogGame>(game: &G, question: &Question<G::Position>) -> Samples {
     let best = question.best();
     let results = question.results.iter();
     let is_right = results.map(|result| result.verdict == best.verdict);
@@ -239,7 +243,7 @@ fn successor<G: CatalogGame>(
     game: &G,
     question: &Question<G::Position>,
     draws: &mut Stream,
-) -> Option<Sample> {
+) -> Option<Samples> {
     let legal = game.legal(&question.position);
     let rank = below(draws.next_u64(), legal.count());
     let value = Value::proven(question.results[rank as usize]);
@@ -260,26 +264,25 @@ fn labelled<G: CatalogGame>(
     position: &G::Position,
     value: Value,
     is_right: impl Iterator<Item = bool>,
-) -> Sample {
+) -> Samples {
     let actions: Vec<u16> = game.legal(position).iter().map(|action| action.0).collect();
     let is_right = is_right.take(actions.len());
     let mut policy: Vec<f32> = is_right.map(|right| f32::from(u8::from(right))).collect();
     let all: f32 = policy.iter().sum();
     policy.iter_mut().for_each(|share| *share /= all);
-    Sample {
-        features: features(game, position),
-        actions,
-        policy,
+    let mut one = Samples::new();
+    one.push(Sample {
+        features: &features(game, position),
+        actions: &actions,
+        policy: &policy,
         result: value.results(),
         score: value.score as i8,
-    }
+    });
+    one
 }
 
 /// The inputs of a sample that are 1.
-fn inputs<'a>(
-    sample: SampleView<'a>,
-    mirror: Option<&'a Mirror>,
-) -> impl Iterator<Item = u32> + 'a {
+fn inputs<'a>(sample: Sample<'a>, mirror: Option<&'a Mirror>) -> impl Iterator<Item = u32> + 'a {
     sample.features.iter().map(move |&set| match mirror {
         Some(mirror) => u32::from(mirror.inputs[usize::from(set)]),
         None => u32::from(set),
@@ -329,7 +332,8 @@ mod tests {
         let question = &exam.questions()[0];
         let mut seen = HashSet::new();
         for seed in 0..100 {
-            let sample = successor(&game, question, &mut stream(seed, 0)).unwrap();
+            let samples = successor(&game, question, &mut stream(seed, 0)).unwrap();
+            let sample = samples.get(0);
             let column = (0..7).find(|&column| {
                 let mut next = question.position;
                 game.play(&mut next, Action(column));

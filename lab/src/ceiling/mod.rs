@@ -26,7 +26,7 @@ use jarmo_core::net::{
     AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
     Weights,
 };
-use jarmo_core::numbers::{BATCH, NumberRange, RUN_CPU_MINUTES, SEED, STEPS};
+use jarmo_core::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent, PolicyAgent};
 use jarmo_exact::catalog::{CatalogGame, GameSettings, GameTask, with_game};
@@ -34,7 +34,8 @@ use jarmo_host::agent_file;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::{Exam, ExamHeader};
 use jarmo_learn::config::Config;
-use jarmo_learn::train::{Learner, LearnerConfig, TrainBatch};
+use jarmo_learn::train::{Learner, LearnerSettings};
+use jarmo_selfplay::replay::Samples;
 
 use self::lessons::{Errors, Excluded, Lessons};
 
@@ -61,7 +62,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Processor time for learning, from which the number of steps is estimated
-    #[arg(long, value_name = "M", default_value = "10", value_parser = RUN_CPU_MINUTES.parser())]
+    #[arg(long, value_name = "M", default_value = "10", value_parser = CPU_MINUTES.parser())]
     minutes: f64,
     /// Learning steps, instead of --minutes; 0 only measures
     #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
@@ -254,7 +255,7 @@ struct Student<'a> {
     seed: u64,
     rows: [usize; 2], // positions per step: questions and successors
     learner: Learner,
-    batch: TrainBatch,
+    batch: Samples,
     own: FrozenNet, // with the learner's weights of at most `REFRESH` steps ago
     time: Duration,
 }
@@ -264,7 +265,7 @@ impl<'a> Student<'a> {
     fn new(args: &Args, lessons: &'a Lessons, weights: Weights, steps: u64) -> Student<'a> {
         let successors = (args.successors * args.batch as f64).round() as usize;
         let default = Config::default().learner;
-        let config = LearnerConfig {
+        let config = LearnerSettings {
             rate: args.rate.map_or(default.rate, |rate| rate as f32),
             decay: steps.saturating_sub(default.warm_up).max(1),
             ..default
@@ -273,7 +274,7 @@ impl<'a> Student<'a> {
             lessons,
             seed: args.seed,
             rows: [args.batch - successors, successors],
-            batch: TrainBatch::new(*weights.shape()),
+            batch: Samples::new(),
             own: FrozenNet::new(&weights),
             learner: Learner::new(config, weights),
             time: Duration::ZERO,

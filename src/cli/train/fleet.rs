@@ -1,7 +1,6 @@
 //! The machines of `jarmo train --fleet`.
 
-use std::path::Path;
-
+use super::how_to_resume;
 use crate::cli::Failure;
 use crate::cli::fleet::AddressArgs;
 use jarmo_exact::catalog::CatalogGame;
@@ -38,12 +37,12 @@ impl FleetArgs {
                 false => Ok(None),
             };
         };
-        let again = folder.how_to_resume();
+        let again = how_to_resume(folder.path());
         let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
         let link = Link::open(&self.address.at(url), "learner").map_err(wrong)?;
         let settings = LearnerSettings {
             run: folder.identity().map_err(Failure::new)?,
-            folder: Path::new(&folder.name()).to_owned(),
+            folder: folder.path().to_owned(),
             config,
         };
         let learner = Learner::open(link, game, settings).map_err(wrong)?;

@@ -4,26 +4,28 @@
 mod fleet;
 mod view;
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+
+use clap::{Arg, ArgMatches, Command};
 
 use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
 use jarmo_core::net::{AgentFile, KernelKind, NetShape};
-use jarmo_core::numbers::{RUN_CPU_MINUTES, RUN_GAMES, RUN_MINUTES, STEPS};
+use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use jarmo_host::agent_file;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::{self, cores};
 use jarmo_judge::arena::read_results;
-use jarmo_learn::config::Config;
+use jarmo_learn::config::{Config, RunSettings};
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{Ended, RunFolder, check, checkpoint, run_with_fleet};
+use jarmo_learn::run::{Ended, RunFolder, check, checkpoint, newest_agent, run_with_fleet};
 use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -47,30 +49,60 @@ pub(super) struct Args {
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     fleet: fleet::FleetArgs,
-    /// Stop after this many learning steps; overrides run.steps
-    #[arg(long, value_name = "N", value_parser = STEPS.parser::<u64>())]
-    steps: Option<u64>,
-    /// Stop after this many games; overrides run.games
-    #[arg(long, value_name = "N", value_parser = RUN_GAMES.parser::<u64>())]
-    games: Option<u64>,
-    /// Stop after this many minutes of the whole run; overrides run.minutes
-    #[arg(long, value_name = "M", value_parser = RUN_MINUTES.parser())]
-    minutes: Option<f64>,
-    /// Stop after this many minutes of processor time, all threads together; overrides run.cpu_minutes
-    #[arg(long, value_name = "M", value_parser = RUN_CPU_MINUTES.parser())]
-    cpu_minutes: Option<f64>,
+    #[command(flatten)]
+    limits: Limits,
 }
 
-impl Args {
-    /// The settings with the limits of these arguments.
-    fn limited(&self, mut config: Config) -> Result<Config, Failure> {
-        let run = &mut config.run;
-        run.steps = self.steps.unwrap_or(run.steps);
-        run.games = self.games.unwrap_or(run.games);
-        run.minutes = self.minutes.unwrap_or(run.minutes);
-        run.cpu_minutes = self.cpu_minutes.unwrap_or(run.cpu_minutes);
-        config.validate().map_err(Failure::usage)?;
-        Ok(config)
+/// Limits of the run, as settings `KEY=VALUE`.
+struct Limits(Vec<String>);
+
+impl Limits {
+    /// The name and the help of the option for each of [`RunSettings::LIMITS`], which has the bounds.
+    const OPTIONS: [(&str, &str); 4] = [
+        ("steps", "Stop after this many learning steps"),
+        ("games", "Stop after this many games"),
+        ("minutes", "Stop after this many minutes of the whole run"),
+        (
+            "cpu-minutes",
+            "Stop after this many minutes of processor time, all threads together",
+        ),
+    ];
+}
+
+impl clap::Args for Limits {
+    fn augment_args(command: Command) -> Command {
+        let options = RunSettings::LIMITS.iter().zip(Limits::OPTIONS);
+        command.args(options.map(|(&(name, bounds), (option, help))| {
+            let option = Arg::new(name)
+                .long(option)
+                .help(format!("{help}; 0 for no limit. Sets run.{name}"));
+            match bounds {
+                Bounds::Whole(range) => option.value_name("N").value_parser(range.parser::<u64>()),
+                Bounds::Real(range) => option.value_name("M").value_parser(range.parser()),
+            }
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Limits::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for Limits {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Limits, clap::Error> {
+        let given = RunSettings::LIMITS.iter().filter_map(|&(name, bounds)| {
+            let value = match bounds {
+                Bounds::Whole(_) => matches.get_one::<u64>(name)?.to_string(),
+                Bounds::Real(_) => format!("{:?}", matches.get_one::<f64>(name)?),
+            };
+            Some(format!("run.{name}={value}"))
+        });
+        Ok(Limits(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Limits::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -119,26 +151,10 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let device = OpenDevice::open(args.device).map_err(Failure::new)?;
+    let device = open_device(args.device)?;
     let (folder, config) = match &args.resume {
-        Some(path) => {
-            let (folder, config) = RunFolder::open(path).map_err(Failure::new)?;
-            (folder, args.limited(config)?)
-        }
-        None => {
-            let first = args.from.as_deref().map(agent_file::load).transpose();
-            let first = first.map_err(Failure::new)?;
-            let net = first.as_ref().map(|agent| agent.header().net);
-            let config = args.config.resolve(games, net)?;
-            let limited = args.limited(config.clone())?;
-            let check = CheckGame(&config, first.as_ref());
-            let checked = games.with_game(&config.game.name, &config.game.settings(), check);
-            // The name was checked with the settings, so the board is wrong.
-            checked.map_err(|error| Failure::usage(format!("game.board: {error}")))??;
-            let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
-            let folder = RunFolder::create(&path, &config, first.as_ref());
-            (folder.map_err(Failure::new)?, limited)
-        }
+        Some(path) => resumed(path, &args.limits.0)?,
+        None => created(games, &args)?,
     };
     let stop = stop_on_interrupt()?;
     let task = TrainTask {
@@ -152,6 +168,59 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     // A new run was checked before. A resumed one has its game from its own settings.
     let ended = games.with_game(&config.game.name, &config.game.settings(), task);
     ended.map_err(|error| Failure::new(format!("{}/config.toml: {error}", folder.name())))?
+}
+
+/// Opens the device that an option names.
+pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
+    OpenDevice::open(kind).map_err(|error| Failure::new(format!("--device {error}")))
+}
+
+/// A run that was stopped, with these limits.
+fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failure> {
+    let (mut folder, config) = RunFolder::open(path).map_err(Failure::new)?;
+    let limited = config.with(limits).map_err(Failure::usage)?;
+    if limited != config {
+        folder.change(&limited).map_err(Failure::new)?;
+    }
+    Ok((folder, limited))
+}
+
+/// A new run.
+fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Failure> {
+    let first = args.from.as_deref().map(agent_file::load).transpose();
+    let first = first.map_err(Failure::new)?;
+    let net = first.as_ref().map(|agent| agent.header().net);
+    let config = args.config.resolve(games, net, &args.limits.0)?;
+    let check = CheckGame(&config, first.as_ref());
+    let checked = games.with_game(&config.game.name, &config.game.settings(), check);
+    // The name was checked with the settings, so the board is wrong.
+    checked.map_err(|error| Failure::usage(format!("game.board: {error}")))??;
+    let path = args.run.clone().unwrap_or_else(|| free(&config.game.name));
+    let folder = RunFolder::create(&path, &config, first.as_ref());
+    let folder = folder.map_err(|error| Failure::new(format!("{error}{}", ways_on(&path))))?;
+    Ok((folder, config))
+}
+
+/// The commands that go on from a folder of a run: they resume it, or start from its newest agent.
+fn ways_on(run: &Path) -> String {
+    if !run.join("config.toml").exists() {
+        return String::new();
+    }
+    let mut text = format!("\n{}", how_to_resume(run));
+    if let Some(agent) = newest_agent(run) {
+        let (program, agent) = (program::name(), agent.display());
+        let _ = write!(
+            text,
+            "\nstart from its newest agent with: {program} train --from {agent}"
+        );
+    }
+    text
+}
+
+/// The command that continues a run.
+fn how_to_resume(run: &Path) -> String {
+    let (program, run) = (program::name(), run.display());
+    format!("continue with: {program} train --resume {run}")
 }
 
 /// The first free folder name.
@@ -208,12 +277,13 @@ impl GameTask for TrainTask<'_> {
         let tell = |event: Event<'_>| printer.event(&event);
         let ended = run_with_fleet(game, config, folder, device, fleet, self.stop, tell);
         printer.end();
-        let ended = ended.map_err(Failure::new)?;
+        let path = folder.path();
+        let ended = ended.map_err(|error| Failure::new(format!("{error}{}", ways_on(path))))?;
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
-            writeln!(out, "stopped; {}{also}", self.folder.how_to_resume())?;
+            writeln!(out, "stopped; {}{also}", how_to_resume(path))?;
         }
-        if let Some(agent) = self.folder.newest_agent() {
+        if let Some(agent) = newest_agent(path) {
             let agent = agent.display();
             let (program, game) = (program::name(), &config.game.name);
             writeln!(

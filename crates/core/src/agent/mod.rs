@@ -29,9 +29,7 @@ pub use random::RandomAgent;
 pub use sampling::SamplingAgent;
 pub use source::AgentSource;
 pub use sources::{NoSources, Sources};
-pub use spec::{
-    AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, RootRule, TreeSpec, YesNo,
-};
+pub use spec::{AGENTS, AgentError, AgentSpec, AlphaBetaSpec, FILE_ENDING, TreeSpec, YesNo};
 pub use tree::{TreeAgent, TreeSettings};
 
 use crate::eval::Value;

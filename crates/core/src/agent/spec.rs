@@ -14,6 +14,7 @@ use crate::numbers::{
     EXPLORATION, LINES, MEGABYTES, NODES, NumberRange, SIMULATIONS, TEMPERATURE,
     UNVISITED_REDUCTION,
 };
+use crate::search::SearchRule;
 
 /// The ending of agent files.
 pub const FILE_ENDING: &str = ".safetensors";
@@ -53,7 +54,7 @@ pub struct TreeSpec {
     /// Simulations per choice; with 0, an agent with a network plays its policy without search.
     pub sims: Option<u32>,
     /// How simulations are distributed.
-    pub root: Option<RootRule>,
+    pub root: Option<SearchRule>,
     /// PUCT: the weight of exploration.
     #[serde(default, serialize_with = "shown")]
     pub cpuct: Option<f32>,
@@ -93,16 +94,6 @@ pub struct AlphaBetaSpec {
     pub lines: Option<u32>,
     /// Memory of the transposition table, in megabytes.
     pub mb: Option<u32>,
-}
-
-/// The search rules that a spec can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RootRule {
-    /// Sequential halving at the root and the improved policy below.
-    Gumbel,
-    /// AlphaZero's rule everywhere.
-    Puct,
 }
 
 /// A setting that is on or off.

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::Rng;
 
-use super::spec::{RootRule, YesNo, bytes_of};
+use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Choice, Limit, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Action, Game, Mask};
-use crate::search::{Batch, GumbelSettings, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
+use crate::search::{Batch, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 
 /// Rounds between two checks of the limits, if the evaluator is as fast as a check.
 const ROUNDS_PER_CHECK: u32 = 64;
@@ -42,7 +42,7 @@ impl Default for TreeSettings {
     fn default() -> Self {
         TreeSettings {
             simulations: 64,
-            rule: SearchRule::Gumbel(GumbelSettings::default()),
+            rule: SearchRule::GUMBEL,
             keeps: false,
             bytes: 256 << 20,
         }
@@ -66,7 +66,7 @@ impl TreeSettings {
     /// The defaults with PUCT.
     pub fn puct() -> TreeSettings {
         TreeSettings {
-            rule: SearchRule::Puct(PuctSettings::default()),
+            rule: SearchRule::PUCT,
             ..TreeSettings::default()
         }
     }
@@ -78,11 +78,9 @@ impl TreeSettings {
         }
         self.simulations = spec.sims.unwrap_or(self.simulations);
         self.rule = match (spec.root, self.rule) {
-            (Some(RootRule::Gumbel), _) => SearchRule::Gumbel(GumbelSettings::default()),
-            (Some(RootRule::Puct), SearchRule::Gumbel(_)) => {
-                SearchRule::Puct(PuctSettings::default())
-            }
-            (_, rule) => rule,
+            // PUCT as the agent has it stays.
+            (None | Some(SearchRule::Puct(_)), rule @ SearchRule::Puct(_)) => rule,
+            (named, rule) => named.unwrap_or(rule),
         };
         match &mut self.rule {
             SearchRule::Puct(puct) => {

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::encode::Encode;
-use crate::numbers::NumberRange;
+use crate::numbers::{Bounds, NumberRange};
 
 /// Widths are multiples of this, so that kernels need no partial vectors.
 const WIDTH_STEP: usize = 32;
@@ -109,6 +109,11 @@ impl NetConfig {
     pub const WIDTH: NumberRange<u64> = NumberRange::new(WIDTH_STEP as u64, 4096);
     /// Numbers of blocks.
     pub const BLOCKS: NumberRange<u64> = NumberRange::new(0, 64);
+    /// The bounds of both.
+    pub const BOUNDS: [(&str, Bounds); 2] = [
+        ("width", Bounds::Whole(NetConfig::WIDTH)),
+        ("blocks", Bounds::Whole(NetConfig::BLOCKS)),
+    ];
 
     /// Refuses sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {

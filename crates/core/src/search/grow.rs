@@ -1,5 +1,9 @@
 //! A tree that grows: select a leaf, evaluate it, expand it.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use super::gumbel::{self, Completed, GumbelSettings, Halving};
 use super::math::{exp, ln};
 use super::puct::{self, PuctSettings};
@@ -8,18 +12,35 @@ use crate::eval::Evaluation;
 use crate::game::{Action, Game, Mask};
 use crate::random::mix;
 
-/// How a tree distributes its simulations, with the settings of that rule.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How a tree distributes its simulations, with the settings of that rule. As text it is the name of the rule, which
+/// stands for the default settings.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SearchRule {
     /// Sequential halving at the root and the improved policy below. The noise is one Gumbel variable
     /// per legal action at the root.
-    Gumbel(GumbelSettings),
+    Gumbel(#[serde(skip)] GumbelSettings),
     /// AlphaZero's rule everywhere. The noise is a sample of a Dirichlet distribution over the legal
     /// actions at the root.
-    Puct(PuctSettings),
+    Puct(#[serde(skip)] PuctSettings),
+}
+
+impl fmt::Display for SearchRule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            SearchRule::Gumbel(_) => "gumbel",
+            SearchRule::Puct(_) => "puct",
+        })
+    }
 }
 
 impl SearchRule {
+    /// Gumbel search with the default settings.
+    pub const GUMBEL: SearchRule = SearchRule::Gumbel(GumbelSettings::DEFAULT);
+
+    /// PUCT with the default settings.
+    pub const PUCT: SearchRule = SearchRule::Puct(PuctSettings::DEFAULT);
+
     /// Softmax temperature of the priors; 1 leaves them unchanged.
     fn temperature(self) -> f32 {
         match self {

@@ -18,14 +18,19 @@ pub struct GumbelSettings {
     pub least_range: f32,
 }
 
+impl GumbelSettings {
+    /// The default settings.
+    pub const DEFAULT: GumbelSettings = GumbelSettings {
+        considered: 16,
+        value_scale: 0.1,
+        visit_offset: 50.0,
+        least_range: 0.0,
+    };
+}
+
 impl Default for GumbelSettings {
-    fn default() -> Self {
-        GumbelSettings {
-            considered: 16,
-            value_scale: 0.1,
-            visit_offset: 50.0,
-            least_range: 0.0,
-        }
+    fn default() -> GumbelSettings {
+        GumbelSettings::DEFAULT
     }
 }
 

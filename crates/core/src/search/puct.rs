@@ -19,15 +19,20 @@ pub struct PuctSettings {
     pub noise_fraction: f32,
 }
 
+impl PuctSettings {
+    /// The default settings.
+    pub const DEFAULT: PuctSettings = PuctSettings {
+        exploration: 1.25,
+        exploration_base: 19_652.0,
+        unvisited_reduction: 0.2,
+        temperature: 1.0,
+        noise_fraction: 0.25,
+    };
+}
+
 impl Default for PuctSettings {
-    fn default() -> Self {
-        PuctSettings {
-            exploration: 1.25,
-            exploration_base: 19_652.0,
-            unvisited_reduction: 0.2,
-            temperature: 1.0,
-            noise_fraction: 0.25,
-        }
+    fn default() -> PuctSettings {
+        PuctSettings::DEFAULT
     }
 }
 

@@ -11,9 +11,9 @@ use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
-use jarmo_core::game::{Action, Game, Outcome, Player, Proven, Verdict};
+use jarmo_core::game::{Action, Game, Proven, Verdict};
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
-use jarmo_core::known::{Endgames, Ending};
+use jarmo_core::known::Endgames;
 use jarmo_core::random::{Stream, below};
 
 /// A game for which there may be exact tables.
@@ -81,11 +81,6 @@ impl Endgames<Jarmo> for Tables {
         position.force()
     }
 
-    fn has_endings(&self) -> bool {
-        self.layers()
-            .all(|layer| self.packed(layer.force()).is_none())
-    }
-
     fn way_forward(
         &self,
         game: &Jarmo,
@@ -109,35 +104,6 @@ impl Endgames<Jarmo> for Tables {
                     .map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
             );
         }
-    }
-
-    fn ending(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Ending> {
-        let Proven { verdict, plies } = self.known(game, position)?;
-        if shuttles(position) || plies.is_none() && verdict != Verdict::Draw {
-            return None;
-        }
-        let Some(plies) = plies else {
-            let outcome = Outcome {
-                winner: None,
-                score: Some(position.score()),
-                truncated: false,
-            };
-            return Some(Ending {
-                outcome,
-                plies: None,
-            });
-        };
-        let mut end = *position;
-        for _ in 0..plies {
-            let actions = self.actions(game, &end)?;
-            game.play(&mut end, actions.first()?.action);
-        }
-        let outcome = game.outcome(&end)?;
-        let as_expected = outcome.verdict(position.to_move()) == verdict;
-        as_expected.then_some(Ending {
-            outcome,
-            plies: Some(plies),
-        })
     }
 
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
@@ -175,18 +141,6 @@ fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
         (Some(left), Some(plies)) if plies > left => Proven::DRAW,
         _ => proven,
     }
-}
-
-/// The longest streak at which the tables may end a game. No win or loss was found that the shuttle rule
-/// changes up to a streak of two; it decides a few draws, even without a streak.
-const MOST_STREAK: u8 = 1;
-
-/// Whether a player has begun to shuttle, so that the shuttle rule could matter.
-fn shuttles(position: &JarmoPosition) -> bool {
-    Player::BOTH.into_iter().any(|player| {
-        let last = position.shuttle(player).last_move();
-        last.is_some_and(|(_, streak)| streak > MOST_STREAK)
-    })
 }
 
 /// Tables in use, by directory.

@@ -27,7 +27,7 @@ mod verify;
 pub use build::{BuildError, BuildProgress, BuildSettings, build, memory_needed};
 pub use endgames::{EndgameError, HasEndgames, RandomEndgames};
 pub use file::{Problem, TableFileError};
-pub use jarmo_core::known::{Endgames, Ending};
+pub use jarmo_core::known::Endgames;
 pub use lines::Blockable;
 pub use lookup::{ActionValue, Tables};
 pub use openings::{OpeningCounts, SolvedOpening};

@@ -1,6 +1,5 @@
 //! Playing for one run, with one set of settings.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -128,8 +127,7 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
     ) -> Result<(), FleetError> {
         let settings = SelfPlaySettings {
             games: config.fleet.games * threads,
-            tables: PathBuf::new(), // the learner looks results up
-            ..config.selfplay.clone()
+            ..config.selfplay
         };
         (self.tell)(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
@@ -146,8 +144,7 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(FleetError::new)?;
-        let play = SelfPlay::new(&game, &settings, make(&agent), seed);
-        let mut play = play.map_err(FleetError::new)?;
+        let mut play = SelfPlay::new(&game, &settings, make(&agent), seed);
         let mut step = agent.header().provenance.step;
         play.keep_episodes(step);
         self.network(step);

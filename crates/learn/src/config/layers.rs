@@ -1,10 +1,13 @@
 //! Layers of settings: the defaults, those of a game, then files, then single settings. Every error names the key.
 
+use std::fmt::Display;
 use std::path::Path;
 
+use strsim::levenshtein;
 use toml::{Table, Value};
 
 use super::{Config, check};
+use crate::RunError;
 use jarmo_core::game::{shorten, shorten_quotes};
 use jarmo_core::net::NetConfig;
 use jarmo_exact::catalog::{Catalog, Listed, Shipped};
@@ -12,19 +15,12 @@ use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 const DEFAULTS: &str = include_str!("../../../../configs/default.toml");
 
+/// Settings that are gone, by group and name, with the text that stood for their absence. Runs of earlier versions name
+/// them.
+const REMOVED: [(&str, &str, &str); 1] = [("selfplay", "tables", "")];
+
 /// A key is taken for a slip of another if at most one letter in this many differs.
 const SLIP: usize = 4;
-
-/// Why settings cannot be used, and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(String);
-
-impl ConfigError {
-    pub(super) fn new(problem: String) -> ConfigError {
-        ConfigError(problem)
-    }
-}
 
 impl Default for Config {
     fn default() -> Config {
@@ -56,7 +52,7 @@ impl Default for Base {
 
 impl Config {
     /// The defaults, overridden by each file, then by each `KEY=VALUE`, and checked as a whole.
-    pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
+    pub fn layered(files: &[&Path], settings: &[String]) -> Result<Config, RunError> {
         Config::layered_on(&Base::default(), files, settings)
     }
 
@@ -65,30 +61,41 @@ impl Config {
         base: &Base,
         files: &[&Path],
         settings: &[String],
-    ) -> Result<Config, ConfigError> {
+    ) -> Result<Config, RunError> {
         let mut table = defaults();
         if let Some(first) = base.games.first() {
-            lay_over(
-                &mut table,
-                nested("game.name", Value::String(first.name.to_owned())),
-            );
+            lay_over(&mut table, game_named(first.name));
         }
-        if let Some(game) = &base.game {
-            lay_over(&mut table, of_game(game, &base.games)?);
+        if let Some(name) = &base.game {
+            let game = check::game(name, &base.games)?;
+            lay_over(&mut table, game_named(name));
+            let place = format!("the training settings of {name}");
+            add_text(&mut table, game.training, &place)?;
         }
         if let Some(net) = base.net {
             let net = Value::try_from(net).expect("a network's size is plain data");
             table.insert("net".to_owned(), net);
         }
-        let config = lay_all(table, files, settings)?;
-        check::game(&config.game, &base.games)?;
+        for path in files {
+            let place = path.display().to_string();
+            let text = read_text(path, SETTINGS_BYTES)
+                .map_err(|error| RunError(format!("{place}: {error}")))?;
+            add_text(&mut table, &text, &place)?;
+        }
+        let config = read_with(table, settings)?;
+        let name = &config.game.name;
+        check::game(name, &base.games)?;
         match &base.game {
-            Some(game) if *game != config.game.name => Err(ConfigError(format!(
-                "--game {game}: the settings name another game, game.name = {}; omit one of them",
-                config.game.name
+            Some(game) if game != name => Err(RunError(format!(
+                "game.name = {name}: the run was to play {game}; omit one of the two names"
             ))),
             _ => Ok(config),
         }
+    }
+
+    /// These settings, overridden by each `KEY=VALUE`, and checked as a whole.
+    pub fn with(&self, settings: &[String]) -> Result<Config, RunError> {
+        read_with(self.table(), settings)
     }
 
     /// All settings as text that reads back as the same settings.
@@ -98,91 +105,94 @@ impl Config {
 
     /// All settings by their full keys, such as `learner.rate`, in their order.
     pub fn settings(&self) -> Vec<(String, Value)> {
-        leaves(Table::try_from(self).expect("settings are plain data"), "")
+        leaves(self.table(), "")
     }
 
     /// Reads settings as [`Config::to_toml`] writes them. Missing settings have their defaults.
-    pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
+    pub fn from_toml(text: &str) -> Result<Config, RunError> {
         let mut table = defaults();
-        let layer: Table = text
-            .parse()
-            .map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))?;
-        add_layer(&mut table, layer, "the settings of the run")?;
+        let layer: Result<Table, toml::de::Error> = text.parse();
+        let mut layer = layer.map_err(|error| RunError::new(error.message()))?;
+        for (group, name, without) in REMOVED {
+            let group = layer.get_mut(group).and_then(Value::as_table_mut);
+            if let Some(group) = group
+                && group.get(name).and_then(Value::as_str) == Some(without)
+            {
+                group.remove(name);
+            }
+        }
+        add_layer(&mut table, layer)?;
         read(table)
     }
+
+    fn table(&self) -> Table {
+        Table::try_from(self).expect("settings are plain data")
+    }
 }
 
-fn lay_all(mut table: Table, files: &[&Path], settings: &[String]) -> Result<Config, ConfigError> {
-    for path in files {
-        let place = path.display();
-        let text = read_text(path, SETTINGS_BYTES)
-            .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-        let layer: Table = text
-            .parse()
-            .map_err(|error| ConfigError(format!("{place}: {error}")))?;
-        add_layer(&mut table, layer, &place.to_string())?;
-    }
-    for setting in settings {
-        add_layer(&mut table, single(setting)?, &format!("--set {setting}"))?;
-    }
-    read(table)
+/// Overrides settings of a table by a text from this place, which errors name.
+fn add_text(table: &mut Table, text: &str, place: &str) -> Result<(), RunError> {
+    let wrong = |error: &dyn Display| RunError(format!("{place}: {error}"));
+    let layer = text
+        .parse()
+        .map_err(|error: toml::de::Error| wrong(&error))?;
+    add_layer(table, layer).map_err(|error| wrong(&error))
 }
 
-/// Overrides settings of a table, if all keys are known. Errors name `place`, where the settings come
-/// from.
-fn add_layer(table: &mut Table, layer: Table, place: &str) -> Result<(), ConfigError> {
-    check_keys(&layer, place)?;
+/// Overrides settings of a table, if all keys are known and each value is one of its setting's.
+fn add_layer(table: &mut Table, layer: Table) -> Result<(), RunError> {
+    check_keys(&layer)?;
+    check::bounds(&layer)?;
+    let mut alone = defaults();
+    lay_over(&mut alone, layer.clone());
+    let read: Result<Config, _> = alone.try_into();
+    check::each(&read.map_err(|error| name_the_key(&layer, &error))?)?;
     lay_over(table, layer);
     Ok(())
 }
 
-/// The settings of a table, checked as a whole.
-fn read(table: Table) -> Result<Config, ConfigError> {
-    check::bounds(&table)?;
-    let config: Config = table
-        .clone()
-        .try_into()
-        .map_err(|error| name_the_key(table, &error))?;
-    config.validate()?;
+/// The settings of a table, overridden by each `KEY=VALUE`.
+fn read_with(mut table: Table, settings: &[String]) -> Result<Config, RunError> {
+    for setting in settings {
+        add_layer(&mut table, single(setting)?)?;
+    }
+    read(table)
+}
+
+/// The settings of a table whose layers are checked.
+fn read(table: Table) -> Result<Config, RunError> {
+    let config: Config = table.try_into().expect("every layer was read");
+    check::together(&config)?;
     Ok(config)
 }
 
 /// The error about settings of the wrong type, with the key of the first one: the setting that cannot be read among
 /// defaults either.
-fn name_the_key(table: Table, error: &toml::de::Error) -> ConfigError {
-    for (key, value) in leaves(table, "") {
+fn name_the_key(layer: &Table, error: &toml::de::Error) -> RunError {
+    for (key, value) in leaves(layer.clone(), "") {
         let mut others = defaults();
         lay_over(&mut others, nested(&key, value.clone()));
         if let Err(error) = others.try_into::<Config>() {
             return check::wrong(&key, &value, &shorten_quotes(error.message()));
         }
     }
-    ConfigError(error.message().to_owned())
+    RunError::new(error.message())
 }
 
 fn defaults() -> Table {
     DEFAULTS.parse().expect("the built-in defaults are TOML")
 }
 
-/// The training settings that a game brings, with its name.
-fn of_game(name: &str, games: &[Listed]) -> Result<Table, ConfigError> {
-    let Some(game) = games.iter().find(|game| game.name == name) else {
-        let names: Vec<&str> = games.iter().map(|game| game.name).collect();
-        let (name, names) = (shorten(name), names.join(", "));
-        return Err(ConfigError(format!("--game {name}: choose one of {names}")));
-    };
-    let place = format!("the training settings of {name}");
-    let wrong = |error| ConfigError(format!("{place}: {error}"));
-    let mut table = nested("game.name", Value::String(name.to_owned()));
-    add_layer(&mut table, game.training.parse().map_err(wrong)?, &place)?;
-    Ok(table)
+/// The choice of a game.
+fn game_named(name: &str) -> Table {
+    nested("game.name", Value::String(name.to_owned()))
 }
 
 /// Parses `a.b=c`. A value that is not TOML is a string.
-fn single(setting: &str) -> Result<Table, ConfigError> {
+fn single(setting: &str) -> Result<Table, RunError> {
     let Some((key, text)) = setting.split_once('=') else {
-        return Err(ConfigError(format!(
-            "--set {setting}: expected KEY=VALUE, such as --set selfplay.simulations=64"
+        return Err(RunError(format!(
+            "{setting}: expected KEY=VALUE, such as selfplay.simulations=64"
         )));
     };
     let read = format!("value = {text}").parse::<Table>();
@@ -226,26 +236,22 @@ fn leaves(table: Table, before: &str) -> Vec<(String, Value)> {
     leaves.collect()
 }
 
-fn check_keys(layer: &Table, place: &str) -> Result<(), ConfigError> {
-    let known: Vec<String> = leaves(defaults(), "")
-        .into_iter()
-        .map(|leaf| leaf.0)
-        .collect();
+fn check_keys(layer: &Table) -> Result<(), RunError> {
+    let known = leaves(defaults(), "").into_iter().map(|(key, _)| key);
+    let known: Vec<String> = known.collect();
     for (key, _) in leaves(layer.clone(), "") {
         if known.contains(&key) {
             continue;
         }
         let inside = format!("{key}.");
         if known.iter().any(|known| known.starts_with(&inside)) {
-            return Err(ConfigError(format!(
-                "{place}: {key} is a group of settings; set one of them, such as {key}.NAME"
+            return Err(RunError(format!(
+                "{key} is a group of settings; set one of them, such as {key}.NAME"
             )));
         }
         let key = shorten(&key);
         let remedy = remedy(&key, &known);
-        return Err(ConfigError(format!(
-            "{place}: unknown setting {key}; {remedy}"
-        )));
+        return Err(RunError(format!("unknown setting {key}; {remedy}")));
     }
     Ok(())
 }
@@ -254,43 +260,24 @@ fn check_keys(layer: &Table, place: &str) -> Result<(), ConfigError> {
 /// or the settings of the named group.
 fn remedy(key: &str, known: &[String]) -> String {
     let ending = format!(".{key}");
-    let named: Vec<&str> = known
-        .iter()
-        .filter(|known| known.ends_with(&ending))
-        .map(String::as_str)
-        .collect();
+    let named = known.iter().filter(|known| known.ends_with(&ending));
+    let named: Vec<&str> = named.map(String::as_str).collect();
     if !named.is_empty() {
         return format!("did you mean {}?", named.join(" or "));
     }
-    let distances = known.iter().map(|known| (distance(key, known), known));
+    let distances = known.iter().map(|known| (levenshtein(key, known), known));
     let (letters, nearest) = distances.min().expect("there are settings");
     if letters <= key.chars().count() / SLIP {
         return format!("the nearest is {nearest}");
     }
+    let parts = known.iter().filter_map(|known| known.split_once('.'));
     let group = key.split_once('.').map_or("", |(group, _)| group);
-    let names = known.iter().filter_map(|known| {
-        let (of, name) = known.split_once('.')?;
-        (of == group).then_some(name)
-    });
-    let names: Vec<&str> = names.collect();
-    match names.is_empty() {
-        true => "`jarmo config` prints all settings".to_owned(),
-        false => format!("the settings of {group} are {}", names.join(", ")),
+    let names = parts.clone().filter(|(of, _)| *of == group);
+    let names: Vec<&str> = names.map(|(_, name)| name).collect();
+    if !names.is_empty() {
+        return format!("the settings of {group} are {}", names.join(", "));
     }
-}
-
-/// The Levenshtein distance: letters to insert, delete or replace.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, letter) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = index + 1;
-        for (place, &other) in right.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != other);
-            diagonal = row[place + 1];
-            row[place + 1] = changed.min(row[place] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
+    let mut groups: Vec<&str> = parts.map(|(group, _)| group).collect();
+    groups.dedup();
+    format!("the groups of settings are {}", groups.join(", "))
 }

@@ -11,10 +11,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use layers::{Base, ConfigError};
+pub use layers::Base;
 
-use crate::train::LearnerConfig;
+use crate::RunError;
+use crate::train::LearnerSettings;
 use jarmo_core::net::NetConfig;
+use jarmo_core::numbers::{
+    BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, OPENING_PLIES, PARALLEL_GAMES, STEPS, THREADS,
+};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::program::cores;
 use jarmo_selfplay::replay::ReplaySettings;
@@ -25,7 +29,7 @@ use jarmo_selfplay::selfplay::SelfPlaySettings;
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// The game.
-    pub game: GameConfig,
+    pub game: GameChoice,
     /// The network.
     pub net: NetConfig,
     /// Self-play.
@@ -33,26 +37,26 @@ pub struct Config {
     /// The replay window.
     pub replay: ReplaySettings,
     /// Learning.
-    pub learner: LearnerConfig,
+    pub learner: LearnerSettings,
     /// Matches and exams during the run.
-    pub evaluation: EvaluationConfig,
+    pub evaluation: EvaluationSettings,
     /// How self-play and learning alternate, and when the run stops.
-    pub run: RunConfig,
+    pub run: RunSettings,
     /// Self-play on other machines.
-    pub fleet: FleetConfig,
+    pub fleet: FleetSettings,
 }
 
 /// The game of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GameConfig {
+pub struct GameChoice {
     /// The name in the catalog of the program.
     pub name: String,
     /// The board file of jarmo and guard; empty for the standard board.
     pub board: PathBuf,
 }
 
-impl GameConfig {
+impl GameChoice {
     /// The settings of the rules.
     pub fn settings(&self) -> GameSettings {
         let own_board = !self.board.as_os_str().is_empty();
@@ -66,7 +70,7 @@ impl GameConfig {
 /// Matches during a run, against fixed agents and earlier checkpoints, and the exam at every checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EvaluationConfig {
+pub struct EvaluationSettings {
     /// Learning steps between matches, or a tenth of the steps so far if that is more; 0 for no matches. The first
     /// ones come early, see [`Config::first_matches`].
     pub every: u64,
@@ -82,6 +86,17 @@ pub struct EvaluationConfig {
     pub past: usize,
     /// The exam that the network takes at each checkpoint.
     pub exam: ExamChoice,
+}
+
+impl EvaluationSettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 5] = [
+        ("every", Bounds::Whole(STEPS)),
+        ("games", Bounds::Whole(MATCH_GAMES)),
+        ("simulations", Bounds::whole(1, 1 << 16)),
+        ("opening_plies", Bounds::Whole(OPENING_PLIES)),
+        ("past", Bounds::whole(0, 1000)),
+    ];
 }
 
 /// Which exam a run takes: `built-in`, `none`, or the path of a file.
@@ -119,7 +134,7 @@ impl From<ExamChoice> for String {
 /// How self-play and learning alternate, and when the run stops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RunConfig {
+pub struct RunSettings {
     /// The seed of everything random.
     pub seed: u64,
     /// Threads of self-play; 0 for one per core.
@@ -147,7 +162,7 @@ pub struct RunConfig {
 /// Self-play on other machines, for `train --fleet`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FleetConfig {
+pub struct FleetSettings {
     /// Games in parallel per thread of a worker.
     pub games: usize,
     /// Learning steps between networks for the workers.
@@ -158,7 +173,40 @@ pub struct FleetConfig {
     pub queue: u64,
 }
 
-impl RunConfig {
+impl FleetSettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 4] = [
+        ("games", Bounds::Whole(PARALLEL_GAMES)),
+        ("publish", Bounds::whole(1, STEPS.most)),
+        ("max_age", Bounds::Whole(STEPS)),
+        ("queue", Bounds::whole(1, 1_000_000)),
+    ];
+}
+
+impl RunSettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 11] = [
+        ("seed", Bounds::whole(0, i64::MAX as u64)), // TOML has no larger numbers
+        ("threads", Bounds::Whole(THREADS.or_zero())),
+        ("batch", Bounds::Whole(BATCH)),
+        ("reuse", Bounds::real(0.001, 1000.0)),
+        ("first_samples", ReplaySettings::BOUNDS[0].1),
+        ("checkpoint", Bounds::whole(1, STEPS.most)),
+        ("keep", Bounds::whole(1, 1_000_000)),
+        RunSettings::LIMITS[0],
+        RunSettings::LIMITS[1],
+        RunSettings::LIMITS[2],
+        RunSettings::LIMITS[3],
+    ];
+
+    /// The limits of a run with their bounds. They do not change what a run learns.
+    pub const LIMITS: [(&str, Bounds); 4] = [
+        ("steps", Bounds::Whole(STEPS)),
+        ("games", Bounds::Whole(STEPS)),
+        ("minutes", Bounds::real(0.0, 10_000_000.0)),
+        ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
+    ];
+
     /// The threads of self-play.
     pub fn playing_threads(&self) -> usize {
         match self.threads {
@@ -178,13 +226,10 @@ impl Config {
 
     /// Refuses settings that are out of range or contradict each other. This does not depend on the game, and any name
     /// of a game will do.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        let table = toml::Table::try_from(self);
-        let table = table.map_err(|problem| ConfigError::new(problem.to_string()))?;
+    pub fn validate(&self) -> Result<(), RunError> {
+        let table = toml::Table::try_from(self).map_err(RunError::new)?;
         check::bounds(&table)?;
-        let net = self.net.validate();
-        net.map_err(|problem| ConfigError::new(problem.to_string()))?;
-        check::evaluation(&self.evaluation)?;
-        check::together(&self.replay, &self.run)
+        check::each(self)?;
+        check::together(self)
     }
 }

@@ -1,16 +1,16 @@
 //! The exam of a run: how often its network, without search, keeps the best result.
 
 use super::RunError;
-use crate::config::{EvaluationConfig, ExamChoice};
+use crate::config::{EvaluationSettings, ExamChoice};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::Exam;
 
 /// The exam that the settings name, if there is one for the game.
 pub(super) fn open<G: CatalogGame>(
     game: &G,
-    config: &EvaluationConfig,
+    settings: &EvaluationSettings,
 ) -> Result<Option<Exam<G>>, RunError> {
-    match &config.exam {
+    match &settings.exam {
         ExamChoice::None => Ok(None),
         ExamChoice::BuiltIn => Ok(Exam::built_in(game)),
         ExamChoice::File(path) => match Exam::load(game, path) {

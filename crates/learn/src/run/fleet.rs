@@ -50,7 +50,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.oldest = line.oldest.max(age);
             self.counters.games += delivery.counts.games.games;
             self.counters.positions += delivery.counts.positions;
-            self.counters.window.add_counts(&delivery.counts);
+            self.counters.sums.add_counts(&delivery.counts);
             let added = self.trainer.add_delivery(delivery.samples);
             let file = added.map_err(|error| self.folder.unwritten(error))?;
             self.folder.append_order(&OrderLine {
@@ -74,7 +74,7 @@ pub(super) fn tell(
         watchers.tell(Event::Warning(warning));
     }
     let report = report(supply, counters);
-    supply.show(watchers.tell_fleet(report, counters.window.passed));
+    supply.show(watchers.tell_fleet(report, counters.sums.passed));
 }
 
 /// What watchers see of the fleet.
@@ -87,7 +87,7 @@ pub(super) fn report(supply: &dyn Supply, counters: &Counters) -> FleetReport {
         oldest,
     } = counters.fleet.line;
     let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
-    let passed = counters.window.passed;
+    let passed = counters.sums.passed;
     FleetReport {
         files: counters.fleet.files,
         samples: counters.fleet.samples,

@@ -63,20 +63,22 @@ impl RunFolder {
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!(
-                "{place} already holds a run; resume it ({} train --resume {place}) or name another \
-                 folder with --run",
-                program::name()
+                "{place} already holds a run; resume it, or name another folder"
             )));
         }
         for folder in PARTS {
-            let folder = path.join(folder);
-            fs::create_dir_all(&folder).map_err(|error| at(&folder, error))?;
+            fs::create_dir_all(path.join(folder)).map_err(|error| {
+                RunError(format!(
+                    "{place}: no folder for a run can be made here ({error}); name another one, in a place that you \
+                     can write to"
+                ))
+            })?;
         }
         let folder = RunFolder::lock(path, config)?;
         if let Some(found) = folder.remains()? {
             return Err(RunError(format!(
                 "{place} holds a run without its {CONFIG}: there is {found}; put {CONFIG} back, or name \
-                 another folder with --run"
+                 another folder"
             )));
         }
         let build = program::build();
@@ -137,8 +139,7 @@ impl RunFolder {
         let lock = lock_folder(path).map_err(|error| at(path, error))?;
         let lock = lock.ok_or_else(|| {
             RunError(format!(
-                "{}: another process is training in this folder; stop it first, or name another \
-                 folder with --run",
+                "{}: another process is training in this folder; stop it first, or name another folder",
                 path.display()
             ))
         })?;
@@ -150,6 +151,11 @@ impl RunFolder {
     }
 
     /// The path as it was given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path as text.
     pub fn name(&self) -> String {
         self.path.display().to_string()
     }
@@ -166,28 +172,20 @@ impl RunFolder {
         Ok(digits(&[text.as_bytes(), place]))
     }
 
-    /// The command that continues the run.
-    pub fn how_to_resume(&self) -> String {
-        format!(
-            "continue with: {} train --resume {}",
-            program::name(),
-            self.path.display()
-        )
-    }
-
-    /// The newest agent file, if there is one.
-    pub fn newest_agent(&self) -> Option<PathBuf> {
-        let mut agents = agents(&self.path).unwrap_or_default();
-        agents.pop().map(|(_, path)| path)
+    /// Changes settings of the run for good.
+    pub fn change(&mut self, config: &Config) -> Result<(), RunError> {
+        self.settings = Settings::of(config);
+        self.write(CONFIG, config.to_toml().as_bytes())
     }
 
     /// The error for a file of the state that cannot be used: it is damaged, missing, or written by another
     /// version. Agent files do not depend on it.
     pub(super) fn broken(&self, file: &Path, problem: impl Display) -> RunError {
-        let way_out = self.newest_agent().map_or_else(String::new, |agent| {
-            let agent = agent.display();
-            let program = program::name();
-            format!(", or start a new run from its newest agent: {program} train --from {agent}")
+        let way_out = newest_agent(&self.path).map_or_else(String::new, |agent| {
+            format!(
+                ", or start a new run from its newest agent, {}",
+                agent.display()
+            )
         });
         RunError(format!(
             "{}: {problem}; put back a copy of this file{way_out}",
@@ -236,8 +234,7 @@ impl RunFolder {
     /// The error for a file that could not be written.
     pub(super) fn unwritten(&self, error: impl Display) -> RunError {
         RunError(format!(
-            "{error}; earlier files are intact, {}",
-            self.how_to_resume()
+            "{error}; earlier files are intact, and the run can be resumed"
         ))
     }
 }
@@ -247,7 +244,7 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
     let place = run.display();
     if !run.is_dir() {
         return Err(RunError(format!(
-            "{place}: no such folder; a run is in the folder that `jarmo train` names, such as runs/jarmo-1"
+            "{place}: no such folder; a run is in a folder such as runs/jarmo-1"
         )));
     }
     let agents = agents(run)?;
@@ -267,6 +264,12 @@ pub fn checkpoint(run: &Path, step: Option<u64>) -> Result<AgentFile, RunError> 
         }));
     };
     agent_file::load(path).map_err(RunError::new)
+}
+
+/// The newest agent file of a run, if there is one.
+pub fn newest_agent(run: &Path) -> Option<PathBuf> {
+    let mut agents = agents(run).unwrap_or_default();
+    agents.pop().map(|(_, path)| path)
 }
 
 /// The agent files of a run with their steps, oldest first.

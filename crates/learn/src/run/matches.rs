@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RunError;
 use super::folder::RunFolder;
-use crate::config::{Config, EvaluationConfig};
+use crate::config::{Config, EvaluationSettings};
 use crate::observe::{MatchScore, Strength};
 use jarmo_core::net::{FrozenNet, NetEvaluator};
 use jarmo_core::random::stream;
@@ -53,7 +53,7 @@ impl Matches {
     pub(super) fn play<G: CatalogGame>(
         &mut self,
         game: &G,
-        config: &EvaluationConfig,
+        config: &EvaluationSettings,
         folder: &RunFolder,
         (seed, step, threads): (u64, u64, usize),
         stop: &AtomicBool,
@@ -117,7 +117,7 @@ impl Matches {
 
     fn strength(
         &mut self,
-        config: &EvaluationConfig,
+        config: &EvaluationSettings,
         (step, past): (u64, &[u64]),
         report: &Report,
     ) -> Strength {
@@ -158,7 +158,7 @@ impl Matches {
 }
 
 /// Refuses invalid opponents and openings.
-pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationConfig) -> Result<(), RunError> {
+pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationSettings) -> Result<(), RunError> {
     if config.every == 0 {
         return Ok(());
     }
@@ -196,7 +196,7 @@ fn entrant(folder: &RunFolder, step: u64) -> Entrant {
 /// of the checkpoint and of the past ones.
 fn team<G: CatalogGame>(
     game: &G,
-    config: &EvaluationConfig,
+    config: &EvaluationSettings,
     nets: &[FrozenNet],
     past: &[u64],
     step: u64,

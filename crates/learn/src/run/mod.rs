@@ -6,7 +6,6 @@
 //! A run is stopped, saved and resumed between turns. Nothing here prints: the caller gets events.
 
 mod clock;
-mod error;
 mod exam;
 mod fleet;
 mod folder;
@@ -16,23 +15,24 @@ mod player;
 mod repeat;
 mod resume;
 mod settings;
+mod sums;
 mod order;
 mod state;
 mod supply;
 mod trainer;
 mod watch;
-mod window;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-pub use error::RunError;
-pub use folder::{RunFolder, checkpoint};
+pub use folder::{RunFolder, checkpoint, newest_agent};
 pub use order::{OrderLine, Sent};
 pub use player::{BoxedEvaluator, evaluators};
 pub use repeat::{Repeated, repeat};
 pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
+
+pub use crate::RunError;
 
 use crate::config::Config;
 use crate::observe::{Activity, Event};
@@ -47,10 +47,10 @@ use jarmo_selfplay::selfplay::Counts;
 use player::SelfPlayer;
 use resume::GAMES;
 use state::{Counters, Saved};
+use sums::Sums;
 use supply::SinceLine;
 use trainer::{Trainer, first_learner, saved_learner};
 use watch::Watchers;
-use window::Window;
 
 /// The minimum number of samples in a replay file.
 const FILE_SAMPLES: usize = 4096;
@@ -72,8 +72,6 @@ pub enum Ended {
 
 /// Refuses settings that do not fit the game, before anything is written or learned.
 pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> {
-    let tables = config.selfplay.open_tables(game);
-    tables.map_err(RunError::new)?;
     exam::open(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
 }
@@ -215,7 +213,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
     fn turn(&mut self) -> Result<(), RunError> {
-        let (begun, passed) = (Instant::now(), self.counters.window.passed);
+        let (begun, passed) = (Instant::now(), self.counters.sums.passed);
         let steps = self.trainer.steps_due();
         let fill = (self.trainer.replay().len(), self.config.replay.capacity);
         let is_learned = AtomicBool::new(false);
@@ -249,8 +247,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
                 let counters = &mut self.counters;
                 counters.games += counts.games.games;
                 counters.positions += counts.positions;
-                counters.window.add_counts(counts);
-                counters.window.passed = passed + begun.elapsed().as_secs_f64();
+                counters.sums.add_counts(counts);
+                counters.sums.passed = passed + begun.elapsed().as_secs_f64();
                 self.unsaved |= counts.positions > 0;
                 let metrics = counters.metrics(self.game.events(), fill, &self.clock);
                 let samples = fill.0 + pending;
@@ -266,9 +264,8 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             }
             learner.join().expect("the learner does not panic")
         });
-        let how_to_resume = |error| RunError(format!("{error}\n{}", self.folder.how_to_resume()));
-        let learned = learned.map_err(how_to_resume)?;
-        self.counters.window.add_steps(&learned.steps, learned.time);
+        let learned = learned?;
+        self.counters.sums.add_steps(&learned.steps, learned.time);
         if steps > 0 {
             self.player.use_weights(self.trainer.average());
             self.counters.step = self.trainer.steps();
@@ -277,7 +274,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             self.add_file(samples)?;
         }
         self.take_deliveries()?;
-        self.counters.window.passed = passed + begun.elapsed().as_secs_f64();
+        self.counters.sums.passed = passed + begun.elapsed().as_secs_f64();
         Ok(())
     }
 
@@ -345,7 +342,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         self.counters.lines += 1;
         self.watchers.tell(Event::Metrics(&metrics));
         self.watchers.write(|file| file.metrics(&metrics));
-        self.counters.window = Window::default();
+        self.counters.sums = Sums::default();
         self.counters.fleet.line = SinceLine::default();
         Ok(())
     }

@@ -41,7 +41,7 @@ impl<G: CatalogGame> SelfPlayer<G> {
             game: game.clone(),
             device: device.clone(),
             pool,
-            play: play.map_err(RunError::new)?,
+            play,
             pending: Samples::new(),
         })
     }

@@ -40,7 +40,7 @@ pub fn repeat<G: CatalogGame>(
     let order: Vec<&OrderLine> = order.iter().filter(|line| line.file < next).collect();
     if order.iter().zip(0..).any(|(line, file)| line.file != file) || order.len() as u64 != next {
         return Err(RunError(format!(
-            "{}: order.jsonl does not name every file of the run; a run without --fleet has none",
+            "{}: order.jsonl does not name every file of the run; a run without a fleet has none",
             folder.name()
         )));
     }
@@ -72,7 +72,7 @@ pub fn repeat<G: CatalogGame>(
 
 fn learn_until(trainer: &mut Trainer<'_>, step: u64) -> Result<(), RunError> {
     let steps = step.saturating_sub(trainer.steps());
-    trainer.learn(steps).map_err(RunError::new)?;
+    trainer.learn(steps)?;
     Ok(())
 }
 

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::matches::Matches;
+use super::sums::Sums;
 use super::supply::FleetCounters;
-use super::window::Window;
 use crate::observe::{Metrics, Strength, Timing};
 use jarmo_judge::accuracy::ExamScore;
 use jarmo_selfplay::replay::Samples;
@@ -30,10 +30,11 @@ pub(super) struct Counters {
     pub(super) next_file: u64,  // number of the next one
     pub(super) lines: u64,      // of metrics
     pub(super) seconds: f64,
-    pub(super) cpu_seconds: f64,            // of all threads
-    pub(super) window: Window,              // since the last line of metrics
+    pub(super) cpu_seconds: f64, // of all threads
+    #[serde(rename = "window")]
+    pub(super) sums: Sums, // since the last line of metrics
     pub(super) accuracy: Option<ExamScore>, // in no line of metrics yet
-    pub(super) strength: Option<Strength>,  // in no line of metrics yet
+    pub(super) strength: Option<Strength>, // in no line of metrics yet
     pub(super) matches: Matches,
     #[serde(default)]
     pub(super) fleet: FleetCounters,
@@ -48,7 +49,7 @@ impl Counters {
         (samples, capacity): (usize, usize),
         clock: &Clock,
     ) -> Metrics {
-        let metrics = self.window.metrics(events);
+        let metrics = self.sums.metrics(events);
         Metrics {
             step: self.step,
             games: self.games,

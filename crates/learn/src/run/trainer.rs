@@ -8,12 +8,13 @@ use super::resume::LEARNER;
 use super::state::Saved;
 use super::{FILE_SAMPLES, RunError, RunFolder};
 use crate::config::Config;
-use crate::train::{LearnError, Learner, Progress, TrainBatch};
+use crate::train::{Learner, StepStats};
 use jarmo_core::encode::Mirror;
 use jarmo_core::net::{NetShape, Weights};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_selfplay::replay::{Replay, ReplayError, SampleView, Samples};
+use jarmo_selfplay::SelfPlayError;
+use jarmo_selfplay::replay::{Replay, Samples};
 
 /// The index of the random stream that draws the initial weights.
 const WEIGHTS: u64 = u64::MAX;
@@ -25,14 +26,14 @@ pub(super) struct Trainer<'a> {
     config: &'a Config,
     learner: Learner,
     replay: Replay,
-    batch: TrainBatch,
+    batch: Samples,
     mirror: Option<Mirror>, // half of all samples are mirrored
     owed: f64,              // learning steps due for the samples so far
 }
 
 /// The result of [`Trainer::learn`].
 pub(super) struct Learned {
-    pub(super) steps: Vec<Progress>,
+    pub(super) steps: Vec<StepStats>,
     pub(super) time: Duration,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Trainer<'a> {
             config,
             learner,
             replay,
-            batch: TrainBatch::new(NetShape::of(game)),
+            batch: Samples::new(),
             mirror: game.mirror(),
             owed,
         }
@@ -77,13 +78,13 @@ impl<'a> Trainer<'a> {
     }
 
     /// Adds a file of samples to the window. More learning steps are due for them.
-    pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), ReplayError> {
+    pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), SelfPlayError> {
         self.owed += self.steps_for_a_file();
         self.replay.push(samples)
     }
 
     /// Adds samples from another machine to the window. Returns the number of their file.
-    pub(super) fn add_delivery(&mut self, samples: Samples) -> Result<u64, ReplayError> {
+    pub(super) fn add_delivery(&mut self, samples: Samples) -> Result<u64, SelfPlayError> {
         let run = &self.config.run;
         self.owed += samples.len() as f64 * run.reuse / run.batch as f64;
         let number = self.replay.next();
@@ -121,7 +122,7 @@ impl<'a> Trainer<'a> {
     }
 
     /// Takes this many steps, each on a batch drawn from the window.
-    pub(super) fn learn(&mut self, steps: u64) -> Result<Learned, LearnError> {
+    pub(super) fn learn(&mut self, steps: u64) -> Result<Learned, RunError> {
         let begun = Instant::now();
         self.owed -= steps as f64;
         let mut taken = Vec::new();
@@ -130,9 +131,12 @@ impl<'a> Trainer<'a> {
             self.batch.clear();
             for _ in 0..self.config.run.batch {
                 let sample = self.replay.draw(&mut draws);
-                let mirror = self.mirror.as_ref();
-                let mirror = mirror.filter(|_| draws.next_u64() & 1 == 1);
-                push(&mut self.batch, sample, mirror);
+                match &self.mirror {
+                    Some(mirror) if draws.next_u64() & 1 == 1 => {
+                        self.batch.push_mirrored(sample, mirror);
+                    }
+                    _ => self.batch.push(sample),
+                }
             }
             taken.push(self.learner.step(&self.batch)?);
         }
@@ -184,23 +188,4 @@ pub(super) fn saved_learner(
         net,
         config.net
     )))
-}
-
-/// Adds a sample to a batch, mirrored if there is a `mirror`.
-fn push(batch: &mut TrainBatch, sample: SampleView<'_>, mirror: Option<&Mirror>) {
-    let policy = sample.actions.iter().zip(sample.policy);
-    let feature = |feature: u16| match mirror {
-        Some(mirror) => mirror.inputs[usize::from(feature)],
-        None => feature,
-    };
-    let action = |action: u16| match mirror {
-        Some(mirror) => mirror.actions[usize::from(action)],
-        None => action,
-    };
-    batch.push(
-        sample.features.iter().map(|&set| u32::from(feature(set))),
-        policy.map(|(&legal, &share)| (usize::from(action(legal)), share)),
-        sample.result,
-        i32::from(sample.score),
-    );
 }

@@ -6,11 +6,12 @@ use burn::tensor::activation::{log_softmax, relu};
 use burn::tensor::{Device, Tensor, TensorData};
 use serde::Serialize;
 
-use super::batch::TrainBatch;
+use super::batch::Rows;
 use super::device::{DeviceKind, OpenDevice};
 use super::predictions::Predictions;
 use super::stem;
 use jarmo_core::net::{FeatureBatch, Logits, NetShape, Network, Weights};
+use jarmo_selfplay::replay::Samples;
 
 /// A gradient for every weight, by the name of its tensor.
 pub type Gradients = BTreeMap<String, Vec<f32>>;
@@ -26,8 +27,8 @@ const POLICY_WEIGHT: f32 = 1.0;
 const RESULT_WEIGHT: f32 = 1.0;
 const SCORE_WEIGHT: f32 = 0.25;
 
-/// The names of the first layer's tensors.
-const STEM: [&str; 2] = ["stem.weight", "stem.bias"];
+/// The first layer.
+const STEM: &str = "stem";
 
 /// The parts of the loss of one batch, means over its rows, in nats.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -66,72 +67,98 @@ impl Backprop {
     /// The losses, predictions and gradients of a batch with these weights.
     ///
     /// # Panics
-    /// Panics if the batch is empty or made for another shape.
-    pub(super) fn pass(&self, weights: &Weights, batch: &TrainBatch) -> Pass {
+    /// Panics if the batch is empty or of another game.
+    pub(super) fn pass(&self, weights: &Weights, batch: &Samples) -> Pass {
         assert!(!batch.is_empty(), "a batch with rows");
-        assert_eq!(batch.shape(), weights.shape(), "a batch of this game");
-        let (rows, shape) = (batch.len(), weights.shape());
-        let here = |name: &str| self.sums_stem && STEM.contains(&name);
-        let tensors = weights.tensors().iter().filter(|(name, _)| !here(name));
-        let leaves = tensors.map(|(name, tensor)| {
-            let leaf = leaf(&tensor.data, &self.device).require_grad();
-            (name.clone(), leaf)
-        });
-        let leaves: Leaves = leaves.collect();
-        let mut stem = None;
-        let first = if self.sums_stem {
-            let [matrix, bias] = STEM.map(|name| weights.get(name));
-            let sums = stem::forward(matrix, bias, batch.features());
-            let sums = self.matrix(sums, [rows, bias.len()]).require_grad();
-            stem.insert(sums).clone()
-        } else {
-            let features = features(batch.features(), shape, &self.device);
-            dense(&leaves, "stem", features)
+        let rows = Rows::of(batch, weights.shape());
+        let leaves = self.leaves(weights);
+        let sums = self.stem_sums(weights, &rows.features);
+        let first = match &sums {
+            Some(sums) => sums.clone(),
+            None => dense(
+                &leaves,
+                STEM,
+                features(&rows.features, weights.shape(), &self.device),
+            ),
         };
         let trunk = trunk(&leaves, weights.config().blocks, first);
         let policy = dense(&leaves, "policy", trunk.clone());
         let result = dense(&leaves, "result", trunk.clone());
-        let score = (shape.points > 0).then(|| dense(&leaves, "score", trunk));
+        let score = (weights.shape().points > 0).then(|| dense(&leaves, "score", trunk));
         let predictions = Predictions::of(
-            batch,
+            &rows,
             &numbers(policy.clone().detach()),
             &numbers(result.clone().detach()),
         );
-        let illegal = batch.legal().iter().map(|legal| (1.0 - legal) * ILLEGAL);
-        let masked = policy + self.matrix(illegal.collect(), [rows, shape.actions]);
-        let policy = self.cross_entropy(masked, batch.policy());
-        let result = self.cross_entropy(result, batch.result());
-        let score = score.map(|score| self.cross_entropy(score, batch.score()));
-        let mut total = policy.clone() * POLICY_WEIGHT + result.clone() * RESULT_WEIGHT;
-        if let Some(score) = &score {
-            total = total + score.clone() * SCORE_WEIGHT;
-        }
+        let (total, losses) = self.losses(&rows, policy, result, score);
         let mut found = total.backward();
-        let losses = Losses {
-            total: number(total),
-            policy: number(policy),
-            result: number(result),
-            score: score.map_or(0.0, number),
-        };
         let gradients = leaves.into_iter().map(|(name, leaf)| {
             let gradient = leaf.grad_remove(&mut found);
             let gradient = gradient.expect("the loss depends on every weight");
             (name, numbers(gradient))
         });
         let mut gradients: Gradients = gradients.collect();
-        if let Some(stem) = stem {
-            let gradient = stem
+        if let Some(sums) = sums {
+            let gradient = sums
                 .grad_remove(&mut found)
                 .expect("the loss depends on the first layer");
-            let dims = [shape.features, weights.config().width];
-            let (matrix, bias) = stem::backward(&numbers(gradient), batch.features(), dims);
-            gradients.extend(STEM.map(str::to_owned).into_iter().zip([matrix, bias]));
+            let dims = [weights.shape().features, weights.config().width];
+            let (matrix, bias) = stem::backward(&numbers(gradient), &rows.features, dims);
+            gradients.extend(stem_names().into_iter().zip([matrix, bias]));
         }
         Pass {
             losses,
             predictions,
             gradients,
         }
+    }
+
+    /// The weights whose gradients burn computes.
+    fn leaves(&self, weights: &Weights) -> Leaves {
+        let names = stem_names();
+        let here = |name: &String| self.sums_stem && names.contains(name);
+        let tensors = weights.tensors().iter().filter(|(name, _)| !here(name));
+        let leaves = tensors.map(|(name, tensor)| {
+            let leaf = leaf(&tensor.data, &self.device).require_grad();
+            (name.clone(), leaf)
+        });
+        leaves.collect()
+    }
+
+    /// The output of the first layer before its ReLU, `[rows, width]`, if it is computed here.
+    fn stem_sums(&self, weights: &Weights, features: &FeatureBatch) -> Option<Tensor<2>> {
+        let [matrix, bias] = stem_names().map(|name| weights.get(&name));
+        self.sums_stem.then(|| {
+            let sums = stem::forward(matrix, bias, features);
+            self.matrix(sums, [features.len(), bias.len()])
+                .require_grad()
+        })
+    }
+
+    /// The loss of the logits of policy, result and score: as a tensor, and all its parts as numbers.
+    fn losses(
+        &self,
+        rows: &Rows,
+        policy: Tensor<2>,
+        result: Tensor<2>,
+        score: Option<Tensor<2>>,
+    ) -> (Tensor<1>, Losses) {
+        let illegal = rows.legal.iter().map(|legal| (1.0 - legal) * ILLEGAL);
+        let masked = policy + self.matrix(illegal.collect(), [rows.features.len(), rows.actions]);
+        let policy = self.cross_entropy(masked, &rows.policy);
+        let result = self.cross_entropy(result, &rows.result);
+        let score = score.map(|score| self.cross_entropy(score, &rows.score));
+        let mut total = policy.clone() * POLICY_WEIGHT + result.clone() * RESULT_WEIGHT;
+        if let Some(score) = &score {
+            total = total + score.clone() * SCORE_WEIGHT;
+        }
+        let losses = Losses {
+            total: number(total.clone()),
+            policy: number(policy),
+            result: number(result),
+            score: score.map_or(0.0, number),
+        };
+        (total, losses)
     }
 
     /// The mean over rows of the cross-entropy with these targets.
@@ -180,12 +207,17 @@ impl Network for DeviceNet {
 
     fn evaluate(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
         let features = features(batch, &self.shape, &self.device);
-        let first = dense(&self.leaves, "stem", features);
+        let first = dense(&self.leaves, STEM, features);
         let trunk = trunk(&self.leaves, self.blocks, first);
         let heads = self.shape.heads();
         let heads = heads.map(|(head, _)| dense(&self.leaves, head, trunk.clone()));
         *logits = Logits::from_rows(self.shape, numbers(Tensor::cat(heads.collect(), 1)));
     }
+}
+
+/// The names of the first layer's tensors.
+fn stem_names() -> [String; 2] {
+    ["weight", "bias"].map(|part| format!("{STEM}.{part}"))
 }
 
 fn leaf(numbers: &[f32], device: &Device) -> Tensor<1> {
@@ -238,6 +270,7 @@ mod tests {
     use super::*;
     use jarmo_core::net::{NetConfig, Tensor};
     use jarmo_core::random::stream;
+    use jarmo_selfplay::replay::Sample;
 
     const SHAPE: NetShape = NetShape {
         features: 40,
@@ -246,12 +279,17 @@ mod tests {
     };
 
     /// Five rows with a few features, the last with none.
-    fn batch() -> TrainBatch {
-        let mut batch = TrainBatch::new(SHAPE);
-        for row in 0..5_u32 {
-            let features = (row..4).map(|feature| 9 * feature + row);
-            let policy = [(row as usize, 0.75), (6, 0.25)];
-            batch.push(features, policy, [0.5, 0.25, 0.25], row as i32 - 2);
+    fn batch() -> Samples {
+        let mut batch = Samples::new();
+        for row in 0..5 {
+            let features: Vec<u16> = (row..4).map(|feature| 9 * feature + row).collect();
+            batch.push(Sample {
+                features: &features,
+                actions: &[row, 6],
+                policy: &[0.75, 0.25],
+                result: [0.5, 0.25, 0.25],
+                score: row as i8 - 2,
+            });
         }
         batch
     }
@@ -269,7 +307,7 @@ mod tests {
             dims: vec![32],
             data,
         };
-        tensors.insert(STEM[1].to_owned(), bias);
+        tensors.insert("stem.bias".to_owned(), bias);
         let weights = Weights::new(config, SHAPE, tensors).unwrap();
         let added = Backprop::new(&OpenDevice::cpu());
         let multiplied = Backprop {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use burn::tensor::{Device, Tensor};
 
+use crate::RunError;
+
 /// A kind of device, as named on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceKind {
@@ -17,11 +19,6 @@ pub enum DeviceKind {
     /// The graphics card that the driver prefers.
     Wgpu,
 }
-
-/// Why a device cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct DeviceError(String);
 
 impl fmt::Display for DeviceKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,7 +63,7 @@ impl OpenDevice {
     }
 
     /// Opens a device and tests it with a small computation.
-    pub fn open(kind: DeviceKind) -> Result<OpenDevice, DeviceError> {
+    pub fn open(kind: DeviceKind) -> Result<OpenDevice, RunError> {
         match kind {
             DeviceKind::Cpu => Ok(OpenDevice::cpu()),
             #[cfg(feature = "cuda")]
@@ -90,7 +87,7 @@ impl OpenDevice {
 
     /// Computes something, because a missing driver or card shows only then, as a panic in the library.
     #[cfg_attr(not(any(feature = "cuda", feature = "wgpu")), expect(dead_code))]
-    fn try_out(kind: DeviceKind, open: impl FnOnce() -> Device) -> Result<OpenDevice, DeviceError> {
+    fn try_out(kind: DeviceKind, open: impl FnOnce() -> Device) -> Result<OpenDevice, RunError> {
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| {}));
         let tried = panic::catch_unwind(AssertUnwindSafe(|| {
@@ -109,16 +106,16 @@ impl OpenDevice {
         device
             .map(|device| OpenDevice { kind, device })
             .map_err(|problem| {
-                DeviceError(format!(
-                    "--device {kind} does not work on this machine: {problem}; --device cpu always does"
+                RunError(format!(
+                    "{kind} does not work on this machine: {problem}; cpu always does"
                 ))
             })
     }
 }
 
 #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
-fn not_built(feature: &str) -> DeviceError {
-    DeviceError(format!(
-        "this program was built without {feature}; build it with: cargo build --release --features {feature}"
+fn not_built(feature: &str) -> RunError {
+    RunError(format!(
+        "{feature}: this program was built without it; build it with the cargo feature {feature}, or use cpu"
     ))
 }

@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
 use super::backprop::{Backprop, Gradients, Losses, Pass};
-use super::batch::TrainBatch;
 use super::device::OpenDevice;
 use super::predictions::Predictions;
+use crate::RunError;
 use jarmo_core::net::Weights;
+use jarmo_core::numbers::{Bounds, STEPS};
+use jarmo_selfplay::replay::Samples;
 
 /// The final learning rate as a share of the highest.
 const LOWEST: f32 = 0.05;
@@ -21,7 +23,7 @@ const EXPLODE: f32 = 100.0;
 /// Settings of the learner.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LearnerConfig {
+pub struct LearnerSettings {
     /// The highest learning rate.
     pub rate: f32,
     /// Steps in which the rate rises linearly from 0.
@@ -32,9 +34,19 @@ pub struct LearnerConfig {
     pub average: f32,
 }
 
+impl LearnerSettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 4] = [
+        ("rate", Bounds::real(1e-10, 1000.0)),
+        ("warm_up", Bounds::Whole(STEPS)),
+        ("decay", Bounds::Whole(STEPS)),
+        ("average", Bounds::SHARE),
+    ];
+}
+
 /// The result of one step.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct StepStats {
     /// Steps taken, this one included.
     pub step: u64,
     /// The loss before the step.
@@ -47,14 +59,9 @@ pub struct Progress {
     pub rate: f32,
 }
 
-/// Why the learner stopped. Its weights are unchanged.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct LearnError(String);
-
 /// A network in training, with its optimizer and averaged weights.
 pub struct Learner {
-    config: LearnerConfig,
+    settings: LearnerSettings,
     pub(super) weights: Weights,
     pub(super) average: Weights,
     pub(super) adam: Adam,
@@ -63,19 +70,19 @@ pub struct Learner {
 
 impl Learner {
     /// A learner that starts from these weights.
-    pub fn new(config: LearnerConfig, weights: Weights) -> Learner {
+    pub fn new(settings: LearnerSettings, weights: Weights) -> Learner {
         let (average, adam) = (weights.clone(), Adam::new(&weights));
-        Learner::from_parts(config, weights, average, adam)
+        Learner::from_parts(settings, weights, average, adam)
     }
 
     pub(super) fn from_parts(
-        config: LearnerConfig,
+        settings: LearnerSettings,
         weights: Weights,
         average: Weights,
         adam: Adam,
     ) -> Learner {
         Learner {
-            config,
+            settings,
             weights,
             average,
             adam,
@@ -95,8 +102,8 @@ impl Learner {
     /// Takes one step. On an error nothing changes.
     ///
     /// # Panics
-    /// Panics if the batch is empty or made for another shape.
-    pub fn step(&mut self, batch: &TrainBatch) -> Result<Progress, LearnError> {
+    /// Panics if the batch is empty or of another game.
+    pub fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
         let Pass {
             losses,
             predictions,
@@ -108,7 +115,7 @@ impl Learner {
         let scale = (CLIP / gradient_norm).min(1.0);
         self.adam.step(rate, &mut self.weights, &gradients, scale);
         self.update_average();
-        Ok(Progress {
+        Ok(StepStats {
             step: self.steps(),
             losses,
             predictions,
@@ -133,9 +140,9 @@ impl Learner {
     }
 
     /// Refuses averaged weights with which a network could overflow.
-    pub fn check_average(&self) -> Result<(), LearnError> {
+    pub fn check_average(&self) -> Result<(), RunError> {
         self.average.check_range().map_err(|error| {
-            LearnError(format!(
+            RunError(format!(
                 "step {}: {error}; lower learner.rate and resume from the last checkpoint",
                 self.steps()
             ))
@@ -145,20 +152,20 @@ impl Learner {
     /// The losses and gradients of a batch with these weights. The learner does not change.
     ///
     /// # Panics
-    /// Panics if the batch is empty or made for another shape.
-    pub fn loss_of(&self, weights: &Weights, batch: &TrainBatch) -> (Losses, Gradients) {
+    /// Panics if the batch is empty or of another game.
+    pub fn loss_of(&self, weights: &Weights, batch: &Samples) -> (Losses, Gradients) {
         let pass = self.backprop.pass(weights, batch);
         (pass.losses, pass.gradients)
     }
 
     /// The learning rate of the next step.
     pub fn rate(&self) -> f32 {
-        let LearnerConfig {
+        let LearnerSettings {
             rate,
             warm_up,
             decay,
             ..
-        } = self.config;
+        } = self.settings;
         let next = self.steps() + 1;
         if next < warm_up {
             return rate * (next as f32 / warm_up as f32);
@@ -171,17 +178,17 @@ impl Learner {
         rate * (LOWEST + (1.0 - LOWEST) * height)
     }
 
-    fn check(&self, losses: &Losses, gradient_norm: f32) -> Result<(), LearnError> {
+    fn check(&self, losses: &Losses, gradient_norm: f32) -> Result<(), RunError> {
         let step = self.steps() + 1;
         if !losses.total.is_finite() || !gradient_norm.is_finite() {
-            return Err(LearnError(format!(
+            return Err(RunError(format!(
                 "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
                  {gradient_norm}; lower learner.rate and resume from the last checkpoint",
                 losses.total, losses.policy, losses.result, losses.score
             )));
         }
         if losses.total > EXPLODE {
-            return Err(LearnError(format!(
+            return Err(RunError(format!(
                 "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
                  last checkpoint",
                 losses.total
@@ -194,7 +201,7 @@ impl Learner {
     /// initial weights soon stop mattering.
     fn update_average(&mut self) {
         let steps = self.steps() as f32;
-        let keep = self.config.average.min((1.0 + steps) / (10.0 + steps));
+        let keep = self.settings.average.min((1.0 + steps) / (10.0 + steps));
         let pairs = self.average.tensors_mut().zip(self.weights.tensors());
         for ((_, average), (_, weights)) in pairs {
             for (average, weight) in average.data.iter_mut().zip(&weights.data) {

@@ -15,7 +15,6 @@ mod state;
 mod stem;
 
 pub use backprop::{DeviceNet, Gradients, Losses};
-pub use batch::TrainBatch;
-pub use device::{DeviceError, DeviceKind, OpenDevice};
-pub use learner::{LearnError, Learner, LearnerConfig, Progress};
+pub use device::{DeviceKind, OpenDevice};
+pub use learner::{Learner, LearnerSettings, StepStats};
 pub use predictions::{BINS, Bin, Predictions};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::batch::TrainBatch;
+use super::batch::Rows;
 use jarmo_core::net::softmax;
 
 /// The number of bins of predicted values.
@@ -65,11 +65,11 @@ impl Predictions {
     }
 
     /// Compares logits of policy, `[rows, actions]`, and result, `[rows, 3]`, with the targets of a batch.
-    pub(super) fn of(batch: &TrainBatch, policy: &[f32], result: &[f32]) -> Predictions {
+    pub(super) fn of(rows: &Rows, policy: &[f32], result: &[f32]) -> Predictions {
         let mut all = Predictions::default();
-        let actions = batch.shape().actions;
-        let targets = batch.policy().chunks_exact(actions);
-        let legal = batch.legal().chunks_exact(actions);
+        let actions = rows.actions;
+        let targets = rows.policy.chunks_exact(actions);
+        let legal = rows.legal.chunks_exact(actions);
         let mut row = Vec::new();
         for ((logits, target), legal) in policy.chunks_exact(actions).zip(targets).zip(legal) {
             row.clear();
@@ -84,7 +84,7 @@ impl Predictions {
             all.target_entropy += entropy(target);
             all.agreed += u64::from(largest(&row) == largest(target));
         }
-        for (logits, target) in result.chunks_exact(3).zip(batch.result().chunks_exact(3)) {
+        for (logits, target) in result.chunks_exact(3).zip(rows.result.chunks_exact(3)) {
             row.clear();
             row.extend_from_slice(logits);
             softmax(&mut row);
@@ -96,7 +96,7 @@ impl Predictions {
                 target: f64::from(target[0]) + 0.5 * f64::from(target[1]),
             });
         }
-        all.rows = batch.len() as u64;
+        all.rows = rows.features.len() as u64;
         all
     }
 }

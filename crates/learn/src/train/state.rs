@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::adam::Adam;
-use super::learner::{Learner, LearnerConfig};
+use super::learner::{Learner, LearnerSettings};
 use jarmo_core::net::container::Format;
 use jarmo_core::net::{FileError, NetConfig, NetShape, Weights};
 
@@ -46,7 +46,7 @@ impl Learner {
 
     /// A learner as it was when its bytes were written, with these settings. Averaged weights that could
     /// overflow are refused.
-    pub fn from_bytes(config: LearnerConfig, bytes: &[u8]) -> Result<Learner, FileError> {
+    pub fn from_bytes(settings: LearnerSettings, bytes: &[u8]) -> Result<Learner, FileError> {
         let (header, arrays) = FORMAT.read::<LearnerHeader>(bytes)?;
         let [weights, average, first, second] =
             PARTS.map(|part| Weights::from_arrays(header.net, header.shape, &arrays, part));
@@ -57,6 +57,6 @@ impl Learner {
         };
         let average = average?;
         average.check_range().map_err(|error| error.to_string())?;
-        Ok(Learner::from_parts(config, weights?, average, adam))
+        Ok(Learner::from_parts(settings, weights?, average, adam))
     }
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::Measured;
-use crate::selfplay::{Root, Round, SelfPlay, SelfPlayError, SelfPlaySettings};
+use crate::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, Weights};
+use jarmo_core::search::SearchRule;
 use jarmo_exact::tables::HasEndgames;
 
 /// The settings of a measurement.
@@ -35,11 +36,10 @@ pub struct SelfPlaySpeed {
     kernel: KernelKind,
     games: usize,
     simulations: u32,
-    root: Root,
+    root: SearchRule,
     threads: usize,
     games_per_s: f64,
     mean_length: f64,
-    exact: f64, // the share of games that reached a position of exact tables
     root_positions_per_s: f64,
     simulations_per_s: f64,
     evaluations_per_s: f64,
@@ -69,11 +69,10 @@ impl fmt::Display for SelfPlaySpeed {
         )?;
         writeln!(
             out,
-            "per second: {:.1} games of {:.1} plies ({:.0} % to exact tables), {:.0} root positions, \
+            "per second: {:.1} games of {:.1} plies, {:.0} root positions, \
              {:.0} simulations, {:.0} evaluations",
             self.games_per_s,
             self.mean_length,
-            100.0 * self.exact,
             self.root_positions_per_s,
             self.simulations_per_s,
             self.evaluations_per_s
@@ -103,10 +102,7 @@ fn nanoseconds() -> u64 {
 ///
 /// # Panics
 /// Panics if the settings are not valid, or the weights are for another game.
-pub fn selfplay<G: Encode + HasEndgames>(
-    game: &G,
-    work: SelfPlayWork,
-) -> Result<SelfPlaySpeed, SelfPlayError> {
+pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPlaySpeed {
     let threads = rayon::current_num_threads();
     let weights = &work.weights;
     let net = FrozenNet::new(weights);
@@ -118,7 +114,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
                 .with_stopwatch(nanoseconds, stopwatch.clone())
         })
         .collect();
-    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed)?;
+    let mut play = SelfPlay::new(game, &work.settings, evaluators, work.seed);
     play.round(); // allocates memory and warms up
     stopwatch.store(0, Ordering::Relaxed);
     let mut all = Round::default();
@@ -139,7 +135,7 @@ pub fn selfplay<G: Encode + HasEndgames>(
     let evaluating_share = all.evaluating.as_secs_f64() / playing;
     let counts = &all.counts;
     let per_game = counts.per_game();
-    Ok(SelfPlaySpeed {
+    SelfPlaySpeed {
         game: game.id(),
         net: weights.config(),
         parameters: weights.parameters(),
@@ -150,7 +146,6 @@ pub fn selfplay<G: Encode + HasEndgames>(
         threads,
         games_per_s: run.per_s(3),
         mean_length: per_game.plies,
-        exact: per_game.exact,
         root_positions_per_s: run.per_s(0),
         simulations_per_s: run.per_s(1),
         evaluations_per_s: run.per_s(2),
@@ -161,5 +156,5 @@ pub fn selfplay<G: Encode + HasEndgames>(
         features_share,
         network_share: evaluating_share - features_share,
         tree_share: 1.0 - evaluating_share,
-    })
+    }
 }

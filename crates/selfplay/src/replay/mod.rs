@@ -4,5 +4,5 @@ mod samples;
 mod shard;
 mod window;
 
-pub use samples::{Sample, SampleView, Samples};
-pub use window::{Replay, ReplayError, ReplaySettings};
+pub use samples::{Sample, Samples};
+pub use window::{Replay, ReplaySettings};

@@ -1,34 +1,21 @@
 //! Samples as a struct of arrays: few long vectors instead of many small objects.
 
+use jarmo_core::encode::Mirror;
+
 /// One position of a finished game with its training targets. Policy, result and score are those of
 /// the player to move.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<'a> {
     /// The indices of the features that are 1.
-    pub features: Vec<u16>,
+    pub features: &'a [u16],
     /// The legal actions in ascending order.
-    pub actions: Vec<u16>,
+    pub actions: &'a [u16],
     /// The policy target: a probability for each of `actions`.
-    pub policy: Vec<f32>,
+    pub policy: &'a [f32],
     /// The value target: probabilities of win, draw and loss, blended from the result of the game and
     /// the expectation of search.
     pub result: [f32; 3],
     /// The score difference at the end of the game.
-    pub score: i8,
-}
-
-/// A borrowed [`Sample`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleView<'a> {
-    /// See [`Sample::features`].
-    pub features: &'a [u16],
-    /// See [`Sample::actions`].
-    pub actions: &'a [u16],
-    /// See [`Sample::policy`].
-    pub policy: &'a [f32],
-    /// See [`Sample::result`].
-    pub result: [f32; 3],
-    /// See [`Sample::score`].
     pub score: i8,
 }
 
@@ -54,19 +41,51 @@ impl Samples {
     ///
     /// # Panics
     /// Panics unless there is one probability per action.
-    pub fn push(&mut self, sample: &Sample) {
+    pub fn push(&mut self, sample: Sample<'_>) {
         assert_eq!(
             sample.actions.len(),
             sample.policy.len(),
             "one probability per action"
         );
-        self.features.extend_from_slice(&sample.features);
+        self.features.extend_from_slice(sample.features);
         self.feature_ends.push(self.features.len() as u32);
-        self.actions.extend_from_slice(&sample.actions);
-        self.policy.extend_from_slice(&sample.policy);
+        self.actions.extend_from_slice(sample.actions);
+        self.policy.extend_from_slice(sample.policy);
         self.action_ends.push(self.actions.len() as u32);
         self.results.extend_from_slice(&sample.result);
         self.scores.push(sample.score);
+    }
+
+    /// Adds the mirror image of a sample. Its actions keep the order of the sample's.
+    ///
+    /// # Panics
+    /// Panics unless there is one probability per action.
+    pub fn push_mirrored(&mut self, sample: Sample<'_>, mirror: &Mirror) {
+        let (features, actions) = (self.features.len(), self.actions.len());
+        self.push(sample);
+        for feature in &mut self.features[features..] {
+            *feature = mirror.inputs[usize::from(*feature)];
+        }
+        for action in &mut self.actions[actions..] {
+            *action = mirror.actions[usize::from(*action)];
+        }
+    }
+
+    /// Replaces the value target and the score of a sample.
+    pub(crate) fn set_value(&mut self, index: usize, result: [f32; 3], score: i8) {
+        self.results.as_chunks_mut().0[index] = result;
+        self.scores[index] = score;
+    }
+
+    /// Removes all samples and keeps the memory.
+    pub fn clear(&mut self) {
+        self.features.clear();
+        self.feature_ends.clear();
+        self.actions.clear();
+        self.policy.clear();
+        self.action_ends.clear();
+        self.results.clear();
+        self.scores.clear();
     }
 
     /// Appends other samples.
@@ -97,13 +116,13 @@ impl Samples {
     ///
     /// # Panics
     /// Panics unless `index < len()`.
-    pub fn get(&self, index: usize) -> SampleView<'_> {
+    pub fn get(&self, index: usize) -> Sample<'_> {
         let part = |ends: &[u32]| {
             let start = index.checked_sub(1).map_or(0, |before| ends[before]);
             start as usize..ends[index] as usize
         };
         let actions = part(&self.action_ends);
-        SampleView {
+        Sample {
             features: &self.features[part(&self.feature_ends)],
             actions: &self.actions[actions.clone()],
             policy: &self.policy[actions],
@@ -113,7 +132,7 @@ impl Samples {
     }
 
     /// All samples in order.
-    pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Sample<'_>> {
         (0..self.len()).map(|index| self.get(index))
     }
 }

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
-use super::samples::{SampleView, Samples};
+use super::samples::{Sample, Samples};
+use crate::SelfPlayError;
 use jarmo_core::net::GameVersion;
+use jarmo_core::numbers::Bounds;
 use jarmo_core::random::Stream;
 use jarmo_host::container::{Unread, read_file};
 use jarmo_host::files::{list, write_whole};
@@ -21,6 +23,11 @@ use jarmo_host::files::{list, write_whole};
 pub struct ReplaySettings {
     /// Samples in the window. The oldest are dropped, one file at a time.
     pub capacity: usize,
+}
+
+impl ReplaySettings {
+    /// The bounds of the numbers.
+    pub const BOUNDS: [(&str, Bounds); 1] = [("capacity", Bounds::whole(1, 1_000_000_000))];
 }
 
 /// The newest samples, and their files in a folder.
@@ -39,14 +46,6 @@ struct ReplayFile {
     samples: Samples,
 }
 
-/// A replay file or folder that cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {error}", path.display())]
-pub struct ReplayError {
-    path: PathBuf,
-    error: io::Error,
-}
-
 impl Replay {
     /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
     /// belong to another game are skipped, with one warning each. A file that cannot be read is an error:
@@ -55,11 +54,8 @@ impl Replay {
         folder: &Path,
         settings: ReplaySettings,
         origin: GameVersion,
-    ) -> Result<(Replay, Vec<String>), ReplayError> {
-        let failed = |error| ReplayError {
-            path: folder.to_owned(),
-            error,
-        };
+    ) -> Result<(Replay, Vec<String>), SelfPlayError> {
+        let failed = |error| SelfPlayError::at(folder, error);
         fs::create_dir_all(folder).map_err(failed)?;
         let mut numbers = Vec::new();
         for path in list(folder).map_err(failed)? {
@@ -83,7 +79,7 @@ impl Replay {
             }
             let path = replay.path(number);
             let bytes = match read_file(&path) {
-                Err(Unread::Failed(error)) => return Err(ReplayError { path, error }),
+                Err(Unread::Failed(error)) => return Err(SelfPlayError::at(&path, error)),
                 Err(Unread::Damaged(problem)) => Err(problem.into()),
                 Ok(bytes) => Ok(bytes),
             };
@@ -113,14 +109,14 @@ impl Replay {
     }
 
     /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].
-    pub fn push(&mut self, samples: Samples) -> Result<(), ReplayError> {
+    pub fn push(&mut self, samples: Samples) -> Result<(), SelfPlayError> {
         if samples.is_empty() {
             return Ok(());
         }
         let number = self.next;
         let path = self.path(number);
-        let failed = |path: PathBuf| move |error| ReplayError { path, error };
-        write_whole(&path, &samples.to_bytes(&self.origin)).map_err(failed(path))?;
+        write_whole(&path, &samples.to_bytes(&self.origin))
+            .map_err(|error| SelfPlayError::at(&path, error))?;
         self.next += 1;
         self.total += samples.len();
         self.shards.push_back(ReplayFile { number, samples });
@@ -138,12 +134,12 @@ impl Replay {
 
     /// Deletes the files that left the window. To be called once the checkpoint that needs them is
     /// replaced.
-    pub fn tidy(&mut self) -> Result<(), ReplayError> {
+    pub fn tidy(&mut self) -> Result<(), SelfPlayError> {
         for number in std::mem::take(&mut self.unneeded) {
             let path = self.path(number);
             match fs::remove_file(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(ReplayError { path, error });
+                    return Err(SelfPlayError::at(&path, error));
                 }
                 _ => {}
             }
@@ -164,14 +160,10 @@ impl Replay {
     }
 
     /// Deletes the files of a folder from this number on. This undoes what happened after a checkpoint.
-    pub fn roll_back(folder: &Path, next: u64) -> Result<(), ReplayError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |error| ReplayError { path, error }
-        };
-        for path in list(folder).map_err(failed(folder))? {
+    pub fn roll_back(folder: &Path, next: u64) -> Result<(), SelfPlayError> {
+        for path in list(folder).map_err(|error| SelfPlayError::at(folder, error))? {
             if number_of(&path).is_some_and(|number| number >= next) {
-                fs::remove_file(&path).map_err(failed(&path))?;
+                fs::remove_file(&path).map_err(|error| SelfPlayError::at(&path, error))?;
             }
         }
         Ok(())
@@ -191,7 +183,7 @@ impl Replay {
     ///
     /// # Panics
     /// Panics if the window is empty.
-    pub fn draw(&self, stream: &mut Stream) -> SampleView<'_> {
+    pub fn draw(&self, stream: &mut Stream) -> Sample<'_> {
         let last = self.total.checked_sub(1).expect("a window with samples");
         let mut place = ((stream.random::<f64>() * self.total as f64) as usize).min(last);
         for shard in &self.shards {
@@ -204,7 +196,7 @@ impl Replay {
     }
 
     /// Every sample, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = SampleView<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = Sample<'_>> {
         self.shards.iter().flat_map(|shard| shard.samples.iter())
     }
 

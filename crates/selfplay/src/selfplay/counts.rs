@@ -9,8 +9,6 @@ use jarmo_core::env::GameStats;
 pub struct Counts {
     /// Finished games.
     pub games: GameStats,
-    /// Finished games that reached a position of exact tables.
-    pub exact: u64,
     /// Positions searched: one per slot and round.
     pub positions: u64,
     /// Simulations.
@@ -35,8 +33,6 @@ pub struct PerGame {
     pub drawn: f64,
     /// The share that was truncated by the limit on the length.
     pub truncated: f64,
-    /// The share that reached a position of exact tables.
-    pub exact: f64,
     /// The number of actions.
     pub plies: f64,
 }
@@ -45,7 +41,6 @@ impl Counts {
     /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
         self.games.add(&other.games);
-        self.exact += other.exact;
         self.positions += other.positions;
         self.simulations += other.simulations;
         self.requests += other.requests;
@@ -67,7 +62,6 @@ impl Counts {
             black: mean(games.black),
             drawn: mean(games.games - games.white - games.black),
             truncated: mean(games.truncated),
-            exact: mean(self.exact),
             plies: mean(games.plies),
         }
     }

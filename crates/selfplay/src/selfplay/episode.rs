@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::game::Record;
 use super::rules::Rules;
-use super::state::SavedSearch;
-use super::{Counts, SelfPlayError, SelfPlaySettings};
+use super::{Counts, Searched, SelfPlayError, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{History, PlayedGame, SavedGame};
@@ -17,7 +16,7 @@ pub struct Episode {
     /// The game with all its actions.
     pub game: SavedGame,
     /// The search results of its last positions. The actions before them are its opening.
-    pub searches: Vec<SavedSearch>,
+    pub searches: Vec<Searched>,
     /// The learning steps of the oldest weights that searched it.
     pub weights: u64,
 }
@@ -48,19 +47,12 @@ pub struct EpisodeReader<G: Encode> {
 const ROUNDING: f32 = 1e-3;
 
 impl<G: Encode + HasEndgames> EpisodeReader<G> {
-    /// Reads games that were played with these settings. Fails if the tables that they name cannot be opened.
-    pub fn new(game: &G, settings: &SelfPlaySettings) -> Result<Self, SelfPlayError> {
-        Ok(EpisodeReader {
-            rules: Rules {
-                game: game.clone(),
-                tables: settings.open_tables(game)?,
-                endgames: settings
-                    .random_endgames(game)
-                    .map(|draw| (settings.endgames, draw)),
-                opening_plies: settings.opening_plies,
-            },
+    /// Reads games that were played with these settings.
+    pub fn new(game: &G, settings: &SelfPlaySettings) -> EpisodeReader<G> {
+        EpisodeReader {
+            rules: Rules::new(game, settings),
             lambda: settings.lambda,
-        })
+        }
     }
 
     /// Appends the samples of a game and counts it. Fails if it breaks the rules of the game or of self-play; then
@@ -79,7 +71,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
         let played = game.replay(&self.rules.game);
-        let played = played.map_err(|error| SelfPlayError::new(error.to_string()))?;
+        let played = played.map_err(SelfPlayError::new)?;
         let PlayedGame {
             mut positions,
             outcome,
@@ -101,13 +93,11 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             shares.iter().all(|share| (0.0..=1.0).contains(share))
                 && (shares.iter().sum::<f32>() - 1.0).abs() < ROUNDING
         };
-        let sound =
-            |search: &SavedSearch| has_shares(&search.policy) && has_shares(&search.expected);
+        let sound = |search: &Searched| has_shares(&search.policy) && has_shares(&search.expected);
         if !searches.iter().all(sound) {
             return refuse("a policy or an expectation is no distribution".to_owned());
         }
-        let mut record = Record::restore(&self.rules, &positions, searches)?;
-        counts.exact += u64::from(record.reached_tables());
+        let mut record = Record::restore(&self.rules.game, &positions, searches)?;
         counts.games.add(&stats);
         record.finish(outcome, self.lambda, samples);
         Ok(())

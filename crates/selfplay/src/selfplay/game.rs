@@ -1,8 +1,6 @@
-//! The search results of an unfinished game. When the game ends, they become samples.
+//! The searched positions of an unfinished game. When the game ends, they become samples.
 
-use super::SelfPlayError;
-use super::rules::Rules;
-use super::state::SavedSearch;
+use super::{Searched, SelfPlayError};
 use crate::replay::{Sample, Samples};
 use jarmo_core::encode::Encode;
 use jarmo_core::eval::Value;
@@ -11,42 +9,29 @@ use jarmo_core::game::{Mask, Outcome, Player, Verdict};
 /// The searched positions of an unfinished game.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    moves: Vec<Searched>,
+    samples: Samples, // their results are what search expected
+    movers: Vec<Player>,
     weights: Option<u64>, // learning steps of the evaluator of the first search, if that is recorded
 }
 
-#[derive(Debug)]
-struct Searched {
-    mover: Player,
-    features: Vec<u16>,
-    found: SearchedPolicy,
-    exact: Option<Outcome>, // from exact tables
-}
-
-/// The result of searching one position.
-#[derive(Debug)]
-pub(super) struct SearchedPolicy {
-    pub(super) actions: Vec<u16>,  // the legal ones
-    pub(super) policy: Vec<f32>,   // of `actions`
-    pub(super) expected: [f32; 3], // win, draw and loss of the mover after the chosen action
-}
-
 impl Record {
-    /// Adds a position and its search result.
+    /// Adds a position with its legal actions and its search result.
     pub(super) fn push<G: Encode>(
         &mut self,
-        rules: &Rules<G>,
+        game: &G,
         position: &G::Position,
-        found: SearchedPolicy,
+        actions: &[u16],
+        search: &Searched,
     ) {
-        let game = &rules.game;
         let mut features = Vec::new();
         game.inputs(position, |index| features.push(index as u16));
-        self.moves.push(Searched {
-            mover: game.to_move(position),
-            features,
-            found,
-            exact: rules.exact_outcome(position),
+        self.movers.push(game.to_move(position));
+        self.samples.push(Sample {
+            features: &features,
+            actions,
+            policy: &search.policy,
+            result: search.expected,
+            score: 0,
         });
     }
 
@@ -57,47 +42,38 @@ impl Record {
 
     /// Records the learning steps of the weights that search next, unless earlier ones searched the game.
     pub(super) fn begin_with(&mut self, weights: Option<u64>) {
-        if self.moves.is_empty() {
+        if self.samples.is_empty() {
             self.weights = weights;
         }
     }
 
-    /// Whether the game reached a position of exact tables.
-    pub(super) fn reached_tables(&self) -> bool {
-        self.moves.iter().any(|searched| searched.exact.is_some())
-    }
-
     /// The part of the search results that does not follow from the game's actions.
-    pub(super) fn save(&self) -> Vec<SavedSearch> {
-        let moves = self.moves.iter().map(|Searched { found, .. }| SavedSearch {
-            policy: found.policy.clone(),
-            expected: found.expected,
+    pub(super) fn save(&self) -> Vec<Searched> {
+        let searches = self.samples.iter().map(|sample| Searched {
+            policy: sample.policy.to_vec(),
+            expected: sample.result,
         });
-        moves.collect()
+        searches.collect()
     }
 
-    /// Restores the record of a game from its positions, the last `moves.len()` of which were searched.
+    /// Restores the record of a game from its positions, the last `searches.len()` of which were searched.
     /// Fails if the saved searches do not fit them.
     pub(super) fn restore<G: Encode>(
-        rules: &Rules<G>,
+        game: &G,
         positions: &[G::Position],
-        moves: &[SavedSearch],
+        searches: &[Searched],
     ) -> Result<Record, SelfPlayError> {
         let unfit = |what| SelfPlayError::new(format!("a saved game: {what}"));
-        let opening = positions.len().checked_sub(moves.len());
+        let opening = positions.len().checked_sub(searches.len());
         let opening = opening.ok_or_else(|| unfit("it has more searches than positions"))?;
         let mut record = Record::default();
-        for (position, saved) in positions[opening..].iter().zip(moves) {
-            let legal = rules.game.legal(position);
-            if saved.policy.len() != legal.count() as usize {
+        for (position, search) in positions[opening..].iter().zip(searches) {
+            let legal = game.legal(position);
+            if search.policy.len() != legal.count() as usize {
                 return Err(unfit("a policy does not fit its position"));
             }
-            let found = SearchedPolicy {
-                actions: legal.iter().map(|action| action.0).collect(),
-                policy: saved.policy.clone(),
-                expected: saved.expected,
-            };
-            record.push(rules, position, found);
+            let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
+            record.push(game, position, &actions, search);
         }
         Ok(record)
     }
@@ -105,38 +81,24 @@ impl Record {
     /// Turns the finished game into samples and clears the record.
     ///
     /// Value targets are computed backwards, as in TD(lambda): `lambda` times the target of the next
-    /// position plus `1 - lambda` times what search expected. An exact outcome replaces the target of
-    /// its position, and the outcome of the game for the positions before it.
-    pub(super) fn finish(&mut self, mut outcome: Outcome, lambda: f32, samples: &mut Samples) {
+    /// position plus `1 - lambda` times what search expected.
+    pub(super) fn finish(&mut self, outcome: Outcome, lambda: f32, samples: &mut Samples) {
         let mut mover = Player::White;
         let mut result = certain(outcome.verdict(mover)); // of `mover`
-        for searched in self.moves.iter_mut().rev() {
-            if searched.mover != mover {
+        for (index, &to_move) in self.movers.iter().enumerate().rev() {
+            if to_move != mover {
                 result.reverse();
-                mover = searched.mover;
+                mover = to_move;
             }
-            if let Some(exact) = searched.exact {
-                outcome = exact;
-                result = certain(outcome.verdict(mover));
-            } else {
-                for (share, expected) in result.iter_mut().zip(searched.found.expected) {
-                    *share = (lambda * *share + (1.0 - lambda) * expected).clamp(0.0, 1.0);
-                }
+            for (share, expected) in result.iter_mut().zip(self.samples.get(index).result) {
+                *share = (lambda * *share + (1.0 - lambda) * expected).clamp(0.0, 1.0);
             }
-            searched.exact = Some(outcome);
-            searched.found.expected = result;
+            let score = outcome.score_difference(mover);
+            self.samples.set_value(index, result, score);
         }
-        for searched in self.moves.drain(..) {
-            let outcome = searched.exact.unwrap_or(outcome);
-            let found = searched.found;
-            samples.push(&Sample {
-                features: searched.features,
-                actions: found.actions,
-                policy: found.policy,
-                result: found.expected,
-                score: outcome.score_difference(searched.mover),
-            });
-        }
+        samples.extend(&self.samples);
+        self.samples.clear();
+        self.movers.clear();
     }
 }
 

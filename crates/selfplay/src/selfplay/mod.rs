@@ -19,9 +19,10 @@ use rayon::prelude::*;
 
 pub use counts::{Counts, PerGame};
 pub use episode::{Episode, EpisodeReader};
-pub use root::Root;
-pub use settings::{SelfPlayError, SelfPlaySettings};
-pub use state::{GamesState, SavedSearch};
+pub use settings::SelfPlaySettings;
+pub use state::{GamesState, Searched};
+
+pub use crate::error::SelfPlayError;
 
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
@@ -52,8 +53,7 @@ pub struct Round {
 
 impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     /// Starts all games, in one shard per evaluator. Evaluators must be deterministic, because results
-    /// are cached. Randomness depends on the seed and the slot, not on the number of shards. Fails if
-    /// the tables that the settings name cannot be opened.
+    /// are cached. Randomness depends on the seed and the slot, not on the number of shards.
     ///
     /// # Panics
     /// Panics without an evaluator.
@@ -62,30 +62,23 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         settings: &SelfPlaySettings,
         evaluators: Vec<E>,
         seed: u64,
-    ) -> Result<Self, SelfPlayError>
+    ) -> SelfPlay<G, E>
     where
         G: HasEndgames,
     {
         let count = evaluators.len();
         assert!(count > 0, "an evaluator per shard");
-        let tables = settings.open_tables(game)?;
-        let endgames = settings.random_endgames(game);
+        let rules = Rules::new(game, settings);
         let shards = evaluators
             .into_iter()
             .enumerate()
             .map(|(index, evaluator)| {
                 let slots = settings.games * index / count..settings.games * (index + 1) / count;
-                let rules = Rules {
-                    game: game.clone(),
-                    tables: tables.clone(),
-                    endgames: endgames.clone().map(|draw| (settings.endgames, draw)),
-                    opening_plies: settings.opening_plies,
-                };
-                SlotSearches::new(rules, settings, evaluator, slots, seed)
+                SlotSearches::new(rules.clone(), settings, evaluator, slots, seed)
             });
-        Ok(SelfPlay {
+        SelfPlay {
             shards: shards.collect(),
-        })
+        }
     }
 
     /// Searches all slots and plays one action in each, on the threads of the current rayon pool.

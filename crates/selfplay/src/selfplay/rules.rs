@@ -1,21 +1,20 @@
-//! The openings of self-play, and exact outcomes from tables.
-
-use std::sync::Arc;
+//! The openings of self-play.
 
 use rand::Rng;
 
+use super::SelfPlaySettings;
 use jarmo_core::env::Opening;
-use jarmo_core::game::{Game, Outcome};
+use jarmo_core::game::Game;
 use jarmo_core::random::{Stream, below};
-use jarmo_exact::tables::{Endgames, RandomEndgames};
+use jarmo_exact::tables::{HasEndgames, RandomEndgames};
 
 /// The resolution of a share of games.
 const PARTS: u32 = 1 << 24;
 
-/// A game with its openings and its exact tables.
+/// A game with its openings.
+#[derive(Clone)]
 pub(super) struct Rules<G: Game> {
     pub(super) game: G,
-    pub(super) tables: Option<Arc<dyn Endgames<G>>>,
     /// The share of games that start from a random endgame, and the generator of endgames.
     pub(super) endgames: Option<(f32, RandomEndgames<G::Position>)>,
     /// The maximum number of random actions at the start of the other games.
@@ -23,10 +22,16 @@ pub(super) struct Rules<G: Game> {
 }
 
 impl<G: Game> Rules<G> {
-    /// The outcome of a position according to exact tables.
-    pub(super) fn exact_outcome(&self, position: &G::Position) -> Option<Outcome> {
-        let ending = self.tables.as_ref()?.ending(&self.game, position)?;
-        Some(ending.outcome)
+    pub(super) fn new(game: &G, settings: &SelfPlaySettings) -> Rules<G>
+    where
+        G: HasEndgames,
+    {
+        let endgames = settings.random_endgames(game);
+        Rules {
+            game: game.clone(),
+            endgames: endgames.map(|draw| (settings.endgames, draw)),
+            opening_plies: settings.opening_plies,
+        }
     }
 
     /// Draws an opening: random actions, none of which ends the game, or a random endgame that is not

@@ -5,18 +5,17 @@ use std::time::Instant;
 
 use rand::Rng;
 
-use super::game::{Record, SearchedPolicy};
+use super::game::Record;
+use super::root::{choose, draw_noise};
 use super::rules::Rules;
-use super::settings::{SelfPlayError, SelfPlaySettings};
-use super::state::{GamesState, SavedSearch};
 use super::timed::Timed;
-use super::{Episode, Root, Round};
+use super::{Episode, GamesState, Round, Searched, SelfPlayError, SelfPlaySettings};
 use jarmo_core::encode::Encode;
 use jarmo_core::env::{self, Keep, SavedGame};
 use jarmo_core::eval::{Cache, Evaluator, Value};
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_core::random::{Stream, slot_stream};
-use jarmo_core::search::{Batch, RootAction, Tree, TreeLimit};
+use jarmo_core::search::{Batch, RootAction, SearchRule, Tree, TreeLimit};
 
 /// The maximum size of a shard's cache.
 const MOST_CACHED: usize = 1 << 17;
@@ -27,7 +26,7 @@ const MOST_CACHED: usize = 1 << 17;
 /// cache holds as many as one search of all slots makes.
 pub(super) struct SlotSearches<G: Encode, E> {
     rules: Rules<G>,
-    root: Root,
+    rule: SearchRule,
     simulations: u32,
     evaluator: Timed<Cache<G, E>>,
     batch: Batch<G>,
@@ -51,7 +50,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         slots: Range<usize>,
         seed: u64,
     ) -> SlotSearches<G, E> {
-        let policy = settings.root.rule(settings);
+        let rule = settings.rule();
         let game = &rules.game;
         let count = slots.len();
         let keep = Keep {
@@ -64,14 +63,14 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let open = |slot| Some(rules.open(&mut draws[slot - first]));
         let env = env::Shard::new(game, slots, keep, open);
         let limit = TreeLimit::for_simulations(game, settings.simulations);
-        let tree = |slot| Tree::new(game.clone(), policy, limit, *env.position(slot));
+        let tree = |slot| Tree::new(game.clone(), rule, limit, *env.position(slot));
         let cached = (count * settings.simulations as usize).min(MOST_CACHED);
         SlotSearches {
             batch: Batch::new(game),
             policy: vec![0.0; game.actions()],
             noise: Vec::new(),
             evaluator: Timed::new(Cache::new(game, evaluator, cached)),
-            root: settings.root,
+            rule,
             simulations: settings.simulations,
             lambda: settings.lambda,
             trees: (0..count).map(tree).collect(),
@@ -102,18 +101,18 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         &mut self,
         rounds: u64,
         games: &[Option<SavedGame>],
-        moves: &[Vec<SavedSearch>],
+        moves: &[Vec<Searched>],
     ) -> Result<(), SelfPlayError> {
-        let unsound = |error: env::EnvError| SelfPlayError::new(error.to_string());
+        let unsound = |error: env::EnvError| SelfPlayError::new(error);
         self.env.restore(rounds, games).map_err(unsound)?;
         for (slot, moves) in moves.iter().enumerate() {
             if self.env.is_idle(slot) {
-                return Err(SelfPlayError::new("a saved game is missing".to_owned()));
+                return Err(SelfPlayError::new("a saved game is missing"));
             }
             let history = self.env.history(slot);
             let mut positions = env::positions(&self.rules.game, history.start, &history.actions);
             positions.pop(); // not searched yet
-            self.records[slot] = Record::restore(&self.rules, &positions, moves)?;
+            self.records[slot] = Record::restore(&self.rules.game, &positions, moves)?;
         }
         self.place_trees();
         Ok(())
@@ -150,7 +149,6 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
                 let episode = Episode::new(&rules.game, &ended.history(), record, weights);
                 round.episodes.push(episode);
             }
-            round.counts.exact += u64::from(record.reached_tables());
             record.finish(ended.outcome, self.lambda, &mut round.samples);
             Some(rules.open(&mut draws[ended.slot]))
         });
@@ -171,7 +169,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         for (slot, tree) in self.trees.iter_mut().enumerate() {
             let mut stream = slot_stream(self.seed, self.env.number(slot), round);
             let actions = self.env.legal(slot).count() as usize;
-            self.root.draw_noise(actions, &mut stream, &mut self.noise);
+            draw_noise(self.rule, actions, &mut stream, &mut self.noise);
             let forced = actions == 1; // nothing to search for
             let simulations = if forced { 1 } else { self.simulations };
             tree.plan(simulations, simulations, &self.noise, stream.next_u64());
@@ -185,22 +183,22 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         let tree = &self.trees[slot];
         tree.write_policy(&mut self.policy);
         let legal = self.env.legal(slot);
-        let policy: Vec<f32> = legal
-            .iter()
-            .map(|action| self.policy[action.index()])
-            .collect();
+        let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
         // The search of this round drew from the slot's stream of `seed`; this is another stream.
         let round = self.env.steps() + 1;
         self.draws[slot] = slot_stream(!self.seed, self.env.number(slot), round);
-        let action = self.root.choose(tree, &self.policy, &mut self.draws[slot]);
+        let action = choose(self.rule, tree, &self.policy, &mut self.draws[slot]);
         let root_actions = tree.root_actions();
-        let found = SearchedPolicy {
-            actions: legal.iter().map(|action| action.0).collect(),
-            policy,
+        let search = Searched {
+            policy: legal
+                .iter()
+                .map(|action| self.policy[action.index()])
+                .collect(),
             expected: expected(tree, &root_actions, action).results(),
         };
         self.records[slot].begin_with(self.weights);
-        self.records[slot].push(&self.rules, self.env.position(slot), found);
+        let position = self.env.position(slot);
+        self.records[slot].push(&self.rules.game, position, &actions, &search);
         self.actions[slot] = action;
     }
 

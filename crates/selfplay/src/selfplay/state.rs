@@ -8,12 +8,12 @@ use jarmo_core::env::EnvState;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GamesState {
     pub(super) env: EnvState,
-    pub(super) moves: Vec<Vec<SavedSearch>>, // [slots, searched positions]
+    pub(super) moves: Vec<Vec<Searched>>, // [slots, searched positions]
 }
 
 /// The part of a search result that does not follow from the game's actions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SavedSearch {
+pub struct Searched {
     /// The policy target: a probability for each legal action, in ascending order.
     pub policy: Vec<f32>,
     /// Expected win, draw and loss of the player to move after the chosen action.

@@ -1,4 +1,4 @@
-//! Tammi's tables for search, self-play and agents.
+//! Tammi's tables for search and agents.
 //!
 //! The plies in the tables do not count to the end of the game, so results have none here. An agent that wins plays by
 //! them all the same.
@@ -12,9 +12,9 @@ use crate::tables::endgames::{EndgameError, HasEndgames, Shared, open_shared};
 use crate::tables::lookup::{AT_ONCE, Tables};
 use crate::tables::solvable::Solvable;
 use crate::tables::verify::random_position;
-use jarmo_core::game::{Action, Game, Outcome, Proven, Verdict};
+use jarmo_core::game::{Action, Game, Proven};
 use jarmo_core::games::{Tammi, TammiPosition};
-use jarmo_core::known::{Endgames, Ending};
+use jarmo_core::known::Endgames;
 use jarmo_core::random::{Stream, below};
 
 impl Endgames<Tammi> for Tables<Tammi> {
@@ -48,23 +48,6 @@ impl Endgames<Tammi> for Tables<Tammi> {
         let proven = proven.expect("successors of known positions are known");
         let same = next.to_move() == mover;
         without_plies(if same { proven } else { proven.flip() })
-    }
-
-    /// Nothing where a position has occurred twice: a third time could end a game that the tables decide.
-    fn ending(&self, game: &Tammi, position: &TammiPosition) -> Option<Ending> {
-        if position.has_repeated() {
-            return None;
-        }
-        let mover = position.to_move();
-        let winner = match self.known(game, position)?.verdict {
-            Verdict::Win => Some(mover),
-            Verdict::Draw => None,
-            Verdict::Loss => Some(!mover),
-        };
-        Some(Ending {
-            outcome: Outcome::plain(winner),
-            plies: None,
-        })
     }
 
     fn force(&self, position: &TammiPosition) -> u32 {

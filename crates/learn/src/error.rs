@@ -4,10 +4,10 @@ use std::fmt;
 
 use jarmo_exact::catalog::GameError;
 
-/// A problem in words, with the remedy.
+/// A problem of a run in words, with the remedy: its settings, its device, its learner or its folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct RunError(pub(super) String);
+pub struct RunError(pub(crate) String);
 
 impl RunError {
     /// A problem with these words.

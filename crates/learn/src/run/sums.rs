@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::observe::{Metrics, Timing};
-use crate::train::{Predictions, Progress};
+use crate::train::{Predictions, StepStats};
 use jarmo_selfplay::selfplay::Counts;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Window {
+pub(super) struct Sums {
     counts: Counts,
     steps: u64,
     losses: [f64; 4], // total, policy, result, score
@@ -20,22 +20,22 @@ pub(super) struct Window {
     pub(super) passed: f64, // seconds of play and learning, side by side
 }
 
-impl Window {
+impl Sums {
     pub(super) fn add_counts(&mut self, counts: &Counts) {
         self.counts.add(counts);
     }
 
     /// Adds learning steps and their total time.
-    pub(super) fn add_steps(&mut self, steps: &[Progress], time: Duration) {
-        for progress in steps {
-            let losses = &progress.losses;
+    pub(super) fn add_steps(&mut self, steps: &[StepStats], time: Duration) {
+        for step in steps {
+            let losses = &step.losses;
             let parts = [losses.total, losses.policy, losses.result, losses.score];
             for (sum, part) in self.losses.iter_mut().zip(parts) {
                 *sum += f64::from(part);
             }
-            self.gradient_norm += f64::from(progress.gradient_norm);
-            self.rate = f64::from(progress.rate);
-            self.predictions.add(&progress.predictions);
+            self.gradient_norm += f64::from(step.gradient_norm);
+            self.rate = f64::from(step.rate);
+            self.predictions.add(&step.predictions);
         }
         self.steps += steps.len() as u64;
         self.learning += time.as_secs_f64();
