@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """An agent of jarmo, moving first, against a perfect player of connect four: how often it keeps the win.
 
-    python3 -m venv target/tools/perfect && target/tools/perfect/bin/pip install bitbully==0.0.79 bitbully-databases==0.0.2
+    python3 -m venv target/tools/perfect
+    target/tools/perfect/bin/pip install bitbully==0.0.79 bitbully-databases==0.0.2
     target/tools/perfect/bin/python tools/perfect_connect_four.py target/release/jarmo trained:64 --games 200
 
 The first player of connect four wins with best play. The opponent is BitBully with its book of 12 plies: it plays a

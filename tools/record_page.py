@@ -5,8 +5,7 @@
     target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.webp
     target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.png --turns 3
 
-Needs chromedriver and Chromium. The person plays the agent's best hint, so that the game is the same for a seed as
-long as program, agent and speed of the machine are.
+Needs chromedriver and Chromium. The person plays the best move of the hint.
 """
 
 import argparse
@@ -33,7 +32,8 @@ class Browser:
 
     def __init__(self):
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        port = next(int(found[1]) for line in self.driver.stdout if (found := re.search(r"successfully on port (\d+)", line)))
+        found = (re.search(r"successfully on port (\d+)", line) for line in self.driver.stdout)
+        port = next(int(match[1]) for match in found if match)
         self.address = f"http://127.0.0.1:{port}"
         self.profile = tempfile.TemporaryDirectory()
         arguments = ARGUMENTS + [f"--window-size={SIZE[0]},{SIZE[1]}", f"--user-data-dir={self.profile.name}"]
