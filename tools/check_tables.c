@@ -1,7 +1,7 @@
 /* Checks every position of exact jarmo tables against the positions that its actions lead to.
  *
  * It shares nothing with the program that built them: it was written from the rules and from the section
- * "The index" of docs/tables.md, in another language, goes forward where the solver goes backwards, and
+ * "The index" of docs/lab/tables.md, in another language, goes forward where the solver goes backwards, and
  * finds the number of a set by counting sets. A table passes if the value of every position follows from
  * the rules (the game is over) or from the values of the positions one action later. That proves every
  * result: a win in n has an action to a loss in n - 1, down to a game that is over; a loss has only

@@ -2,8 +2,8 @@
 //!
 //! [`build`] solves them layer by layer into a directory, [`Tables`] opens it for lookups, and [`verify`]
 //! checks it against the rules. What the tables need to know of a game is [`Solvable`]. Some rules that depend on
-//! the history of a game are not in the tables; `docs/tables.md` says which, how the solvers work, and what that
-//! leaves open. Search and self-play use the tables through [`Endgames`], which applies the limit on the length.
+//! the history of a game are not in the tables; `docs/tables.md` says which, and
+//! `docs/lab/tables.md` how the solvers work. Search and self-play use the tables through [`Endgames`], which applies the limit on the length.
 
 mod build;
 mod code;

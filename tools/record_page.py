@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""Records the page in a browser: a game of a person against a level as an animated WebP, or one picture as PNG.
+
+    python3 -m venv target/tools/page && target/tools/page/bin/pip install pillow==13.0.0
+    target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.webp
+    target/tools/page/bin/python tools/record_page.py target/release/play --out docs/pictures/page.png --turns 3
+
+Needs chromedriver and Chromium. The person plays the best move of the hint.
+"""
+
+import argparse
+import base64
+import contextlib
+import io
+import json
+import re
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+from PIL import Image
+
+SIZE = (1180, 860)
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
+             "--no-first-run", "--disable-dev-shm-usage", "--hide-scrollbars", "--lang=en"]
+MOVES = "return document.querySelectorAll('#moves button').length"
+
+
+class Browser:
+    """A session of chromedriver."""
+
+    def __init__(self):
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        found = (re.search(r"successfully on port (\d+)", line) for line in self.driver.stdout)
+        port = next(int(match[1]) for match in found if match)
+        self.address = f"http://127.0.0.1:{port}"
+        self.profile = tempfile.TemporaryDirectory()
+        arguments = ARGUMENTS + [f"--window-size={SIZE[0]},{SIZE[1]}", f"--user-data-dir={self.profile.name}"]
+        options = {"browserName": "chrome", "goog:chromeOptions": {"args": arguments}}
+        self.session = ""
+        self.session = "/session/" + self.call("", {"capabilities": {"alwaysMatch": options}}, "/session")["sessionId"]
+
+    def call(self, path, body=None, whole=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + (whole or self.session + path), data)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def run(self, script):
+        return self.call("/execute/sync", {"script": script, "args": []})
+
+    def wait(self, script):
+        for _ in range(1200):
+            if self.run(script):
+                return
+            time.sleep(0.05)
+        raise SystemExit(f"timed out: {script}")
+
+    def open(self, address):
+        self.call("/url", {"url": address + "icon.svg"})
+        self.run("localStorage.setItem('welcomed', 'true')")
+        self.call("/url", {"url": address})
+        self.wait("return document.documentElement.dataset.ready === 'true'")
+
+    def press(self, cell):
+        element = self.call("/element", {"using": "css selector", "value": f'[data-cell="{cell}"]'})
+        self.call(f"/element/{next(iter(element.values()))}/click", {})
+
+    def picture(self):
+        return Image.open(io.BytesIO(base64.b64decode(self.call("/screenshot")))).convert("RGB")
+
+    def close(self):
+        with contextlib.suppress(OSError):
+            self.call("/shutdown", whole="/shutdown")
+        self.driver.kill()
+
+
+def cell(name):
+    return 5 * (int(name[1]) - 1) + "ABCDE".index(name[0])
+
+
+def record(browser, turns):
+    """Frames and the milliseconds that each stays."""
+    frames = [(browser.picture(), 900)]
+    for _ in range(turns):
+        browser.run("document.getElementById('hint').click()")
+        browser.wait("return document.querySelector('#ideas .move') !== null")
+        time.sleep(1.5)
+        frames.append((browser.picture(), 1600))
+        best = browser.run("return document.querySelector('#ideas .move').textContent")
+        source, target = re.findall("[A-E][1-5]", best)
+        browser.press(cell(source))
+        time.sleep(0.3)
+        frames.append((browser.picture(), 700))
+        before = browser.run(MOVES)
+        browser.press(cell(target))
+        browser.wait(f"{MOVES} > {before + 1}")
+        time.sleep(0.6)
+        frames.append((browser.picture(), 1100))
+    return frames
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", help="the program play")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--width", type=int, default=900, help="of the animation, in pixels")
+    options = parser.parse_args()
+    command = [options.program, "--web", "--port", "0", "--seed", "4"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    address = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+", line)))
+    browser = Browser()
+    try:
+        browser.open(address)
+        frames = record(browser, options.turns)
+    finally:
+        browser.close()
+        server.kill()
+    if options.out.endswith(".png"):
+        frames[-3][0].save(options.out, optimize=True)
+    else:
+        height = options.width * frames[0][0].height // frames[0][0].width
+        small = [frame.resize((options.width, height), Image.LANCZOS) for frame, _ in frames]
+        small[0].save(options.out, save_all=True, append_images=small[1:], loop=0, quality=60, method=4,
+                      duration=[stay for _, stay in frames])
+
+
+main()
