@@ -71,7 +71,7 @@ impl Exercise {
     fn player(&self) -> Player {
         match &self.kind {
             Kind::Lesson { .. } => Player::White,
-            Kind::Puzzles { .. } => self.session().table().scene().to_move,
+            Kind::Puzzles { .. } => self.session().board().scene().to_move,
         }
     }
 

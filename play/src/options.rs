@@ -276,7 +276,7 @@ impl Options {
     }
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
-        let game = session.table().game();
+        let game = session.board().game();
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
         if self.learn {
             plain.train(Exercise::lesson(game));
@@ -362,11 +362,11 @@ impl Options {
         }
     }
 
-    fn store(&self, needs_board: bool) -> Store {
+    fn store(&self, needs_layout: bool) -> Store {
         let games = self.games.clone();
         Store {
-            games: if needs_board {
-                games.with_board()
+            games: if needs_layout {
+                games.with_layout()
             } else {
                 games
             },
@@ -375,10 +375,10 @@ impl Options {
         }
     }
 
-    fn session(&self, needs_board: bool) -> Result<Session, Failure> {
+    fn session(&self, needs_layout: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
         let mut session = Session::with_store(
-            self.store(needs_board),
+            self.store(needs_layout),
             &self.game,
             self.settings(),
             None,
@@ -387,12 +387,12 @@ impl Options {
         )
         .map_err(Failure::usage)?;
         if let Some(folder) = &self.tables
-            && !session.table().has_tables()
+            && !session.board().has_tables()
         {
             return Err(Failure::usage(format!(
                 "--tables: {} has no tables of {}",
                 folder.display(),
-                session.table().game()
+                session.board().game()
             )));
         }
         if let Some(record) = self.first_position()? {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::lang::Texts;
-use crate::lessons::{Answer, attempt, board};
+use crate::lessons::{Answer, attempt, session_at};
 use crate::session::Session;
 use crate::words;
 use jarmo::files::{SETTINGS_BYTES, read_text, write_whole};
@@ -45,7 +45,7 @@ impl Attempt {
     /// The board now.
     pub fn session(&self) -> Session {
         let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
-        board(GAME, Some(&self.puzzle.position), line)
+        session_at(GAME, Some(&self.puzzle.position), line)
     }
 
     /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.

@@ -145,7 +145,7 @@ impl fmt::Display for Refused {
 
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
-pub struct Crew {
+pub struct GameAgents {
     game: &'static str,
     trained: Option<AgentSource>,
     /// Whether the trained agent is the one that is part of the program.
@@ -159,9 +159,9 @@ pub struct Crew {
     networks: Networks,
 }
 
-impl Crew {
-    /// The agents of a store for this game. A trained agent that cannot be loaded is [`Crew::refused`].
-    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
+impl GameAgents {
+    /// The agents of a store for this game. A trained agent that cannot be loaded is [`GameAgents::refused`].
+    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
         let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
             Some(source) => match store.networks.load(game, &source, None) {
@@ -172,7 +172,7 @@ impl Crew {
                 }
             },
         };
-        Crew {
+        GameAgents {
             game: game.id(),
             is_usual: trained
                 .as_ref()
@@ -197,7 +197,7 @@ impl Crew {
         self.evaluates
     }
 
-    /// The networks that agents of this crew share.
+    /// The networks that these agents share.
     pub(crate) fn networks(&self) -> &Networks {
         &self.networks
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 
-use crate::agents::Shelf;
+use crate::agents::AgentCache;
 use crate::specs::Strength;
 use jarmo::agent::{Choice, Limit, Networks, Request};
 use jarmo::catalog::CatalogGame;
@@ -99,7 +99,7 @@ pub trait Thinking: Send + Sync {
     /// Asks the agent of this strength. It stops at its spec's own limits, after its time, or when `stop` is set.
     fn think(
         &self,
-        shelf: &mut Shelf,
+        cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
         stop: &AtomicBool,
@@ -118,12 +118,12 @@ pub(crate) struct Question<G: CatalogGame> {
 impl<G: CatalogGame> Thinking for Question<G> {
     fn think(
         &self,
-        shelf: &mut Shelf,
+        cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
         stop: &AtomicBool,
     ) -> Result<Thought, String> {
-        let agent = shelf.agent(&self.game, &self.variant, strength, &self.networks)?;
+        let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
         let began = Instant::now();
         let limit = Limit {
             nodes: strength.nodes,

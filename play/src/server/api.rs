@@ -11,7 +11,7 @@ use hyper::{HeaderMap, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::duel::{Deed, Duel, Offer, Role};
+use super::duel::{Duel, DuelCommand, Offer, Role};
 use super::room::{Inside, Room, Rooms};
 use crate::analysis;
 use crate::lang::{Language, Texts};
@@ -83,7 +83,8 @@ enum Command {
         record: String,
         seats: [String; 2],
         place: usize,
-        games: Option<Match>,
+        #[serde(rename = "match")]
+        current_match: Option<Match>,
     },
 }
 
@@ -167,8 +168,8 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         "games": GAMES,
         "levels": Level::ALL.map(|level| level_of(rooms, level)),
         "usual": Level::USUAL,
-        "plies": games(|usual| json!(usual.plies)),
-        "starts": games(|usual| json!(usual.start)),
+        "plies": by_game(|usual| json!(usual.plies)),
+        "starts": by_game(|usual| json!(usual.start)),
         "texts": language.texts(),
     });
     Ok(json_answer(StatusCode::OK, &texts))
@@ -204,7 +205,7 @@ impl GameTask for AskUsual {
 }
 
 /// Something about every game, by its name.
-fn games(what: impl Fn(Usual) -> Value) -> Value {
+fn by_game(what: impl Fn(Usual) -> Value) -> Value {
     let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
     let all = GAMES.map(|game| {
         let usual = usual(game).expect("the usual rules need no settings");
@@ -293,14 +294,14 @@ fn act(inside: &mut Inside, person: usize, command: Command, texts: &Texts) -> R
     else {
         unreachable!("only a game of two has seats");
     };
-    let deed = match command {
-        Command::Play { text } => Deed::Play(text),
-        Command::Offer { what } => Deed::Offer(what),
-        Command::Decline {} => Deed::Decline,
-        Command::Resign {} => Deed::Resign,
+    let command = match command {
+        Command::Play { text } => DuelCommand::Play(text),
+        Command::Offer { what } => DuelCommand::Offer(what),
+        Command::Decline {} => DuelCommand::Decline,
+        Command::Resign {} => DuelCommand::Resign,
         _ => return Err(texts.get("duel_fair").to_owned()),
     };
-    duel.act(session, person, deed, texts)
+    duel.act(session, person, command, texts)
 }
 
 fn obey(
@@ -314,7 +315,7 @@ fn obey(
     let texts = language.texts();
     match command {
         Command::Play { text } => {
-            if session.table().cursor() >= MOST_MOVES {
+            if session.board().cursor() >= MOST_MOVES {
                 return Err(too_long(texts));
             }
             session
@@ -350,7 +351,7 @@ fn obey(
             record,
             seats,
             place,
-            games,
+            current_match,
         } => {
             // A person sits down for an agent that this server does not offer any more.
             let offered = |seat: String| match check_seat(&seat, ours, texts) {
@@ -361,7 +362,7 @@ fn obey(
                 record: parse_record(&record, texts)?,
                 seats: seats.map(offered),
                 place,
-                games,
+                current_match,
             };
             session
                 .resume_left(&left)
@@ -405,22 +406,22 @@ fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
 
 fn session_view(inside: &Inside) -> Value {
     let session = &inside.session;
-    let table = session.table();
-    let places = 0..=table.moves().len();
+    let board = session.board();
+    let places = 0..=board.moves().len();
     let known = by_winner(
-        &session.known(table.cursor()),
+        &session.known(board.cursor()),
         serde_json::value::Serializer,
     );
     let known = known.expect("a result is plain JSON");
     json!({
         "number": session.number(),
         "record": session.record().to_line(),
-        "game": table.game(),
-        "layout": table.layout(),
-        "scene": table.scene(),
-        "position": table.position_text(),
-        "moves": table.moves(),
-        "cursor": table.cursor(),
+        "game": board.game(),
+        "layout": board.layout(),
+        "scene": board.scene(),
+        "position": board.position_text(),
+        "moves": board.moves(),
+        "cursor": board.cursor(),
         "seats": session.seats().each_ref().map(ToString::to_string),
         "human": session.human_to_move() || session.analysing(),
         "thinking": session.agent_to_move(),
@@ -429,14 +430,14 @@ fn session_view(inside: &Inside) -> Value {
         "unstudied": session.analysing().then(|| session.unstudied()),
         "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
-        "thought": session.thought(table.cursor()),
+        "thought": session.thought(board.cursor()),
         "hint": session.hint(),
         "tried": session.tried(),
-        "match": session.games(),
+        "match": session.current_match(),
         "trouble": inside.trouble,
         "known": known,
-        "trained": table.crew().is_trained(),
-        "refused": table.crew().refused().map(Refused::without_folder),
+        "trained": board.agents().is_trained(),
+        "refused": board.agents().refused().map(Refused::without_folder),
     })
 }
 

@@ -40,7 +40,7 @@ pub(super) enum Offer {
 }
 
 /// What a person does in a game of two.
-pub(super) enum Deed {
+pub(super) enum DuelCommand {
     Play(String),
     Offer(Offer),
     Decline,
@@ -140,8 +140,8 @@ impl Duel {
     }
 
     fn is_over(&self, session: &Session) -> bool {
-        let table = session.table();
-        self.ended.is_some() || table.outcome(table.moves().len()).is_some()
+        let board = session.board();
+        self.ended.is_some() || board.outcome(board.moves().len()).is_some()
     }
 
     /// Does what a person asks for.
@@ -149,15 +149,15 @@ impl Duel {
         &mut self,
         session: &mut Session,
         me: usize,
-        deed: Deed,
+        command: DuelCommand,
         texts: &Texts,
     ) -> Result<(), String> {
         let over = self.is_over(session);
         let refused = |key| Err(texts.get(key).to_owned());
-        match deed {
-            Deed::Play(_) | Deed::Resign if over => return refused("duel_over"),
-            Deed::Play(text) => {
-                let mover = session.table().mover(session.table().cursor());
+        match command {
+            DuelCommand::Play(_) | DuelCommand::Resign if over => return refused("duel_over"),
+            DuelCommand::Play(text) => {
+                let mover = session.board().mover(session.board().cursor());
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
                 }
@@ -166,14 +166,14 @@ impl Duel {
                     .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
                 self.offer = None;
             }
-            Deed::Resign => {
+            DuelCommand::Resign => {
                 self.offer = None;
                 self.ended = Some(Ended {
                     winner: Some(!self.player(me)),
                 });
             }
-            Deed::Decline => self.offer = None,
-            Deed::Offer(what) => {
+            DuelCommand::Decline => self.offer = None,
+            DuelCommand::Offer(what) => {
                 let fits = match what {
                     Offer::Rematch => over,
                     Offer::Draw => !over,
@@ -213,7 +213,7 @@ impl Duel {
 
     /// The place where a person moved last.
     fn last_turn(&self, session: &Session, person: usize) -> Option<usize> {
-        let moves = session.table().moves();
+        let moves = session.board().moves();
         let own = self.player(person);
         moves.iter().rposition(|played| played.player == own)
     }
@@ -229,7 +229,7 @@ impl Duel {
 
     /// Whether the bearer of a key is to move.
     pub(super) fn is_turn(&self, role: Role, session: &Session) -> bool {
-        let mover = session.table().mover(session.table().cursor());
+        let mover = session.board().mover(session.board().cursor());
         !self.is_over(session) && mover.is_some() && mover == self.me(role)
     }
 

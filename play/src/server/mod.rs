@@ -5,10 +5,10 @@
 
 mod api;
 mod begin;
-mod door;
+mod origin;
 mod duel;
 mod exercises;
-mod guests;
+mod connections;
 mod looks;
 mod pool;
 mod queue;
@@ -93,7 +93,7 @@ impl Server {
         let rooms = Arc::new(Rooms::new(self.options));
         pool::start(&rooms);
         let result = tokio::select! {
-            result = guests::serve(self.listener, &rooms) => result,
+            result = connections::serve(self.listener, &rooms) => result,
             () = stop => Ok(()),
         };
         rooms.close();
@@ -102,12 +102,12 @@ impl Server {
 }
 
 /// What is done with the requests of a client.
-struct Desk {
+struct Handler {
     rooms: Arc<Rooms>,
     client: IpAddr,
 }
 
-impl Service<Request<Incoming>> for Desk {
+impl Service<Request<Incoming>> for Handler {
     type Response = api::Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
@@ -115,14 +115,14 @@ impl Service<Request<Incoming>> for Desk {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let (rooms, client) = (Arc::clone(&self.rooms), self.client);
         Box::pin(async move {
-            let mut response = match door::refuse(request.method(), request.headers()) {
+            let mut response = match origin::refuse(request.method(), request.headers()) {
                 Some(message) => api::problem(StatusCode::FORBIDDEN, message),
-                None => match guests::whole(request, rooms.options.bounds.patience).await {
+                None => match connections::whole(request, rooms.options.bounds.patience).await {
                     Ok(request) => route(&rooms, client, &request).await,
                     Err(refusal) => refusal,
                 },
             };
-            door::shut(response.headers_mut());
+            origin::protect(response.headers_mut());
             Ok(response)
         })
     }

@@ -22,7 +22,7 @@ pub(super) struct Training {
 impl App {
     /// Puts the lesson of the game on the board.
     pub fn learn(&mut self) {
-        let game = self.session.table().game();
+        let game = self.session.board().game();
         self.train(Exercise::lesson(game));
     }
 

@@ -13,11 +13,9 @@ fn place(browser: &Browser, id: &str) -> serde_json::Value {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_way_to_leave_a_game_can_be_taken_back() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -51,11 +49,9 @@ fn every_way_to_leave_a_game_can_be_taken_back() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_match_and_its_players_come_back_with_the_game() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
     browser.click("#match");
     browser.wait_for_text("notes", "game 1 of 2");
     browser.cell(0);
@@ -73,11 +69,9 @@ fn a_match_and_its_players_come_back_with_the_game() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_game_comes_back_after_the_server_has_lost_it() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -95,11 +89,9 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","A"]}"#);
     browser.wait_for_moves(6);
     browser.cell(3 + 7 * 3);

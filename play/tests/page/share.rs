@@ -18,10 +18,9 @@ fn link(browser: &Browser, field: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_link_opens_the_game_in_another_browser() {
-    let (Some(first), Some(second)) = (Browser::start(), Browser::start()) else {
-        return;
-    };
+    let (first, second) = (Browser::start(), Browser::start());
     let address = serve(["human", "greedy"], Bounds::default());
     first.open(address);
     first.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":["@D1","C3-B3"]}"#);
@@ -63,11 +62,9 @@ fn a_link_opens_the_game_in_another_browser() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn back_and_forward_go_through_the_games_that_were_opened() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -91,10 +88,9 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     browser.choose("language", "de");
@@ -121,11 +117,9 @@ fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
     browser.click("#editor-open");
     browser.wait_for_text("editor-message", "legal");
     browser.click("#editor-empty");
@@ -175,11 +169,9 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_game_has_its_editor() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let open = |game: &str| {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -217,11 +209,9 @@ fn every_game_has_its_editor() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn records_are_saved_and_loaded_as_files_and_the_board_as_a_picture() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.jsonl");
     let games =

@@ -6,11 +6,9 @@ use play::server::Bounds;
 use serde_json::json;
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
     browser.click("#analyse");
     let third =
@@ -41,11 +39,9 @@ fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_better_move_is_found_in_place_of_a_mistake() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     // White must stop the four in column A, and plays G.
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     assert!(!browser.shows("#retry"));
@@ -53,7 +49,7 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
     browser.wait("return !document.getElementById('retry').hidden");
     browser.click("#retry");
     browser.wait_for_text("status", "Find a better move for White than G.");
-    for hidden in ["#bar", "#graph", "#ideas table", "#moves .bad"] {
+    for hidden in ["#bar", "#graph", "#ideas board", "#moves .bad"] {
         let script = format!(
             "return document.querySelector('{hidden}')?.checkVisibility({{ visibilityProperty: true }}) ?? false"
         );
@@ -77,11 +73,9 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_graph_says_who_is_better_when_and_how_much() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
     browser.wait_for_text("graph-now", "After move 7: White 0\u{a0}%");

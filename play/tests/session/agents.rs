@@ -136,18 +136,18 @@ fn a_trained_agent_plays_every_level_that_searches_and_evaluates() {
     };
     let seats = ["human", "human"];
     let session = Session::with_store(store, "jarmo", Default::default(), None, seats, 0).unwrap();
-    let crew = session.table().crew();
-    assert!(crew.is_trained());
+    let agents = session.board().agents();
+    assert!(agents.is_trained());
     let is_file = |spec: &str| spec.starts_with(path.to_str().unwrap());
     for level in Level::ALL {
-        let spec = crew.of_level(level).spec.to_string();
+        let spec = agents.of_level(level).spec.to_string();
         assert_eq!(is_file(&spec), level > Level::Newcomer, "{spec}");
     }
-    assert!(is_file(&crew.analyst().spec.to_string()));
+    assert!(is_file(&agents.analyst().spec.to_string()));
     // The store has no agent for tammi.
     let other = session.beside("tammi", seats, 0).unwrap();
-    assert!(!other.table().crew().is_trained());
-    assert_eq!(other.table().crew().refused(), None);
+    assert!(!other.board().agents().is_trained());
+    assert_eq!(other.board().agents().refused(), None);
 }
 
 #[test]
@@ -159,9 +159,9 @@ fn the_program_has_a_trained_agent_for_every_game() {
         };
         let seats = ["human", "trained:8"];
         let session = Session::with_store(store, game, Default::default(), None, seats, 0).unwrap();
-        let crew = session.table().crew();
-        assert_eq!(crew.refused(), None, "{game}");
-        let spec = crew.of_level(Level::Medium).spec.to_string();
+        let agents = session.board().agents();
+        assert_eq!(agents.refused(), None, "{game}");
+        let spec = agents.of_level(Level::Medium).spec.to_string();
         assert!(spec.starts_with("trained"), "{game}: {spec}");
     }
 }
@@ -178,8 +178,9 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
             ..Store::default()
         };
         let session = session(game, built_in);
-        let crew = session.table().crew();
-        let ratings = Level::ALL.map(|level| crew.rating(level).expect("all levels are measured"));
+        let agents = session.board().agents();
+        let ratings =
+            Level::ALL.map(|level| agents.rating(level).expect("all levels are measured"));
         let steps = ratings
             .windows(2)
             .map(|pair| i32::from(pair[1]) - i32::from(pair[0]));
@@ -196,7 +197,7 @@ fn levels_rise_in_steps_that_a_person_can_climb() {
         ..Store::default()
     };
     assert_eq!(
-        session("jarmo", other).table().crew().rating(Level::Easy),
+        session("jarmo", other).board().agents().rating(Level::Easy),
         None
     );
 }

@@ -1,4 +1,4 @@
-//! A game from another crate at the table: no board but its drawing, no texts, and no evaluation.
+//! A game from another crate: drawn as text, without words in the language tables, and without an evaluation.
 
 use std::sync::atomic::AtomicBool;
 
@@ -6,7 +6,7 @@ use jarmo::agent::AgentSpec;
 use jarmo::catalog::{Catalog, GameSettings, Shipped};
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::games::Games;
 use play::lang::Language;
 use play::session::{Session, Share};
@@ -29,13 +29,13 @@ fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
 #[test]
 fn a_registered_game_is_shown_by_its_drawing() {
     let mut session = session(games(), ["human", "human"]).unwrap();
-    let table = session.table();
-    assert!(table.layout().is_none());
-    assert_eq!(table.drawing(), "node 0, ply 0\n");
-    assert_eq!(table.scene().legal.len(), 2);
+    let board = session.board();
+    assert!(board.layout().is_none());
+    assert_eq!(board.drawing(), "node 0, ply 0\n");
+    assert_eq!(board.scene().legal.len(), 2);
     session.play("1").unwrap();
     session.play("0").unwrap();
-    let end = session.table().outcome(2).unwrap();
+    let end = session.board().outcome(2).unwrap();
     assert_eq!(end.score, Some([2, 0]));
     for language in Language::ALL {
         let texts = language.texts();
@@ -47,12 +47,16 @@ fn a_registered_game_is_shown_by_its_drawing() {
 fn a_level_without_an_evaluation_searches_with_playouts() {
     let mut session = session(games(), ["best", "human"]).unwrap();
     let job = session.job().unwrap();
-    let thought = job.run(&mut Shelf::new(), &AtomicBool::new(false), Share::ALONE);
+    let thought = job.run(
+        &mut AgentCache::new(),
+        &AtomicBool::new(false),
+        Share::ALONE,
+    );
     let thought = thought.unwrap();
     assert_eq!(thought.text, "1");
     assert!(session.finish(&job, thought));
-    let crew = session.table().crew();
-    for strength in [crew.analyst(), crew.reviewer()] {
+    let agents = session.board().agents();
+    for strength in [agents.analyst(), agents.reviewer()] {
         assert!(matches!(strength.spec, AgentSpec::Rollout(_)));
     }
     let refused = session.set_seat(jarmo::game::Player::White, "greedy");
@@ -61,13 +65,13 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
 
 #[test]
 fn the_screen_and_the_page_open_only_games_with_a_board() {
-    let error = session(games().with_board(), ["human", "human"]).err();
+    let error = session(games().with_layout(), ["human", "human"]).err();
     assert_eq!(
         error.unwrap(),
         "scripted has no board to show here; play it by lines of text, with --plain"
     );
     let store = Store {
-        games: games().with_board(),
+        games: games().with_layout(),
         ..Store::default()
     };
     let seats = ["human", "human"];

@@ -73,7 +73,7 @@ export class Friend {
     const parts = [line(`${text("duel_you", { player: playerName(duel.you) })} ${text(presence)}`)];
     if (!duel.joined[friend]) parts.push(...this.link(view));
     if (duel.offer) parts.push(...this.offer(duel));
-    else if (!duel.over) parts.push(this.deeds(view));
+    else if (!duel.over) parts.push(this.actions(view));
     else parts.push(this.row(this.button("rematch", () => this.tell("offer", "rematch"))));
     if (!duel.over) parts.push(element("p", { className: "small", textContent: text("duel_fair") }));
     return [...parts, ...this.afterwards(duel)];
@@ -97,7 +97,7 @@ export class Friend {
     return [sentence, this.row(this.button("accept", () => this.tell("offer", offer.what)), decline)];
   }
 
-  deeds(view) {
+  actions(view) {
     const undo = this.button("offer_undo", () => this.tell("offer", "undo"));
     undo.disabled = !view.moves.some(({ player }) => player === view.duel.you);
     const resign = this.button("resign", () => {
@@ -123,7 +123,7 @@ export class Friend {
   button(key, act) {
     const button = element("button", { textContent: text(key) });
     button.onclick = act;
-    button.dataset.deed = key;
+    button.dataset.command = key;
     return button;
   }
 

@@ -35,7 +35,7 @@ export function keep(view) {
   const key = gameKey(view);
   const games = keptGames();
   const known = games.find((game) => game.key === key);
-  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, games: view.match };
+  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, match: view.match };
   if (view.duel) game.live = view.session;
   if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
   if (known && !replaces(game.record, known.record)) {

@@ -161,8 +161,8 @@ async function resume(game) {
     const { game: kind } = JSON.parse(game.record);
     if (game.live && await enter(game.live) && gameKey(view) === game.key) return;
     if (kind !== view.game || view.duel) await open({ game: kind });
-    const { record, seats, place, games } = game;
-    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, games });
+    const { record, seats, place, match } = game;
+    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match });
     forget(game.key); // it is kept under its new key
     if (left === game.key) left = null;
     redraw();
