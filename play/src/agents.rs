@@ -59,11 +59,11 @@ impl Seat {
         }
     }
 
-    /// The name for records: the agent's spec instead of its level.
-    pub(crate) fn name(&self, agents: &GameAgents) -> String {
-        match self.agent(agents) {
-            None => self.to_string(),
-            Some((strength, _)) => strength.spec.to_string(),
+    /// The name for records and for people elsewhere: without the folders of this machine.
+    pub fn name(&self) -> String {
+        match self {
+            Seat::Spec(spec) => specs::named(spec).to_string(),
+            other => other.to_string(),
         }
     }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::session::Session;
+use crate::specs;
 use crate::thought::by_winner;
 use crate::words::mine;
 use jarmo::game::{Player, Proven};
@@ -92,6 +93,9 @@ pub fn thrown_away(assessments: &[Assessment]) -> Option<[usize; 2]> {
     }))
 }
 
+/// The marks of moves that lost value, the mildest first.
+pub(crate) const MARKS: [&str; 3] = ["?!", "?", "??"];
+
 fn mark(lost: f32) -> &'static str {
     match lost {
         lost if lost >= BLUNDER => "??",
@@ -118,6 +122,7 @@ pub fn annotated(session: &Session) -> String {
         Some(nodes) => reviewer.spec.with_nodes(nodes),
         None => reviewer.spec,
     };
+    let agent = specs::named(&agent);
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     let moves = session.assessments();

@@ -146,8 +146,16 @@ impl<'a, W: Write> Plain<'a, W> {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
-            "learn" => self.train(Exercise::lesson(self.session.board().game())),
-            "puzzles" => self.train(Exercise::puzzles()),
+            "learn" | "puzzles" => {
+                let exercise = match word {
+                    "learn" => Exercise::lesson(self.session),
+                    _ => Exercise::puzzles(self.session),
+                };
+                match exercise {
+                    Ok(exercise) => self.train(exercise),
+                    Err(key) => return self.tell(self.texts.get(key)),
+                }
+            }
             "undo" => self.session.undo(),
             "redo" => self.session.redo(),
             "swap" => self.session.swap(),
@@ -168,7 +176,7 @@ impl<'a, W: Write> Plain<'a, W> {
                     return self.tell(&problem);
                 }
             }
-            "help" | "?" => return self.tell_lines(self.texts.get("help_plain")),
+            "help" | "?" => return self.tell_lines(&words::help(self.texts, self.session.board())),
             "rules" => {
                 return self.tell_lines(self.texts.rules(self.session.board().game()));
             }

@@ -372,13 +372,14 @@ impl Session {
     /// The record of the game with its players.
     pub fn record(&self) -> GameRecord {
         GameRecord {
-            white: Some(self.seats[0].name(self.board.agents())),
-            black: Some(self.seats[1].name(self.board.agents())),
+            white: Some(self.seats[0].name()),
+            black: Some(self.seats[1].name()),
             ..self.board.record()
         }
     }
 
-    /// Loads the game of a record and shows its last position. People play both sides, until a new game begins.
+    /// Loads the game of a record and shows its last position. The players of a person's game come back with it; another
+    /// game has people on both sides, until a new game begins.
     pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
         let mut board = board::open_record(record, &self.settings, &self.store)?;
         board.go_to(usize::MAX);
@@ -388,6 +389,18 @@ impl Session {
             Some(home) => home.seats,
             None => self.seats.clone(),
         };
+        let names = [&record.white, &record.black].map(|name| name.as_deref().unwrap_or_default());
+        let player = |name: &str| {
+            let known = self.seats.iter().chain(&seats);
+            let known = known.cloned().find(|seat| seat.name() == name);
+            known
+                .or_else(|| board.seat(name).ok())
+                .unwrap_or(Seat::Human)
+        };
+        let players = match names.contains(&"human") {
+            true => names.map(player),
+            false => [Seat::Human, Seat::Human],
+        };
         // An agent of another game may not know this one.
         let seats = seats.map(|seat| fresh.seat(&seat.to_string()).unwrap_or(Seat::Human));
         self.home = Some(Home {
@@ -395,10 +408,20 @@ impl Session {
             seats,
         });
         self.board = board;
-        self.seats = [Seat::Human, Seat::Human];
+        self.seats = players;
         self.current_match = None;
         self.forget();
         Ok(())
+    }
+
+    /// Gives the game the number that it had in another session.
+    pub(crate) fn renumber(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    /// Whether there is a game of this name.
+    pub(crate) fn offers(&self, game: &str) -> bool {
+        self.store.games.names().contains(&game)
     }
 
     /// Goes on with a game that was left.

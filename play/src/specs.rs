@@ -381,6 +381,32 @@ pub(crate) fn build<G: CatalogGame>(
     )))
 }
 
+/// The same agent with its files and folders by their last names.
+pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
+    let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
+    let mut spec = spec.clone();
+    match &mut spec {
+        AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
+            given.tables = given.tables.as_ref().map(last);
+        }
+        AgentSpec::Tables(folder, _) => *folder = last(folder),
+        AgentSpec::Network(source, given) => {
+            given.tables = given.tables.as_ref().map(last);
+            if let AgentSource::File(path) = source {
+                *path = last(path);
+            }
+        }
+        AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+    }
+    spec
+}
+
+/// The text of an agent's spec with its files and folders by their last names; other texts stay as they are.
+pub(crate) fn without_folders(spec: &str) -> String {
+    let read = spec.parse();
+    read.map_or(spec.to_owned(), |spec: AgentSpec| named(&spec).to_string())
+}
+
 /// Whether a remote user may choose this agent: it reads no file, and needs little more memory and time than
 /// the levels.
 pub fn is_harmless(spec: &str) -> bool {

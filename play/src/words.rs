@@ -1,7 +1,7 @@
 //! Sentences about a session, shared by the front ends.
 
-use crate::analysis::thrown_away;
-use crate::board::RecordProblem;
+use crate::analysis::{MARKS, thrown_away};
+use crate::board::{Board, RecordProblem};
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::session::{Refusal, Session};
@@ -129,6 +129,24 @@ pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
     }
 }
 
+/// The commands of the program by lines, with moves of this game as examples.
+pub fn help(texts: &Texts, board: &dyn Board) -> String {
+    let legal = board.fresh().scene().legal;
+    let moves: Vec<&str> = legal
+        .iter()
+        .take(3)
+        .map(|legal| legal.text.as_str())
+        .collect();
+    let layout = board.layout();
+    let cell = layout.cells.get(layout.cells.len() / 2);
+    let cell = cell.map(|cell| cell.name.as_str());
+    let help = texts.get("help_plain").lines();
+    let lines = help.filter(|line| cell.is_some() || !line.contains("{cell}"));
+    let text: Vec<&str> = lines.collect();
+    let text = text.join("\n").replace("{moves}", &moves.join(", "));
+    text.replace("{cell}", cell.unwrap_or_default())
+}
+
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
     let left = session.unstudied();
     let assessments = session.assessments();
@@ -136,10 +154,11 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysing", &[("n", &left.to_string())])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
-            let bad = assessments
-                .iter()
-                .filter(|one| one.player == player && !one.mark.is_empty());
-            bad.count().to_string()
+            let marks = MARKS.map(|mark| {
+                let own = assessments.iter().filter(|one| one.player == player);
+                format!("{mark} {}", own.filter(|one| one.mark == mark).count())
+            });
+            marks.join(", ")
         });
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
@@ -202,7 +221,7 @@ pub fn rated_seat(texts: &Texts, session: &Session, game: &str, who: &str) -> St
 
 /// What stands on a cell, where its lines lead and which moves are legal there, in lines. `None` if `name` is not the
 /// name of a cell.
-pub fn cell(texts: &Texts, board: &dyn crate::board::Board, name: &str) -> Option<Vec<String>> {
+pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>> {
     let (layout, scene) = (board.layout(), board.scene());
     let cells = &layout.cells;
     let chosen = cells

@@ -47,7 +47,8 @@ pub(super) enum DuelCommand {
     Resign,
 }
 
-/// The two people of a game.
+/// The two people of a game. Their presence is not kept on disk.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Duel {
     people: [Person; 2], // the one who invited, the guest
     white: usize,        // the one of them who plays White
@@ -55,15 +56,17 @@ pub(super) struct Duel {
     ended: Option<Ended>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Person {
     secret: Option<String>, // none: the seat is free
-    listening: usize,       // requests that wait for news
+    #[serde(skip)]
+    listening: usize, // requests that wait for news
+    #[serde(skip)]
     seen: Option<Instant>,
 }
 
 /// An end that the rules of the game do not know.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Ended {
     /// The opponent of the one who resigned; none if a draw was agreed.
     winner: Option<Player>,
@@ -174,18 +177,19 @@ impl Duel {
             }
             DuelCommand::Decline => self.offer = None,
             DuelCommand::Offer(what) => {
+                let accepts = self.offer == Some((1 - me, what));
+                let by = if accepts { 1 - me } else { me };
                 let fits = match what {
                     Offer::Rematch => over,
                     Offer::Draw => !over,
-                    Offer::Undo => !over && self.last_turn(session, me).is_some(),
+                    Offer::Undo => !over && self.last_turn(session, by).is_some(),
                 };
                 if !fits {
                     return refused("duel_not_now");
                 }
-                if self.offer == Some((1 - me, what)) {
-                    self.agree(session, 1 - me, what);
-                } else {
-                    self.offer = Some((me, what));
+                match accepts {
+                    true => self.agree(session, by, what),
+                    false => self.offer = Some((by, what)),
                 }
             }
         }

@@ -9,13 +9,14 @@ use super::board::Grid;
 use super::menu::Menu;
 use super::training::Training;
 use crate::board::Scene;
+use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
 use crate::thought::Thought;
 use crate::{analysis, words};
 use jarmo::game::shorten;
 use jarmo::record::GameRecord;
-use jarmo::view::Layout;
+use jarmo::view::{Layout, Style};
 
 /// The state of the screen.
 pub struct App {
@@ -159,8 +160,12 @@ impl App {
         }
     }
 
-    /// Whether Black is at the bottom: only Black is a person, or is to solve the task.
+    /// Whether Black is at the bottom: only Black is a person, or is to solve the task. Where pieces fall, White always
+    /// is.
     pub(super) fn flipped(&self) -> bool {
+        if self.layout.style == Style::Slots {
+            return false;
+        }
         if let Some(training) = &self.training {
             return training.exercise.flipped();
         }
@@ -273,8 +278,8 @@ impl App {
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),
-            't' => self.learn(),
-            'o' => self.solve_puzzles(),
+            't' => self.learn(Exercise::lesson(&self.session)),
+            'o' => self.learn(Exercise::puzzles(&self.session)),
             '?' => self.open_help(),
             'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
             'q' => self.page = Page::Quit,

@@ -237,6 +237,76 @@ fn moves_captures_and_the_picked_piece_are_announced() {
 
 #[test]
 #[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn hints_analysis_and_undo_are_announced() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.click("#undo");
+    browser.wait_for_text("said", "Position after move 6");
+    browser.click("#hint");
+    browser.wait_for_text("said", "Best: A, ");
+    browser.click("#last");
+    browser.wait_for_text("said", "White: stone on G1.");
+    browser.click("#analyse");
+    browser.wait_for_text("said", "Analysed. White: ?! ");
+    browser.wait_for_text("said", "Best: A, 100\u{a0}%");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_lines_of_the_analysis_are_on_the_screen() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
+    browser.click("#analyse");
+    browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
+    for (width, height) in [(1366, 768), (1280, 800), (1280, 720), (390, 844)] {
+        browser.resize(width, height);
+        browser.wait(&format!(
+            "return innerWidth === {width} && innerHeight === {height}"
+        ));
+        let found = browser.run(
+            "const box = (id) => document.querySelector(id).getBoundingClientRect();
+             return [box('#ideas').bottom, box('#play').bottom, box('#ideas').top - box('#strip-bottom').bottom, box('#moves').top]",
+        );
+        let number = |place: usize| found[place].as_f64().unwrap();
+        let high = f64::from(height);
+        assert!(number(0) < high, "{width}x{height}: {found}");
+        if width > 760 {
+            assert!(
+                number(1) <= high && number(3) < high,
+                "nothing is below: {found}"
+            );
+        } else {
+            assert!(
+                (0.0..60.0).contains(&number(2)),
+                "directly under the board: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_head_of_the_page_fits_a_phone_in_every_language() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.resize(360, 740);
+    browser.choose("game", "connect_four");
+    for language in ["en", "de", "it", "fi", "eo"] {
+        browser.choose("language", language);
+        browser.wait(&format!(
+            "return document.documentElement.lang === '{language}'"
+        ));
+        let fits = "const box = (id) => document.getElementById(id).getBoundingClientRect();
+            const select = document.getElementById('game');
+            const measure = document.createElement('canvas').getContext('2d');
+            measure.font = getComputedStyle(select).font;
+            const name = measure.measureText(select.selectedOptions[0].textContent).width;
+            return [box('menu-open').right <= innerWidth && box('menu-open').top < 20 && box('help').top < 20, name + 25 <= box('game').width]";
+        assert_eq!(browser.run(fits), json!([true, true]), "{language}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn shortcuts_work_on_the_board_and_are_listed() {
     let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);

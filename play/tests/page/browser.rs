@@ -241,3 +241,46 @@ fn an_agent_answers_at_once_after_the_game_was_switched() {
         browser.wait_within(limit, moves);
     }
 }
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there() {
+    let browser = Browser::at(serve(["newcomer", "human"], Bounds::default()));
+    browser.choose("game", "connect_four");
+    browser.wait_for_moves(1);
+    let height = |cell: u64| {
+        let script = format!(
+            "return document.querySelector('[data-cell=\"{cell}\"]').getBoundingClientRect().top"
+        );
+        browser.run(&script).as_f64().unwrap()
+    };
+    assert!(height(0) > height(35), "row 1 is at the bottom");
+    let disabled = "return document.getElementById('flip').disabled";
+    assert_eq!(browser.run(disabled), json!(true), "there is no other side");
+    // The pointer at the top of column D shows where the stone will lie; a click there drops it.
+    browser.run(
+        "document.querySelector('[data-cell=\"38\"]').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))",
+    );
+    let ghost = "const ghost = document.querySelector('#board .ghost .piece');
+        const box = (node) => node.getBoundingClientRect();
+        const free = document.querySelector('.cell.target[data-cell=\"3\"], .cell.target[data-cell=\"10\"]');
+        return ghost.matches('.black') && Math.abs(box(ghost).top - box(free).top) < 20";
+    assert_eq!(browser.run(ghost), json!(true));
+    browser.cell(38);
+    browser.wait_for_moves(3);
+    // A full column says so.
+    browser.load(r#"{"game":"connect_four","moves":["A","A","A","A","A","A"]}"#);
+    browser.wait_for_moves(6);
+    browser.cell(0);
+    browser.wait_for_text("message", "A");
+    assert_eq!(browser.moves(), 6);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_piece_of_the_opponent_says_why_it_does_not_move() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.cell(22);
+    browser.wait_for_text("message", "C5");
+    assert_eq!(browser.moves(), 0);
+}

@@ -133,7 +133,12 @@ impl Browser {
         ));
     }
 
+    /// Clicks an element, after opening the menu if that is where it is.
     pub fn click(&self, selector: &str) {
+        self.run(&format!(
+            "document.querySelector('{}')?.closest('[popover]')?.showPopover()",
+            selector.replace('\'', "\\'")
+        ));
         let element = self.element(selector);
         let id = element[ELEMENT].as_str().unwrap();
         self.call("POST", &format!("/element/{id}/click"), json!({}));

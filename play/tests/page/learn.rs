@@ -116,7 +116,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.choose("welcome-level", "newcomer");
     browser.click("#welcome-play");
     browser.wait_for_game("connect_four");
-    browser.wait_for_text("strip-top", "White · newcomer");
+    browser.wait_for_text("strip-bottom", "White · newcomer");
     browser.wait_for_moves(1);
     browser.reload();
     let open = "return document.getElementById('welcome-box').open";
@@ -129,6 +129,50 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.click("#welcome-learn");
     browser.wait_for_game("tammi");
     browser.wait_for_text("exercise-heading", "Step 1 of 3");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
+    let seat = "rollout:7";
+    let browser = Browser::start();
+    browser.visit(serve([seat, "human"], Bounds::default()));
+    browser.wait("return document.getElementById('welcome-box').open");
+    assert_eq!(browser.value("welcome-level"), seat);
+    assert_eq!(browser.value("welcome-side"), "black");
+    browser.choose("welcome-game", "tammi");
+    browser.wait_for_text("welcome-about", "Draughts on the dark squares");
+    browser.click("#welcome-play");
+    browser.wait_for_text("strip-top", "White · rollout:7");
+    browser.wait("return document.activeElement.matches('#board .cell')");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    assert_eq!(browser.text("puzzles"), "Puzzles (Jarmo)");
+    browser.click("#puzzles");
+    browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
+    assert!(!browser.shows("#exercise-analyse"));
+    let puzzle = puzzles::Progress::default().choose(puzzles::all());
+    let mut session = puzzles::Attempt::new(puzzle).session();
+    let legal = session.board().scene().legal;
+    let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
+    click(&browser, &mut session, &wrong.text);
+    browser.wait_for_text("exercise-said", "Try again");
+    browser.click("#exercise-analyse");
+    browser.wait_for_moves(1);
+    browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
+    // The best reply is the refutation.
+    browser.wait("return document.querySelectorAll('#ideas tr').length > 0");
+    // Back to the puzzles, and from there to the game.
+    browser.run("history.back()");
+    browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
+    browser.click("#exercise-leave");
+    browser.wait_for_game("tammi");
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use jarmo::agent::AgentSpec;
-use jarmo::catalog::{Catalog, GameSettings, Shipped};
+use jarmo::catalog::{Catalog, Empty, GameSettings, Shipped};
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
 use play::agents::AgentCache;
 use play::games::Games;
 use play::lang::Language;
+use play::options::Options;
 use play::session::{Session, Share};
 use play::specs::Store;
 
@@ -76,4 +77,16 @@ fn the_screen_and_the_page_open_only_games_with_a_board() {
     };
     let seats = ["human", "human"];
     assert!(Session::with_store(store, "tammi", GameSettings::default(), None, seats, 1).is_ok());
+}
+
+#[test]
+fn a_game_without_lesson_and_puzzles_says_so() {
+    let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
+    let own = || Games::new(Empty.register(Scripted::new(&Node::white([lost.clone()]))));
+    for (option, part) in [("--learn", "no lesson"), ("--puzzles", "no puzzles")] {
+        let arguments = ["play", "--plain", "--lang", "en", option].map(Into::into);
+        let failure = Options::of(own(), arguments).unwrap().run().unwrap_err();
+        assert!(failure.message.contains(part), "{}", failure.message);
+        assert_eq!(failure.status, 2);
+    }
 }

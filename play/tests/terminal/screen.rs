@@ -389,3 +389,18 @@ fn the_lesson_and_puzzles_are_done_on_the_screen() {
     assert!(!person.app.is_over());
     assert!(person.screen().contains("1 A1-C2"), "the game is back");
 }
+
+#[test]
+fn stones_fall_down_for_black_too() {
+    let mut person = Person::new("connect_four", ["human", "human"], Language::En);
+    let white = person.screen();
+    let mut person = Person::new("connect_four", ["random", "human"], Language::En);
+    let black = person.screen();
+    let row = |screen: &str, number: &str| {
+        let mut lines = screen.lines();
+        lines.position(|line| line.trim_start().starts_with(number))
+    };
+    for number in ["1", "6"] {
+        assert_eq!(row(&black, number), row(&white, number), "{black}");
+    }
+}

@@ -1,6 +1,7 @@
 // A game of two people: the invitation, and what stands beside the board during such a game.
 
 import { invitationTo } from "./address.js";
+import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { copyFrom } from "./share.js";
 import { playerName, text } from "./texts.js";
@@ -9,13 +10,7 @@ const $ = (id) => document.getElementById(id);
 const NAME = "duels"; // the keys of own seats, by the name of the game in its link
 const MOST = 20;
 
-function keys() {
-  try {
-    return JSON.parse(localStorage.getItem(NAME)) ?? {};
-  } catch {
-    return {};
-  }
-}
+const keys = () => stored(NAME, (value) => Object.values(value).every((key) => typeof key === "string"), {});
 
 // The key of the own seat in a game, if this browser has one.
 export const ownSeat = (name) => keys()[name] ?? null;
