@@ -391,8 +391,8 @@ impl Session {
         };
         let names = [&record.white, &record.black].map(|name| name.as_deref().unwrap_or_default());
         let player = |name: &str| {
-            let known = self.seats.iter().chain(&seats);
-            let known = known.cloned().find(|seat| seat.name() == name);
+            let mut known = self.seats.iter().chain(&seats);
+            let known = known.find(|seat| seat.name() == name).cloned();
             known
                 .or_else(|| board.seat(name).ok())
                 .unwrap_or(Seat::Human)
