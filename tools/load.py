@@ -5,8 +5,9 @@
 
 Starts the server, which needs Linux. Clients at several loopback addresses open as many sessions as they get, with
 heavy agents on both sides, and leave; others keep watchers, send malformed chunks, slow heads and bodies, bodies
-without an end, and rubbish in pipelines. Meanwhile a normal user at an address of its own plays against the best
-level. At the end the server must rest: the report has its processor time and memory.
+without an end, rubbish in pipelines, and requests for the texts without waiting for answers. Meanwhile a normal user
+at an address of its own plays against the best level. At the end the server must rest: the report has its processor
+time and memory.
 
 The exit status is 1 if the user waited longer than --worst seconds for an answer, or if the server does not rest.
 """
@@ -151,6 +152,44 @@ def dawdler(load, client):
         link.close()
 
 
+def read_all(link):
+    """Reads and forgets answers until the connection ends."""
+    try:
+        while link.recv(1 << 20):
+            pass
+    except OSError:
+        pass
+
+
+def pipeliner(load, client):
+    """Asks for the texts without ever waiting for an answer."""
+    ask = b"GET /api/texts HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 100
+    while not load.over.is_set():
+        try:
+            with load.connect(client) as link:
+                drain = threading.Thread(target=read_all, args=(link,))
+                drain.start()
+                while not load.over.is_set():
+                    link.sendall(ask)
+                    load.count("requests in pipelines", 100)
+                link.shutdown(socket.SHUT_RDWR)
+                drain.join()
+        except OSError:
+            load.over.wait(0.1)
+
+
+def visitor(load, times):
+    """Opens the start page again and again; `times` gets the seconds of every answer."""
+    while not load.over.is_set():
+        began = time.monotonic()
+        with load.connect("127.0.0.201") as link:
+            link.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            while link.recv(1 << 16):
+                pass
+        times.append((time.monotonic() - began, "start page"))
+        load.over.wait(0.2)
+
+
 def user(load, seconds, times):
     """Plays games against the best level; `times` gets the seconds of every answer."""
     end = time.monotonic() + seconds
@@ -214,12 +253,13 @@ def attack(given, server):
 
     threads = []
     for number in range(given.clients):
-        for kind, network in [(greedy, 1), (watcher, 2), (rubbish, 3), (dawdler, 4)]:
+        for kind, network in [(greedy, 1), (watcher, 2), (rubbish, 3), (dawdler, 4), (pipeliner, 5)]:
             client = f"127.0.{network}.{number + 1}"
             threads.append(threading.Thread(target=kind, args=(load, client)))
+    times = []
+    threads.append(threading.Thread(target=visitor, args=(load, times)))
     for thread in threads:
         thread.start()
-    times = []
     try:
         user(load, given.seconds, times)
     finally:
@@ -241,7 +281,7 @@ def attack(given, server):
     for what, number in sorted(load.counts.items()):
         print(f"{number:7} {what}")
     for name, measured in [("before", calm), ("during", times)]:
-        for kind in ["new game", "move"]:
+        for kind in ["start page", "new game", "move"]:
             some = sorted(seconds for seconds, one in measured if one == kind)
             if some:
                 print(

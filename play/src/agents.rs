@@ -1,16 +1,16 @@
-//! Players: people, agents by spec, and agents at a level; and a shelf that keeps a few agents between moves.
+//! Players: people, agents by spec, and agents at a level; and a cache that keeps a few agents between moves.
 
 use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
 use crate::levels::Level;
-use crate::specs::{self, Crew, Strength};
+use crate::specs::{self, GameAgents, Strength};
 use jarmo_exact::agent::{Agent, AgentSpec, Networks};
 use jarmo_exact::catalog::CatalogGame;
 
 /// Agents kept by one search thread; each may hold megabytes of search tables.
-const SHELF_SIZE: usize = 3;
+const CACHE_SIZE: usize = 3;
 
 /// Time per move of an agent that plays at a level.
 pub const MOVE_TIME: Duration = Duration::from_millis(850);
@@ -50,20 +50,20 @@ impl Seat {
     }
 
     /// The agent that plays here, if one does, and its time per move.
-    pub(crate) fn agent(&self, crew: &Crew) -> Option<(Strength, Option<Duration>)> {
+    pub(crate) fn agent(&self, agents: &GameAgents) -> Option<(Strength, Option<Duration>)> {
         match self {
             Seat::Human => None,
-            Seat::Level(level) => Some((crew.of_level(*level), Some(MOVE_TIME))),
+            Seat::Level(level) => Some((agents.of_level(*level), Some(MOVE_TIME))),
             // The spec alone sets the limits.
             Seat::Spec(spec) => Some((Strength::of(spec.clone()), None)),
         }
     }
 
-    /// The name for records: the agent's spec instead of its level.
-    pub(crate) fn name(&self, crew: &Crew) -> String {
-        match self.agent(crew) {
-            None => self.to_string(),
-            Some((strength, _)) => strength.spec.to_string(),
+    /// The name for records and for people elsewhere: without the folders of this machine.
+    pub fn name(&self) -> String {
+        match self {
+            Seat::Spec(spec) => specs::named(spec).to_string(),
+            other => other.to_string(),
         }
     }
 }
@@ -80,17 +80,17 @@ impl fmt::Display for Seat {
 
 /// A few agents of any game, most recently used first.
 #[derive(Default)]
-pub struct Shelf {
+pub struct AgentCache {
     agents: Vec<(String, Box<dyn Any + Send>)>,
 }
 
-impl Shelf {
-    /// An empty shelf.
-    pub fn new() -> Shelf {
-        Shelf::default()
+impl AgentCache {
+    /// An empty cache.
+    pub fn new() -> AgentCache {
+        AgentCache::default()
     }
 
-    /// The agent of this strength for this game, built if the shelf has none. `variant` separates different
+    /// The agent of this strength for this game, built if the cache has none. `variant` separates different
     /// settings of the same game.
     pub(crate) fn agent<G: CatalogGame>(
         &mut self,
@@ -106,7 +106,7 @@ impl Shelf {
             Some(place) => self.agents.remove(place),
             None => {
                 let agent: Box<dyn Agent<G>> = specs::build(game, strength, networks)?;
-                self.agents.truncate(SHELF_SIZE - 1);
+                self.agents.truncate(CACHE_SIZE - 1);
                 (key, Box::new(agent) as Box<dyn Any + Send>)
             }
         };

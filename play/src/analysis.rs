@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::session::Session;
+use crate::specs;
 use crate::thought::by_winner;
 use crate::words::mine;
 use jarmo_core::game::{Player, Proven};
@@ -41,8 +42,8 @@ pub struct Assessment {
 
 /// Assesses every move of a session's game; values are missing where no position was evaluated yet.
 pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
-    let table = session.table();
-    let moves = table.moves();
+    let board = session.board();
+    let moves = board.moves();
     let assessments = moves.into_iter().enumerate().map(|(place, played)| {
         let (before, after) = (session.value(place), session.value(place + 1));
         let best = session.thought(place).map(|thought| thought.text.clone());
@@ -71,7 +72,7 @@ pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
 /// Whether the exact result after the move at a place is worse for its player than before.
 fn thrown(session: &Session, place: usize, player: Player) -> Option<bool> {
     let before = session.known(place)?.verdict;
-    let outcome = session.table().outcome(place + 1);
+    let outcome = session.board().outcome(place + 1);
     let after = match outcome {
         Some(outcome) => outcome.verdict(Player::White),
         None => session.known(place + 1)?.verdict,
@@ -91,6 +92,9 @@ pub fn thrown_away(assessments: &[Assessment]) -> Option<[usize; 2]> {
         assessments.iter().filter(thrown).count()
     }))
 }
+
+/// The marks of moves that lost value, the mildest first.
+pub(crate) const MARKS: [&str; 3] = ["?!", "?", "??"];
 
 fn mark(lost: f32) -> &'static str {
     match lost {
@@ -113,11 +117,12 @@ pub fn record_line(session: &Session) -> String {
 /// The record of a session's game with the assessment of every move under the key `analysis`, as one line
 /// without a newline.
 pub fn annotated(session: &Session) -> String {
-    let reviewer = session.table().crew().reviewer();
+    let reviewer = session.board().agents().reviewer();
     let agent = match reviewer.nodes {
         Some(nodes) => reviewer.spec.with_nodes(nodes),
         None => reviewer.spec,
     };
+    let agent = specs::named(&agent);
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     let moves = session.assessments();

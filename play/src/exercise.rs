@@ -26,19 +26,26 @@ enum Kind {
 }
 
 impl Exercise {
-    /// The first step of a game's lesson.
-    pub(crate) fn lesson(game: &'static str) -> Exercise {
-        Exercise {
+    /// The first step of the lesson of a session's game; the key of a text if there is none.
+    pub(crate) fn lesson(session: &Session) -> Result<Exercise, &'static str> {
+        let game = session.board().game();
+        if lessons::of(game).is_empty() {
+            return Err("no_lesson");
+        }
+        Ok(Exercise {
             kind: Kind::Lesson { game, place: 0 },
             over: false,
-        }
+        })
     }
 
-    /// A puzzle near the user's rating.
-    pub(crate) fn puzzles() -> Exercise {
+    /// A puzzle near the user's rating; the key of a text if a session has no game with puzzles.
+    pub(crate) fn puzzles(session: &Session) -> Result<Exercise, &'static str> {
+        if !session.offers(puzzles::GAME) {
+            return Err("no_puzzles");
+        }
         let (book, unkept) = Book::open();
         let attempt = Attempt::new(book.progress.choose(puzzles::all()));
-        Exercise {
+        Ok(Exercise {
             kind: Kind::Puzzles {
                 book,
                 attempt,
@@ -46,7 +53,7 @@ impl Exercise {
                 unkept,
             },
             over: false,
-        }
+        })
     }
 
     /// The board of the task.
@@ -71,7 +78,7 @@ impl Exercise {
     fn player(&self) -> Player {
         match &self.kind {
             Kind::Lesson { .. } => Player::White,
-            Kind::Puzzles { .. } => self.session().table().scene().to_move,
+            Kind::Puzzles { .. } => self.session().board().scene().to_move,
         }
     }
 

@@ -1,8 +1,9 @@
-//! Record files: one game per line.
+//! Record files, one game per line, and the folder of the user's data.
 
+use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jarmo_host::files::{LINES_BYTES, read_text};
 
@@ -19,4 +20,18 @@ pub fn last_line(path: &Path) -> Result<String, String> {
     let last = text.lines().rfind(|line| !line.trim().is_empty());
     last.map(str::to_owned)
         .ok_or_else(|| "the file holds no game record".to_owned())
+}
+
+/// The folder of this program's data of the user.
+pub fn data_folder() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).map(PathBuf::from);
+    let base = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let base = base.or_else(|| {
+        Some(
+            set("HOME")
+                .or_else(|| set("USERPROFILE"))?
+                .join(".local/share"),
+        )
+    });
+    base.map(|base| base.join("jarmo"))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::table::{Open, Table};
+use crate::board::{Board, Open};
 use jarmo_exact::catalog::{Catalog, GameError, GameSettings, GameTask, Shipped};
 
 /// The games of a catalog.
@@ -12,7 +12,7 @@ use jarmo_exact::catalog::{Catalog, GameError, GameSettings, GameTask, Shipped};
 #[derive(Clone)]
 pub struct Games {
     catalog: Arc<dyn Opener>,
-    needs_board: bool,
+    needs_layout: bool,
 }
 
 /// What opening a game gives.
@@ -50,15 +50,15 @@ impl Games {
     pub fn new<C: Catalog + Send + Sync + 'static>(catalog: C) -> Games {
         Games {
             catalog: Arc::new(catalog),
-            needs_board: false,
+            needs_layout: false,
         }
     }
 
     /// The same games, of which only those with a board are opened.
     #[must_use]
-    pub fn with_board(self) -> Games {
+    pub fn with_layout(self) -> Games {
         Games {
-            needs_board: true,
+            needs_layout: true,
             ..self
         }
     }
@@ -76,9 +76,9 @@ impl Games {
     ) -> Result<Opened, String> {
         let opened = self.catalog.open(name, settings, task);
         let opened = opened.map_err(|error| error.to_string())?;
-        let has_board = |table: &dyn Table| !table.layout().is_none();
+        let has_layout = |board: &dyn Board| !board.layout().is_none();
         match opened {
-            Ok(table) if self.needs_board && !has_board(table.as_ref()) => Err(format!(
+            Ok(board) if self.needs_layout && !has_layout(board.as_ref()) => Err(format!(
                 "{name} has no board to show here; play it by lines of text, with --plain"
             )),
             opened => Ok(opened),

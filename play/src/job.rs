@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::agents::Shelf;
+use crate::agents::AgentCache;
 use crate::specs::Strength;
 use crate::thought::{Thinking, Thought, Time};
 use jarmo_exact::agent::AgentSpec;
 
 /// How thoroughly a position was evaluated, least first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Care {
+pub(crate) enum Effort {
     Glance,
     Study,
     Hint,
@@ -29,7 +29,7 @@ pub struct Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Move,
-    Look(Care),
+    Look(Effort),
     /// The position after a move that is tried.
     Try,
 }
@@ -55,7 +55,7 @@ impl Job {
     /// Asks the agent, until it answers, its time is up, or `stop` is set.
     pub fn run(
         &self,
-        shelf: &mut Shelf,
+        cache: &mut AgentCache,
         stop: &AtomicBool,
         share: Share,
     ) -> Result<Thought, String> {
@@ -64,7 +64,7 @@ impl Job {
             given: self.time.map(part),
             most: share.most.map(part),
         };
-        self.question.think(shelf, &self.strength, time, stop)
+        self.question.think(cache, &self.strength, time, stop)
     }
 
     /// Whether the agent searches; other agents answer at once.

@@ -38,20 +38,17 @@ pub enum Answer {
     Refused(Refusal),
 }
 
-/// The steps of a game's lesson. Every game has one.
-///
-/// # Panics
-/// Panics if there is no such game.
+/// The steps of a game's lesson; none for a game without a lesson.
 pub fn of(game: &str) -> &'static [Step] {
     static LESSONS: LazyLock<BTreeMap<String, Vec<Step>>> =
         LazyLock::new(|| toml::from_str(include_str!("lessons.toml")).expect("a test reads it"));
-    &LESSONS[game]
+    LESSONS.get(game).map_or(&[], Vec::as_slice)
 }
 
 impl Step {
     /// The board of the step, before the person's move.
     pub fn session(&self, game: &str) -> Session {
-        board(game, self.position.as_deref(), &self.moves)
+        session_at(game, self.position.as_deref(), &self.moves)
     }
 
     /// Plays a move on the board of the step. Only a right one stays there.
@@ -73,7 +70,7 @@ impl Step {
 }
 
 /// A session at a position of an exercise, with a person on both sides.
-pub(crate) fn board(game: &str, position: Option<&str>, moves: &[String]) -> Session {
+pub(crate) fn session_at(game: &str, position: Option<&str>, moves: &[String]) -> Session {
     let seats = ["human", "human"];
     let session = Session::new(game, GameSettings::default(), position, seats, 0);
     let mut session = session.expect("a test sets up every exercise");
@@ -90,11 +87,11 @@ pub(crate) fn attempt(
     text: &str,
     is_right: impl FnOnce(&str) -> bool,
 ) -> Answer {
-    let here = session.table().cursor();
+    let here = session.board().cursor();
     if let Err(refusal) = session.play(text) {
         return Answer::Refused(refusal);
     }
-    if is_right(&session.table().moves()[here].text) {
+    if is_right(&session.board().moves()[here].text) {
         return Answer::Right;
     }
     session.go_to(here);

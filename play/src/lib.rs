@@ -18,7 +18,7 @@ pub mod puzzles;
 pub mod server;
 pub mod session;
 pub mod specs;
-pub mod table;
+pub mod board;
 pub(crate) mod thought;
 pub(crate) mod trial;
 pub mod tui;

@@ -1,5 +1,7 @@
 //! The options of the `play` program, and the front end that they select.
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, BufReader, IsTerminal, Write, stdin, stdout};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use clap_complete::Shell;
 use clap_mangen::Man;
 
+use crate::agents::Seat;
 use crate::exercise::Exercise;
 use crate::files;
 use crate::games::Games;
@@ -33,11 +36,11 @@ pub struct Options {
     #[arg(long, default_value = "jarmo", value_name = "NAME")]
     game: String,
     /// Your opponent
-    #[arg(long, default_value = Level::USUAL.name(), value_name = "WHO")]
-    opponent: String,
-    /// The side you play
-    #[arg(long, default_value = "white", value_name = "SIDE")]
-    side: Side,
+    #[arg(long, value_name = "WHO", help = format!("Your opponent [default: {}]", Level::USUAL.name()))]
+    opponent: Option<String>,
+    /// The side you play [default: white]
+    #[arg(long, value_name = "SIDE")]
+    side: Option<Side>,
     /// The player of White; overrides --side and --opponent
     #[arg(long, value_name = "WHO")]
     white: Option<String>,
@@ -217,10 +220,21 @@ impl Options {
     /// # Panics
     /// Panics without a game.
     pub fn read(games: Games) -> Options {
-        let matches = command(&games).try_get_matches();
+        Options::of(games, env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Parses these arguments, of which the first is the name of the program.
+    ///
+    /// # Panics
+    /// Panics without a game.
+    pub fn of(
+        games: Games,
+        arguments: impl IntoIterator<Item = OsString>,
+    ) -> Result<Options, clap::Error> {
+        let matches = command(&games).try_get_matches_from(arguments);
         let options = matches.and_then(|matches| Options::from_arg_matches(&matches));
-        let options = options.unwrap_or_else(|error| shortened(error).exit());
-        Options { games, ..options }
+        let options = options.map_err(shortened)?;
+        Ok(Options { games, ..options })
     }
 
     /// Runs the selected front end until the player leaves.
@@ -241,12 +255,10 @@ impl Options {
         if by_lines {
             return self.run_plain(&mut session, language);
         }
+        let exercise = self.exercise(&session, language)?;
         let mut app = App::new(session, language, self.seed());
-        if self.learn {
-            app.learn();
-        }
-        if self.puzzles {
-            app.solve_puzzles();
+        if let Some(exercise) = exercise {
+            app.train(exercise);
         }
         tui::run(&mut app).map_err(Failure::from)
     }
@@ -276,13 +288,10 @@ impl Options {
     }
 
     fn run_plain(&self, session: &mut Session, language: Language) -> Result<(), Failure> {
-        let game = session.table().game();
+        let exercise = self.exercise(session, language)?;
         let mut plain = Plain::new(session, language.texts(), stdout().lock());
-        if self.learn {
-            plain.train(Exercise::lesson(game));
-        }
-        if self.puzzles {
-            plain.train(Exercise::puzzles());
+        if let Some(exercise) = exercise {
+            plain.train(exercise);
         }
         let result = match self.analyse {
             None => plain.run(BufReader::new(stdin())),
@@ -298,21 +307,33 @@ impl Options {
         }
     }
 
+    /// What is on the board first, if it is not the game.
+    fn exercise(&self, session: &Session, language: Language) -> Result<Option<Exercise>, Failure> {
+        let exercise = match (self.learn, self.puzzles) {
+            (true, _) => Exercise::lesson(session),
+            (_, true) => Exercise::puzzles(session),
+            _ => return Ok(None),
+        };
+        let missing = |key| Failure::usage(language.texts().get(key));
+        exercise.map(Some).map_err(missing)
+    }
+
     fn serve(&self, language: Language) -> Result<(), Failure> {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
-        let _first = self.session(true)?;
+        let first = self.session(true)?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
             port: self.port,
             language,
             game: self.game.clone(),
-            seats: self.seats(),
+            seats: first.seats().each_ref().map(ToString::to_string),
             settings: self.settings(),
             store: self.store(true),
             record: self.record_line()?,
             analyse: self.analyse.is_some(),
             bounds: Bounds::default().per_address(self.per_address.into()),
+            folder: files::data_folder().map(|folder| folder.join("duels")),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -342,10 +363,11 @@ impl Options {
 
     fn seats(&self) -> [String; 2] {
         let person = "human".to_owned();
+        let opponent = self.opponent.as_deref().unwrap_or(Level::USUAL.name());
         let usual = match self.side {
             _ if self.analyse.is_some() => [person.clone(), person],
-            Side::White => [person, self.opponent.clone()],
-            Side::Black => [self.opponent.clone(), person],
+            None | Some(Side::White) => [person, opponent.to_owned()],
+            Some(Side::Black) => [opponent.to_owned(), person],
         };
         let [white, black] = usual;
         [
@@ -362,11 +384,11 @@ impl Options {
         }
     }
 
-    fn store(&self, needs_board: bool) -> Store {
+    fn store(&self, needs_layout: bool) -> Store {
         let games = self.games.clone();
         Store {
-            games: if needs_board {
-                games.with_board()
+            games: if needs_layout {
+                games.with_layout()
             } else {
                 games
             },
@@ -375,10 +397,10 @@ impl Options {
         }
     }
 
-    fn session(&self, needs_board: bool) -> Result<Session, Failure> {
+    fn session(&self, needs_layout: bool) -> Result<Session, Failure> {
         let [white, black] = self.seats();
         let mut session = Session::with_store(
-            self.store(needs_board),
+            self.store(needs_layout),
             &self.game,
             self.settings(),
             None,
@@ -387,12 +409,12 @@ impl Options {
         )
         .map_err(Failure::usage)?;
         if let Some(folder) = &self.tables
-            && !session.table().has_tables()
+            && !session.board().has_tables()
         {
             return Err(Failure::usage(format!(
                 "--tables: {} has no tables of {}",
                 folder.display(),
-                session.table().game()
+                session.board().game()
             )));
         }
         if let Some(record) = self.first_position()? {
@@ -405,7 +427,13 @@ impl Options {
                 .load(&record)
                 .map_err(|error| problem(error.to_string()))?;
         }
-        // People play both sides of a loaded game until it is said who plays.
+        // The players of a loaded game come back with it, if it names them and no others are given.
+        let given = [&self.opponent, &self.white, &self.black];
+        let named = session.seats().iter().any(|seat| *seat != Seat::Human);
+        let by_record = self.record_path().is_some() && named && self.analyse.is_none();
+        if by_record && self.side.is_none() && given.iter().all(|who| who.is_none()) {
+            return Ok(session);
+        }
         for (player, seat) in Player::BOTH.into_iter().zip([&white, &black]) {
             session.set_seat(player, seat).map_err(Failure::usage)?;
         }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::agents::{Seat, Shelf};
+use crate::agents::{AgentCache, Seat};
 use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
@@ -30,7 +30,7 @@ pub struct Plain<'a, W> {
     session: &'a mut Session,
     texts: &'static Texts,
     out: W,
-    shelf: Shelf,
+    cache: AgentCache,
     training: Option<Training>, // while it is there, the session is that of its task
     ascii: bool,
     stop: Arc<AtomicBool>,        // a line wants searches to end
@@ -55,7 +55,7 @@ impl<'a, W: Write> Plain<'a, W> {
             session,
             texts,
             out,
-            shelf: Shelf::new(),
+            cache: AgentCache::new(),
             training: None,
             ascii: !locale_has_unicode(),
             stop: Arc::default(),
@@ -69,7 +69,7 @@ impl<'a, W: Write> Plain<'a, W> {
         self.stop = Arc::clone(lines.stop());
         self.stop_or_end = Arc::clone(lines.stop_or_end());
         if self.training.is_none()
-            && let Some(line) = words::crew(self.texts, self.session)
+            && let Some(line) = words::agent_problem(self.texts, self.session)
         {
             self.say(&line)?;
         }
@@ -146,8 +146,16 @@ impl<'a, W: Write> Plain<'a, W> {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
             "board" => {}
-            "learn" => self.train(Exercise::lesson(self.session.table().game())),
-            "puzzles" => self.train(Exercise::puzzles()),
+            "learn" | "puzzles" => {
+                let exercise = match word {
+                    "learn" => Exercise::lesson(self.session),
+                    _ => Exercise::puzzles(self.session),
+                };
+                match exercise {
+                    Ok(exercise) => self.train(exercise),
+                    Err(key) => return self.tell(self.texts.get(key)),
+                }
+            }
             "undo" => self.session.undo(),
             "redo" => self.session.redo(),
             "swap" => self.session.swap(),
@@ -168,13 +176,13 @@ impl<'a, W: Write> Plain<'a, W> {
                     return self.tell(&problem);
                 }
             }
-            "help" | "?" => return self.tell_lines(self.texts.get("help_plain")),
+            "help" | "?" => return self.tell_lines(&words::help(self.texts, self.session.board())),
             "rules" => {
-                return self.tell_lines(self.texts.rules(self.session.table().game()));
+                return self.tell_lines(self.texts.rules(self.session.board().game()));
             }
             "moves" => return self.tell(&self.legal_moves()),
             "list" => {
-                let moves = self.session.table().moves();
+                let moves = self.session.board().moves();
                 let texts: Vec<&str> = moves.iter().map(|played| played.text.as_str()).collect();
                 return self.tell(&texts.join(" "));
             }
@@ -191,7 +199,7 @@ impl<'a, W: Write> Plain<'a, W> {
                 }
             }
             _ => {
-                return match words::cell(self.texts, self.session.table(), line) {
+                return match words::cell(self.texts, self.session.board(), line) {
                     Some(lines) => self.tell(&lines.join("\n")),
                     None => self.play(line),
                 };
@@ -201,7 +209,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn legal_moves(&self) -> String {
-        let scene = self.session.table().scene();
+        let scene = self.session.board().scene();
         let legal: Vec<&str> = scene
             .legal
             .iter()
@@ -241,7 +249,7 @@ impl<'a, W: Write> Plain<'a, W> {
         let Some(thought) = self.session.hint().cloned() else {
             return Ok(Next::Ask);
         };
-        let mover = self.session.table().scene().to_move;
+        let mover = self.session.board().scene().to_move;
         let value = words::mine(mover, thought.value);
         let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
         self.say(&format!("{best} ({})", words::chance(value)))?;
@@ -282,7 +290,7 @@ impl<'a, W: Write> Plain<'a, W> {
             };
             let text = thought.text.clone();
             self.session.finish(&job, thought);
-            let number = self.session.table().cursor();
+            let number = self.session.board().cursor();
             if only_agents {
                 self.say(&format!("{number:>3} {text}"))?;
             } else {
@@ -320,7 +328,7 @@ impl<'a, W: Write> Plain<'a, W> {
     /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
     fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
         let stop = Arc::clone(self.stop());
-        match job.run(&mut self.shelf, &stop, Share::ALONE) {
+        match job.run(&mut self.cache, &stop, Share::ALONE) {
             Ok(thought) => Ok(Some(thought)),
             Err(problem) => {
                 self.say(&problem)?;
@@ -330,7 +338,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let scene = self.session.table().scene();
+        let scene = self.session.board().scene();
         let picture = self.picture();
         self.say(&picture)?;
         let mut numbers: Vec<String> = Vec::new();
@@ -362,12 +370,12 @@ impl<'a, W: Write> Plain<'a, W> {
     /// The board, drawn as in the terminal, without its colours, or by the game itself.
     fn picture(&self) -> String {
         const AREA: Rect = Rect::new(0, 0, 48, 18);
-        let table = self.session.table();
-        let layout = table.layout();
+        let board = self.session.board();
+        let layout = board.layout();
         if layout.is_none() {
-            return table.drawing().trim_end().to_owned();
+            return board.drawing().trim_end().to_owned();
         }
-        let scene = table.scene();
+        let scene = board.scene();
         let picture = tui::Picture {
             layout: &layout,
             scene: &scene,

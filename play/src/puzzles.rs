@@ -1,13 +1,13 @@
 //! Solving puzzles: an attempt at one, the player's rating, and which puzzle is next. Nothing is searched: the
 //! solution of a puzzle is the line that comes with it.
 
-use std::env;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::files::data_folder;
 use crate::lang::Texts;
-use crate::lessons::{Answer, attempt, board};
+use crate::lessons::{Answer, attempt, session_at};
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::{Player, shorten_quotes};
@@ -45,7 +45,7 @@ impl Attempt {
     /// The board now.
     pub fn session(&self) -> Session {
         let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
-        board(GAME, Some(&self.puzzle.position), line)
+        session_at(GAME, Some(&self.puzzle.position), line)
     }
 
     /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.
@@ -227,18 +227,4 @@ impl Book {
             .and_then(|()| write_whole(file, format!("{text}\n").as_bytes()));
         written.map_err(|error| format!("{}: {error}", file.display()))
     }
-}
-
-/// The folder of this program's data of the user.
-fn data_folder() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).map(PathBuf::from);
-    let base = set("XDG_DATA_HOME").filter(|path| path.is_absolute());
-    let base = base.or_else(|| {
-        Some(
-            set("HOME")
-                .or_else(|| set("USERPROFILE"))?
-                .join(".local/share"),
-        )
-    });
-    base.map(|base| base.join("jarmo"))
 }

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use crate::agents::{MOVE_TIME, Seat};
 use crate::analysis::{self, Assessment};
-use crate::job::{Care, Purpose};
+use crate::board::{self, Board, RecordProblem};
+use crate::job::{Effort, Purpose};
 pub use crate::job::{Job, Share};
 use crate::levels::Level;
 use crate::matches::Match;
 use crate::specs::{Store, Strength};
-use crate::table::{self, RecordProblem, Table};
 use crate::thought::Thought;
 use crate::trial::{Trial, Tried};
 use jarmo_core::game::{ActionError, Player, Proven};
@@ -30,26 +30,26 @@ const STUDY: Duration = Duration::from_secs(2);
 
 /// One game with its players.
 pub struct Session {
-    table: Box<dyn Table>,
+    board: Box<dyn Board>,
     settings: GameSettings,
     store: Store,
     seats: [Seat; 2],
     seed: u64,
-    thoughts: BTreeMap<usize, (Care, Thought)>, // by place
-    hint: Option<usize>,                        // the place where a hint was requested
-    evaluating: bool,                           // the evaluation bar is shown
+    thoughts: BTreeMap<usize, (Effort, Thought)>, // by place
+    hint: Option<usize>,                          // the place where a hint was requested
+    evaluating: bool,                             // the evaluation bar is shown
     analysing: bool,
     trial: Option<Trial>,
-    games: Option<Match>,
+    current_match: Option<Match>,
     home: Option<Home>,
     number: u64,  // of the game, increases with each that begins or is loaded
     edition: u64, // increases when running jobs become outdated
 }
 
-/// What the next new game begins with while the game of a record is on the table: the record may have a first
+/// What the next new game begins with while the game of a record is on the board: the record may have a first
 /// position and a length of its own, and people play both sides of it.
 struct Home {
-    table: Box<dyn Table>,
+    board: Box<dyn Board>,
     seats: [Seat; 2],
 }
 
@@ -76,7 +76,7 @@ pub struct LeftGame {
     /// The place shown.
     pub place: usize,
     /// The match it belongs to.
-    pub games: Option<Match>,
+    pub current_match: Option<Match>,
 }
 
 impl Session {
@@ -100,11 +100,11 @@ impl Session {
         seats: [&str; 2],
         seed: u64,
     ) -> Result<Session, String> {
-        let table = table::open(game, &settings, &store, position)
+        let board = board::open(game, &settings, &store, position)
             .map_err(|problem| problem.to_string())?;
-        let seats = [table.seat(seats[0])?, table.seat(seats[1])?];
+        let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
         Ok(Session {
-            table,
+            board,
             settings,
             store,
             seats,
@@ -114,7 +114,7 @@ impl Session {
             evaluating: true,
             analysing: false,
             trial: None,
-            games: None,
+            current_match: None,
             home: None,
             number: 1,
             edition: 0,
@@ -123,13 +123,13 @@ impl Session {
 
     /// A session of another game, with the settings that apply to both games.
     pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
-        let settings = self.settings.for_another(self.table.game(), game);
+        let settings = self.settings.for_another(self.board.game(), game);
         Session::with_store(self.store.clone(), game, settings, None, seats, seed)
     }
 
     /// The game and the place shown.
-    pub fn table(&self) -> &dyn Table {
-        self.table.as_ref()
+    pub fn board(&self) -> &dyn Board {
+        self.board.as_ref()
     }
 
     /// The players, White first.
@@ -138,8 +138,8 @@ impl Session {
     }
 
     /// The match that this game belongs to.
-    pub fn games(&self) -> Option<&Match> {
-        self.games.as_ref()
+    pub fn current_match(&self) -> Option<&Match> {
+        self.current_match.as_ref()
     }
 
     /// The rating of a level in a game, if it was measured with the trained agent that plays here.
@@ -160,7 +160,7 @@ impl Session {
 
     /// White's result with best play from a place, from the exact tables.
     pub fn known(&self, place: usize) -> Option<Proven> {
-        self.table.known(place)
+        self.board.known(place)
     }
 
     /// White's proven result at a place, from the tables or from an agent's search.
@@ -171,7 +171,7 @@ impl Session {
 
     /// White's value at a place, -1 to +1: the outcome, the exact result, or an agent's evaluation.
     pub fn value(&self, place: usize) -> Option<f32> {
-        let over = self.table.outcome(place);
+        let over = self.board.outcome(place);
         let verdict = over.map(|outcome| outcome.verdict(Player::White));
         match verdict.or_else(|| Some(self.known(place)?.verdict)) {
             Some(verdict) => Some(verdict.sign().into()),
@@ -181,9 +181,9 @@ impl Session {
 
     /// The hint for the place shown, if one was requested and is ready.
     pub fn hint(&self) -> Option<&Thought> {
-        let here = self.table.cursor();
+        let here = self.board.cursor();
         match self.thoughts.get(&here) {
-            Some((Care::Hint, thought)) if self.hint == Some(here) => Some(thought),
+            Some((Effort::Hint, thought)) if self.hint == Some(here) => Some(thought),
             _ => None,
         }
     }
@@ -200,26 +200,26 @@ impl Session {
 
     /// Whether a person is to move at the place shown.
     pub fn human_to_move(&self) -> bool {
-        self.is_persons_turn(self.table.cursor())
+        self.is_persons_turn(self.board.cursor())
     }
 
     /// Whether an agent is about to move: it is to move at the end of the game, which is shown, and the session
     /// is not in analysis mode.
     pub fn agent_to_move(&self) -> bool {
-        let here = self.table.cursor();
-        let live = here == self.table.moves().len() && !self.analysing;
-        live && self.table.mover(here).is_some() && !self.is_persons_turn(here)
+        let here = self.board.cursor();
+        let live = here == self.board.moves().len() && !self.analysing;
+        live && self.board.mover(here).is_some() && !self.is_persons_turn(here)
     }
 
     /// Plays a person's move at the place shown.
     pub fn play(&mut self, text: &str) -> Result<(), Refusal> {
-        let here = self.table.cursor();
-        let mover = self.table.mover(here);
+        let here = self.board.cursor();
+        let mover = self.board.mover(here);
         if !self.analysing && mover.is_some() && !self.human_to_move() {
             return Err(Refusal::NotYourTurn);
         }
-        let longer = here < self.table.moves().len();
-        self.table.play(text).map_err(Refusal::Move)?;
+        let longer = here < self.board.moves().len();
+        self.board.play(text).map_err(Refusal::Move)?;
         self.hint = None;
         self.trial = None;
         if longer {
@@ -232,7 +232,7 @@ impl Session {
 
     /// Goes back to a person's previous turn, or by one move if only agents play.
     pub fn undo(&mut self) {
-        let here = self.table.cursor();
+        let here = self.board.cursor();
         let mut earlier = (0..here).rev();
         let back = earlier.find(|&place| self.is_persons_turn(place));
         self.go_to(back.unwrap_or(here.saturating_sub(1)));
@@ -240,22 +240,22 @@ impl Session {
 
     /// Reverses an undo.
     pub fn redo(&mut self) {
-        let end = self.table.moves().len();
-        let here = self.table.cursor();
+        let end = self.board.moves().len();
+        let here = self.board.cursor();
         let next = (here + 1..end).find(|&place| self.is_persons_turn(place));
         self.go_to(next.unwrap_or(end));
     }
 
     /// Shows another place.
     pub fn go_to(&mut self, place: usize) {
-        self.table.go_to(place);
+        self.board.go_to(place);
     }
 
     /// Removes the moves after the place shown and leaves analysis mode, so that play continues there.
     pub fn resume(&mut self) {
-        if self.table.cursor() < self.table.moves().len() {
-            self.table.cut();
-            self.thoughts.split_off(&(self.table.cursor() + 1));
+        if self.board.cursor() < self.board.moves().len() {
+            self.board.cut();
+            self.thoughts.split_off(&(self.board.cursor() + 1));
             self.edition += 1;
         }
         self.analysing = false;
@@ -264,7 +264,7 @@ impl Session {
 
     /// Changes the player of one side.
     pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), String> {
-        let seat = self.table.seat(text)?;
+        let seat = self.board.seat(text)?;
         if let Some(home) = &mut self.home {
             home.seats[player.index()] = seat.clone();
         }
@@ -287,12 +287,12 @@ impl Session {
     pub fn new_game(&mut self) {
         match self.home.take() {
             Some(home) => {
-                self.table = home.table;
+                self.board = home.board;
                 self.seats = home.seats;
             }
-            None => self.table = self.table.fresh(),
+            None => self.board = self.board.fresh(),
         }
-        self.games = None;
+        self.current_match = None;
         self.forget();
     }
 
@@ -305,21 +305,21 @@ impl Session {
     /// Starts a match of two games; the sides are swapped after the first.
     pub fn new_match(&mut self) {
         self.new_game();
-        self.games = Some(Match::new());
+        self.current_match = Some(Match::new());
     }
 
     /// Starts the second game of a match, once the first is over.
     pub fn next_game(&mut self) -> Result<(), Refusal> {
-        let end = self.table.moves().len();
-        let outcome = self.table.outcome(end);
-        let (Some(games), Some(outcome)) = (&mut self.games, outcome) else {
+        let end = self.board.moves().len();
+        let outcome = self.board.outcome(end);
+        let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
             return Err(Refusal::FirstGameUnfinished);
         };
-        if games.game == 2 {
+        if current_match.game == 2 {
             return Err(Refusal::MatchOver);
         }
-        games.go_on(&outcome);
-        self.table = self.table.fresh();
+        current_match.go_on(&outcome);
+        self.board = self.board.fresh();
         self.swap();
         self.forget();
         Ok(())
@@ -327,8 +327,8 @@ impl Session {
 
     /// Requests a hint for the place shown.
     pub fn ask_hint(&mut self) {
-        if self.table.mover(self.table.cursor()).is_some() {
-            self.hint = Some(self.table.cursor());
+        if self.board.mover(self.board.cursor()).is_some() {
+            self.hint = Some(self.board.cursor());
         }
     }
 
@@ -346,7 +346,7 @@ impl Session {
 
     /// Tries a move at a place in place of the one played there. The game stays as it is.
     pub fn try_move(&mut self, place: usize, text: &str) -> Result<(), Refusal> {
-        let trial = Trial::new(self.table(), place, text).map_err(Refusal::Move)?;
+        let trial = Trial::new(self.board(), place, text).map_err(Refusal::Move)?;
         self.trial = Some(trial);
         self.edition += 1;
         Ok(())
@@ -364,41 +364,64 @@ impl Session {
 
     /// The number of places that the analysis has not evaluated yet.
     pub fn unstudied(&self) -> usize {
-        (0..=self.table.moves().len())
-            .filter(|&place| self.lacks(place, Care::Study))
+        (0..=self.board.moves().len())
+            .filter(|&place| self.lacks(place, Effort::Study))
             .count()
     }
 
     /// The record of the game with its players.
     pub fn record(&self) -> GameRecord {
         GameRecord {
-            white: Some(self.seats[0].name(self.table.crew())),
-            black: Some(self.seats[1].name(self.table.crew())),
-            ..self.table.record()
+            white: Some(self.seats[0].name()),
+            black: Some(self.seats[1].name()),
+            ..self.board.record()
         }
     }
 
-    /// Loads the game of a record and shows its last position. People play both sides, until a new game begins.
+    /// Loads the game of a record and shows its last position. The players of a person's game come back with it; another
+    /// game has people on both sides, until a new game begins.
     pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
-        let mut table = table::open_record(record, &self.settings, &self.store)?;
-        table.go_to(usize::MAX);
+        let mut board = board::open_record(record, &self.settings, &self.store)?;
+        board.go_to(usize::MAX);
         let settings = self.settings.fitting(&record.game);
-        let fresh = table::open(&record.game, &settings, &self.store, None)?;
+        let fresh = board::open(&record.game, &settings, &self.store, None)?;
         let seats = match self.home.take() {
             Some(home) => home.seats,
             None => self.seats.clone(),
         };
+        let names = [&record.white, &record.black].map(|name| name.as_deref().unwrap_or_default());
+        let player = |name: &str| {
+            let mut known = self.seats.iter().chain(&seats);
+            let known = known.find(|seat| seat.name() == name).cloned();
+            known
+                .or_else(|| board.seat(name).ok())
+                .unwrap_or(Seat::Human)
+        };
+        let players = match names.contains(&"human") {
+            true => names.map(player),
+            false => [Seat::Human, Seat::Human],
+        };
         // An agent of another game may not know this one.
         let seats = seats.map(|seat| fresh.seat(&seat.to_string()).unwrap_or(Seat::Human));
         self.home = Some(Home {
-            table: fresh,
+            board: fresh,
             seats,
         });
-        self.table = table;
-        self.seats = [Seat::Human, Seat::Human];
-        self.games = None;
+        self.board = board;
+        self.seats = players;
+        self.current_match = None;
         self.forget();
         Ok(())
+    }
+
+    /// Gives the game the number that it had in another session.
+    pub(crate) fn renumber(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    /// Whether there is a game of this name.
+    pub(crate) fn offers(&self, game: &str) -> bool {
+        self.store.games.names().contains(&game)
     }
 
     /// Goes on with a game that was left.
@@ -408,44 +431,44 @@ impl Session {
             // A player who is no longer here is replaced by a person.
             let _ = self.set_seat(player, who);
         }
-        self.table.go_to(left.place);
-        self.games = left.games.clone().filter(Match::is_possible);
+        self.board.go_to(left.place);
+        self.current_match = left.current_match.clone().filter(Match::is_possible);
         Ok(())
     }
 
     /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
     pub fn job(&self) -> Option<Job> {
-        let here = self.table.cursor();
-        let mover = self.table.mover(here);
+        let here = self.board.cursor();
+        let mover = self.board.mover(here);
         if self.agent_to_move() {
             let seat = &self.seats[mover?.index()];
-            let (strength, time) = seat.agent(self.table.crew())?;
+            let (strength, time) = seat.agent(self.board.agents())?;
             return Some(self.make_job(here, Purpose::Move, strength, time));
         }
-        let crew = self.table.crew();
-        let look = |place, care, strength, time| {
-            Some(self.make_job(place, Purpose::Look(care), strength, Some(time)))
+        let agents = self.board.agents();
+        let look = |place, effort, strength, time| {
+            Some(self.make_job(place, Purpose::Look(effort), strength, Some(time)))
         };
-        if self.hint == Some(here) && self.lacks(here, Care::Hint) {
-            return look(here, Care::Hint, crew.analyst(), MOVE_TIME);
+        if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
+            return look(here, Effort::Hint, agents.analyst(), MOVE_TIME);
         }
         if let Some(trial) = &self.trial
             && let Some(question) = trial.question(self)
         {
             return Some(Job {
                 question,
-                ..self.make_job(trial.place(), Purpose::Try, crew.reviewer(), Some(STUDY))
+                ..self.make_job(trial.place(), Purpose::Try, agents.reviewer(), Some(STUDY))
             });
         }
         if self.analysing {
-            let end = self.table.moves().len();
+            let end = self.board.moves().len();
             let next = std::iter::once(here)
                 .chain(0..=end)
-                .find(|&place| self.lacks(place, Care::Study))?;
-            return look(next, Care::Study, crew.reviewer(), STUDY);
+                .find(|&place| self.lacks(place, Effort::Study))?;
+            return look(next, Effort::Study, agents.reviewer(), STUDY);
         }
-        if self.evaluating && self.lacks(here, Care::Glance) {
-            return look(here, Care::Glance, crew.analyst(), GLANCE);
+        if self.evaluating && self.lacks(here, Effort::Glance) {
+            return look(here, Effort::Glance, agents.analyst(), GLANCE);
         }
         None
     }
@@ -459,12 +482,12 @@ impl Session {
 
     /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
     pub fn finish(&mut self, job: &Job, thought: Thought) -> bool {
-        if job.edition != self.edition || job.place > self.table.moves().len() {
+        if job.edition != self.edition || job.place > self.board.moves().len() {
             return false;
         }
-        let care = match job.purpose {
-            Purpose::Move => Care::Glance,
-            Purpose::Look(care) => care,
+        let effort = match job.purpose {
+            Purpose::Move => Effort::Glance,
+            Purpose::Look(effort) => effort,
             Purpose::Try => {
                 if let Some(trial) = &mut self.trial {
                     trial.answer(thought);
@@ -473,19 +496,19 @@ impl Session {
             }
         };
         if job.is_move() {
-            if job.place != self.table.cursor() || !self.agent_to_move() {
+            if job.place != self.board.cursor() || !self.agent_to_move() {
                 return false;
             }
-            let played = self.table.play(&thought.text);
+            let played = self.board.play(&thought.text);
             debug_assert!(played.is_ok(), "an agent chose an illegal action");
             self.hint = None;
             self.count_match();
         }
         // An answer to `Move` counts as an evaluation only from the strongest level.
-        let best = self.table.crew().of_level(Level::Best);
+        let best = self.board.agents().of_level(Level::Best);
         let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
-        if evaluates && self.lacks(job.place, care) {
-            self.thoughts.insert(job.place, (care, thought));
+        if evaluates && self.lacks(job.place, effort) {
+            self.thoughts.insert(job.place, (effort, thought));
         }
         true
     }
@@ -508,7 +531,7 @@ impl Session {
             Purpose::Look(_) | Purpose::Try => self.seed,
         };
         Job {
-            question: self.table.question(place, seed),
+            question: self.board.question(place, seed),
             strength,
             time,
             purpose,
@@ -517,14 +540,14 @@ impl Session {
         }
     }
 
-    /// Whether the game is not over at a place and the place was not yet evaluated with this care.
-    fn lacks(&self, place: usize, care: Care) -> bool {
+    /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
+    fn lacks(&self, place: usize, effort: Effort) -> bool {
         let known = self.thoughts.get(&place);
-        self.table.mover(place).is_some() && known.is_none_or(|(had, _)| *had < care)
+        self.board.mover(place).is_some() && known.is_none_or(|(had, _)| *had < effort)
     }
 
     fn is_persons_turn(&self, place: usize) -> bool {
-        let mover = self.table.mover(place);
+        let mover = self.board.mover(place);
         mover.is_some_and(|player| self.seats[player.index()] == Seat::Human)
     }
 
@@ -539,11 +562,11 @@ impl Session {
 
     /// Closes the match when its second game has ended.
     fn count_match(&mut self) {
-        let outcome = self.table.outcome(self.table.moves().len());
-        let (Some(games), Some(outcome)) = (&mut self.games, outcome) else {
+        let outcome = self.board.outcome(self.board.moves().len());
+        let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
             return;
         };
-        games.finish(&outcome);
+        current_match.finish(&outcome);
     }
 }
 

@@ -145,7 +145,7 @@ impl fmt::Display for Refused {
 
 /// The agents for one game: one per level, and those that evaluate and review.
 #[derive(Clone, Debug, Default)]
-pub struct Crew {
+pub struct GameAgents {
     game: &'static str,
     trained: Option<AgentSource>,
     /// Whether the trained agent is the one that is part of the program.
@@ -159,9 +159,9 @@ pub struct Crew {
     networks: Networks,
 }
 
-impl Crew {
-    /// The agents of a store for this game. A trained agent that cannot be loaded is [`Crew::refused`].
-    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> Crew {
+impl GameAgents {
+    /// The agents of a store for this game. A trained agent that cannot be loaded is [`GameAgents::refused`].
+    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
         let (trained, refused) = match store.trained(game.id()) {
             None => (None, None),
             Some(source) => match store.networks.load(game, &source, None) {
@@ -172,7 +172,7 @@ impl Crew {
                 }
             },
         };
-        Crew {
+        GameAgents {
             game: game.id(),
             is_usual: trained
                 .as_ref()
@@ -197,7 +197,7 @@ impl Crew {
         self.evaluates
     }
 
-    /// The networks that agents of this crew share.
+    /// The networks that these agents share.
     pub(crate) fn networks(&self) -> &Networks {
         &self.networks
     }
@@ -379,6 +379,31 @@ pub(crate) fn build<G: CatalogGame>(
         tables,
         agent,
     )))
+}
+
+/// The same agent with its files and folders by their last names.
+pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
+    let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
+    let mut spec = spec.clone();
+    match &mut spec {
+        AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
+            given.tables = given.tables.as_ref().map(last);
+        }
+        AgentSpec::Network(source, given) => {
+            given.tables = given.tables.as_ref().map(last);
+            if let AgentSource::File(path) = source {
+                *path = last(path);
+            }
+        }
+        AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+    }
+    spec
+}
+
+/// The text of an agent's spec with its files and folders by their last names; other texts stay as they are.
+pub(crate) fn without_folders(spec: &str) -> String {
+    let read = spec.parse();
+    read.map_or(spec.to_owned(), |spec: AgentSpec| named(&spec).to_string())
 }
 
 /// Whether a remote user may choose this agent: it reads no file, and needs little more memory and time than

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Serialize, Serializer};
 
-use crate::agents::Shelf;
+use crate::agents::AgentCache;
 use crate::specs::Strength;
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Player, Proven, Verdict};
@@ -99,7 +99,7 @@ pub trait Thinking: Send + Sync {
     /// Asks the agent of this strength. It stops at its spec's own limits, after its time, or when `stop` is set.
     fn think(
         &self,
-        shelf: &mut Shelf,
+        cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
         stop: &AtomicBool,
@@ -118,12 +118,12 @@ pub(crate) struct Question<G: CatalogGame> {
 impl<G: CatalogGame> Thinking for Question<G> {
     fn think(
         &self,
-        shelf: &mut Shelf,
+        cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
         stop: &AtomicBool,
     ) -> Result<Thought, String> {
-        let agent = shelf.agent(&self.game, &self.variant, strength, &self.networks)?;
+        let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
         let began = Instant::now();
         let is_past = |time: Option<Duration>| time.is_some_and(|time| began.elapsed() >= time);
         let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::analysis::DOUBTFUL;
+use crate::board::Board;
 use crate::session::Session;
-use crate::table::Table;
 use crate::thought::{Thinking, Thought};
 use crate::words::mine;
 use jarmo_core::game::{ActionError, Player};
@@ -13,7 +13,7 @@ use jarmo_core::game::{ActionError, Player};
 pub(crate) struct Trial {
     place: usize,
     text: String,
-    after: Box<dyn Table>, // the cursor is after the move
+    after: Box<dyn Board>, // the cursor is after the move
     thought: Option<Thought>,
 }
 
@@ -31,8 +31,8 @@ pub struct Tried {
 }
 
 impl Trial {
-    pub(crate) fn new(table: &dyn Table, place: usize, text: &str) -> Result<Trial, ActionError> {
-        let after = table.branch(place, &[text.to_owned()])?;
+    pub(crate) fn new(board: &dyn Board, place: usize, text: &str) -> Result<Trial, ActionError> {
+        let after = board.branch(place, &[text.to_owned()])?;
         let played = after.moves().pop().expect("the move was played");
         Ok(Trial {
             place: after.cursor() - 1,
@@ -58,7 +58,7 @@ impl Trial {
 
     /// Compares the move with the best one, by exact tables or else by values.
     pub(crate) fn judge(&self, session: &Session) -> Tried {
-        let mover = session.table().mover(self.place).unwrap_or(Player::White);
+        let mover = session.board().mover(self.place).unwrap_or(Player::White);
         let before = session.value(self.place);
         let lost = match (before, self.value()) {
             _ if self.is_best(session) => Some(0.0),

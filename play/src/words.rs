@@ -1,19 +1,19 @@
 //! Sentences about a session, shared by the front ends.
 
-use crate::analysis::thrown_away;
+use crate::analysis::{MARKS, thrown_away};
+use crate::board::{Board, RecordProblem};
 use crate::lang::Texts;
 use crate::levels::Level;
 use crate::session::{Refusal, Session};
-use crate::table::RecordProblem;
 use crate::thought::{Idea, winner};
 use jarmo_core::game::{Player, PositionError, Proven, shorten};
 
 /// Who is to move or thinking, or how the game ended.
 pub fn status(texts: &Texts, session: &Session) -> String {
-    let table = session.table();
-    let here = table.cursor();
-    let Some(outcome) = table.outcome(here) else {
-        let mover = table.mover(here).unwrap_or(Player::White);
+    let board = session.board();
+    let here = board.cursor();
+    let Some(outcome) = board.outcome(here) else {
+        let mover = board.mover(here).unwrap_or(Player::White);
         let key = if session.agent_to_move() {
             "thinking"
         } else {
@@ -76,23 +76,23 @@ pub fn position_problem(texts: &Texts, problem: &PositionError) -> String {
 
 /// The score of the match, if the game belongs to one.
 pub fn match_score(texts: &Texts, session: &Session) -> Option<String> {
-    let games = session.games()?;
-    let key = if games.over {
+    let current_match = session.current_match()?;
+    let key = if current_match.over {
         "match_over"
     } else {
         "match_score"
     };
-    let [first, second] = games.points.map(|points| points.to_string());
-    let number = games.game.to_string();
+    let [first, second] = current_match.points.map(|points| points.to_string());
+    let number = current_match.game.to_string();
     let values = [("game", &*number), ("first", &*first), ("second", &*second)];
     Some(texts.fill(key, &values))
 }
 
 /// Notes on the position and on the analysis.
 pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
-    let table = session.table();
+    let board = session.board();
     let mut notes: Vec<String> = Vec::new();
-    for note in table.scene().notes {
+    for note in board.scene().notes {
         let player = note.player.map_or("", |player| texts.player(player));
         notes.push(texts.fill(note.key, &[("player", player), ("what", &note.what)]));
     }
@@ -100,7 +100,7 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
         notes.extend(study_notes(texts, session));
     }
     if session.analysing() || session.evaluating() {
-        let here = table.cursor();
+        let here = board.cursor();
         let found = session.thought(here).and_then(|thought| thought.proven);
         let found = found.map(|found| proven(texts, found));
         notes.extend(known(texts, session).or(found));
@@ -110,23 +110,41 @@ pub fn notes(texts: &Texts, session: &Session) -> Vec<String> {
 
 /// The exact result of the position, if the tables hold it.
 pub fn known(texts: &Texts, session: &Session) -> Option<String> {
-    let known = session.known(session.table().cursor())?;
+    let known = session.known(session.board().cursor())?;
     Some(texts.fill("by_tables", &[("result", &proven(texts, known))]))
 }
 
 /// Why the best level is not a trained agent; `None` if it is.
-pub fn crew(texts: &Texts, session: &Session) -> Option<String> {
-    let crew = session.table().crew();
-    match crew.refused() {
+pub fn agent_problem(texts: &Texts, session: &Session) -> Option<String> {
+    let agents = session.board().agents();
+    match agents.refused() {
         Some(refused) => {
             let problem = refused.to_string();
             Some(texts.fill("trained_refused", &[("problem", &problem)]))
         }
         None => {
-            let untrained = !crew.is_trained() && crew.evaluates();
+            let untrained = !agents.is_trained() && agents.evaluates();
             untrained.then(|| texts.get("untrained").to_owned())
         }
     }
+}
+
+/// The commands of the program by lines, with moves of this game as examples.
+pub fn help(texts: &Texts, board: &dyn Board) -> String {
+    let legal = board.fresh().scene().legal;
+    let moves: Vec<&str> = legal
+        .iter()
+        .take(3)
+        .map(|legal| legal.text.as_str())
+        .collect();
+    let layout = board.layout();
+    let cell = layout.cells.get(layout.cells.len() / 2);
+    let cell = cell.map(|cell| cell.name.as_str());
+    let help = texts.get("help_plain").lines();
+    let lines = help.filter(|line| cell.is_some() || !line.contains("{cell}"));
+    let text: Vec<&str> = lines.collect();
+    let text = text.join("\n").replace("{moves}", &moves.join(", "));
+    text.replace("{cell}", cell.unwrap_or_default())
 }
 
 fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
@@ -136,10 +154,11 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         texts.fill("analysing", &[("n", &left.to_string())])
     } else {
         let [white, black] = Player::BOTH.map(|player| {
-            let bad = assessments
-                .iter()
-                .filter(|one| one.player == player && !one.mark.is_empty());
-            bad.count().to_string()
+            let marks = MARKS.map(|mark| {
+                let own = assessments.iter().filter(|one| one.player == player);
+                format!("{mark} {}", own.filter(|one| one.mark == mark).count())
+            });
+            marks.join(", ")
         });
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
@@ -147,7 +166,7 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         let [white, black] = thrown.map(|count| count.to_string());
         notes.push(texts.fill("thrown", &[("white", &white), ("black", &black)]));
     }
-    let place = session.table().cursor().checked_sub(1);
+    let place = session.board().cursor().checked_sub(1);
     let assessment = place.and_then(|place| assessments.get(place));
     if let Some(one) = assessment.filter(|one| !one.mark.is_empty()) {
         let lost = percent(one.lost.unwrap_or(0.0) / 2.0);
@@ -202,8 +221,8 @@ pub fn rated_seat(texts: &Texts, session: &Session, game: &str, who: &str) -> St
 
 /// What stands on a cell, where its lines lead and which moves are legal there, in lines. `None` if `name` is not the
 /// name of a cell.
-pub fn cell(texts: &Texts, table: &dyn crate::table::Table, name: &str) -> Option<Vec<String>> {
-    let (layout, scene) = (table.layout(), table.scene());
+pub fn cell(texts: &Texts, board: &dyn Board, name: &str) -> Option<Vec<String>> {
+    let (layout, scene) = (board.layout(), board.scene());
     let cells = &layout.cells;
     let chosen = cells
         .iter()
@@ -214,7 +233,7 @@ pub fn cell(texts: &Texts, table: &dyn crate::table::Table, name: &str) -> Optio
             return texts.fill("empty_cell", &[("cell", name)]);
         };
         let kind = if piece.strong { "strong" } else { "piece" };
-        let kind = texts.get(&format!("{kind}_{}", table.game()));
+        let kind = texts.get(&format!("{kind}_{}", board.game()));
         let player = texts.player(piece.player);
         texts.fill(
             "piece_on",

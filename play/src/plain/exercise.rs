@@ -45,7 +45,7 @@ impl<W: Write> Plain<'_, W> {
             return Ok(Next::Ask);
         };
         let texts = self.texts;
-        let before = self.session.table().moves().len();
+        let before = self.session.board().moves().len();
         let said = match line {
             "" | "stop" => return Ok(Next::Ask),
             "quit" | "exit" | "q" => return Ok(Next::Leave),
@@ -69,17 +69,17 @@ impl<W: Write> Plain<'_, W> {
                 return Ok(Next::Draw);
             }
             "help" | "?" => return self.tell(texts.get("help_exercise")),
-            "rules" => return self.tell_lines(texts.rules(self.session.table().game())),
+            "rules" => return self.tell_lines(texts.rules(self.session.board().game())),
             "moves" => return self.tell(&self.legal_moves()),
             "solution" => exercise.solution(self.session, texts),
             _ => {
-                if let Some(lines) = words::cell(texts, self.session.table(), line) {
+                if let Some(lines) = words::cell(texts, self.session.board(), line) {
                     return self.tell(&lines.join("\n"));
                 }
                 exercise.play(self.session, texts, line)
             }
         };
-        if self.session.table().moves().len() != before {
+        if self.session.board().moves().len() != before {
             let picture = self.picture();
             self.say(&picture)?;
         }

@@ -11,14 +11,18 @@ use hyper::{HeaderMap, Request, StatusCode, header};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::duel::{Deed, Duel, Offer, Role};
+use super::assets::Asset;
+use super::duel::{Duel, DuelCommand, Offer, Role};
 use super::room::{Inside, Room, Rooms};
+use crate::agents::Seat;
 use crate::analysis;
+use crate::board::RecordProblem;
 use crate::lang::{Language, Texts};
 use crate::levels::Level;
 use crate::matches::Match;
+use crate::puzzles;
 use crate::session::{LeftGame, Session};
-use crate::specs::{self, Refused};
+use crate::specs::{self, Refused, Store};
 use crate::thought::by_winner;
 use crate::words;
 use jarmo_core::game::{Player, shorten, shorten_quotes};
@@ -83,7 +87,8 @@ enum Command {
         record: String,
         seats: [String; 2],
         place: usize,
-        games: Option<Match>,
+        #[serde(rename = "match")]
+        current_match: Option<Match>,
     },
 }
 
@@ -158,25 +163,32 @@ pub(super) fn impossible(message: impl Into<String>) -> Rejection {
 /// The table of texts, and what there is to choose from.
 pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let language = Wish::read(rooms, request)?.language;
+    let texts = rooms.texts[language as usize].get_or_init(|| {
+        let texts = describe(&rooms.options.store, language);
+        Asset::new("application/json", texts.to_string())
+    });
+    Ok(texts.answer(request.headers(), "no-cache"))
+}
+
+fn describe(store: &Store, language: Language) -> Value {
     let languages = Language::ALL.map(
         |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
     );
-    let texts = json!({
+    json!({
         "language": language.code(),
         "languages": languages,
         "games": GAMES,
-        "levels": Level::ALL.map(|level| level_of(rooms, level)),
+        "levels": Level::ALL.map(|level| level_of(store, level)),
         "usual": Level::USUAL,
-        "plies": games(|usual| json!(usual.plies)),
-        "starts": games(|usual| json!(usual.start)),
+        "plies": by_game(|usual| json!(usual.plies)),
+        "starts": by_game(|usual| json!(usual.start)),
+        "puzzles": puzzles::GAME,
         "texts": language.texts(),
-    });
-    Ok(json_answer(StatusCode::OK, &texts))
+    })
 }
 
 /// A level and its rating in each game where it was measured.
-fn level_of(rooms: &Rooms, level: Level) -> Value {
-    let store = &rooms.options.store;
+fn level_of(store: &Store, level: Level) -> Value {
     let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
     let ratings: BTreeMap<&str, u16> = measured
         .filter_map(|game| Some((game, level.rating(game)?)))
@@ -204,7 +216,7 @@ impl GameTask for AskUsual {
 }
 
 /// Something about every game, by its name.
-fn games(what: impl Fn(Usual) -> Value) -> Value {
+fn by_game(what: impl Fn(Usual) -> Value) -> Value {
     let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
     let all = GAMES.map(|game| {
         let usual = usual(game).expect("the usual rules need no settings");
@@ -226,18 +238,23 @@ pub(super) async fn watch(rooms: &Rooms, request: &Request<Bytes>) -> Result<Res
 }
 
 /// Changes a session.
-pub(super) fn command(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+pub(super) async fn command(
+    rooms: &Rooms,
+    request: &Request<Bytes>,
+) -> Result<Response, Rejection> {
     let language = Wish::read(rooms, request)?.language;
     let (room, role) = find(rooms, request.headers())?;
     let command = read(request)?;
-    let mut inside = room.lock();
-    let obeyed = match role {
-        Role::Owner => obey(&mut inside, command, language, &rooms.options.seats),
-        Role::Seat(person) => act(&mut inside, person, command, language.texts()),
-        Role::Watcher => Err(language.texts().get("watching_only").to_owned()),
+    let obeyed = {
+        let mut inside = room.lock();
+        match role {
+            Role::Owner => obey(&mut inside, command, language, &rooms.options.seats),
+            Role::Seat(person) => act(&mut inside, person, command, language.texts()),
+            Role::Watcher => Err(language.texts().get("watching_only").to_owned()),
+        }
     };
-    drop(inside);
     obeyed.map_err(impossible)?;
+    rooms.save(&room).await;
     room.changed();
     rooms.schedule(&room);
     Ok(json_answer(StatusCode::OK, &view(&room, role)))
@@ -250,33 +267,79 @@ pub(super) fn record(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
     Ok(answer(StatusCode::OK, "application/json", line + "\n"))
 }
 
-/// An error if a browser may not have this player: agents that read files are for those who started
-/// the server.
-pub(super) fn check_seat(who: &str, ours: &[String; 2], texts: &Texts) -> Result<(), String> {
-    let named =
-        who == "human" || Level::parse(who).is_some() || ours.iter().any(|seat| seat == who);
-    if named || specs::is_harmless(who) {
-        Ok(())
-    } else {
-        Err(texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
+/// The player that a browser asks for. Those that read files are for the person who started the server; a browser
+/// knows them by names without folders.
+pub(super) fn offered<'a>(
+    who: &'a str,
+    ours: &'a [String; 2],
+    texts: &Texts,
+) -> Result<&'a str, String> {
+    let own = || {
+        let mut own = ours.iter();
+        own.find(|seat| *seat == who || specs::without_folders(seat) == who)
+    };
+    if who == "human" || Level::parse(who).is_some() || specs::is_harmless(who) {
+        return Ok(who);
     }
+    let own = own().map(String::as_str);
+    own.ok_or_else(|| texts.fill("agent_not_offered", &[("agent", &shorten(who))]))
 }
 
-/// Reads a record.
-pub(super) fn parse_record(line: &str, texts: &Texts) -> Result<GameRecord, String> {
-    let record = GameRecord::parse(line.trim());
-    let record = record.map_err(|_| texts.get("record_unreadable").to_owned())?;
+/// Reads a record, or the moves of a game alone.
+pub(super) fn parse_record(text: &str, game: &str, texts: &Texts) -> Result<GameRecord, String> {
+    let record = GameRecord::parse(text.trim()).or_else(|_| match moves_of(text) {
+        Some(moves) if !game.is_empty() => Ok(GameRecord {
+            game: game.to_owned(),
+            moves,
+            ..GameRecord::default()
+        }),
+        _ => Err(texts.get("record_unreadable").to_owned()),
+    })?;
     if record.moves.len() > MOST_MOVES {
         return Err(too_long(texts));
     }
     Ok(record)
 }
 
+/// The moves of a text with or without their numbers: `1. A1-C2 A5-B3 2. …`; `None` for a text of another kind.
+fn moves_of(text: &str) -> Option<Vec<String>> {
+    let words = text.split(|one: char| one.is_whitespace() || ",;".contains(one));
+    let is_number = |word: &str| {
+        word.trim_end_matches('.')
+            .bytes()
+            .all(|one| one.is_ascii_digit())
+    };
+    let moves: Vec<String> = words
+        .map(|word| word.trim_start_matches(|one: char| one.is_ascii_digit() || one == '.'))
+        .filter(|word| !is_number(word))
+        .map(str::to_owned)
+        .collect();
+    let short = |text: &String| {
+        let mut signs = text.chars();
+        text.len() <= 8 && signs.all(|one| one.is_ascii_alphanumeric() || "@-x".contains(one))
+    };
+    (!moves.is_empty() && moves.iter().all(short)).then_some(moves)
+}
+
 /// Loads the game of a record.
-fn load(session: &mut Session, line: &str, texts: &Texts) -> Result<(), String> {
-    let record = parse_record(line, texts)?;
-    let loaded = session.load(&record);
-    loaded.map_err(|problem| words::record_problem(texts, &problem))
+fn load(
+    session: &mut Session,
+    text: &str,
+    ours: &[String; 2],
+    texts: &Texts,
+) -> Result<(), String> {
+    let mut record = parse_record(text, session.board().game(), texts)?;
+    for name in [&mut record.white, &mut record.black] {
+        let who = name.as_deref().map(|who| offered(who, ours, texts));
+        *name = who.map(|who| who.unwrap_or("human").to_owned());
+    }
+    session.load(&record).map_err(|problem| match &problem {
+        // Perhaps it was not meant to be moves.
+        RecordProblem::Move { error, .. } if error.is_unreadable() && !text.contains('{') => {
+            texts.get("record_unreadable").to_owned()
+        }
+        _ => words::record_problem(texts, &problem),
+    })
 }
 
 fn too_long(texts: &Texts) -> String {
@@ -293,14 +356,17 @@ fn act(inside: &mut Inside, person: usize, command: Command, texts: &Texts) -> R
     else {
         unreachable!("only a game of two has seats");
     };
-    let deed = match command {
-        Command::Play { text } => Deed::Play(text),
-        Command::Offer { what } => Deed::Offer(what),
-        Command::Decline {} => Deed::Decline,
-        Command::Resign {} => Deed::Resign,
+    let command = match command {
+        Command::Play { .. } if session.board().cursor() >= MOST_MOVES => {
+            return Err(too_long(texts));
+        }
+        Command::Play { text } => DuelCommand::Play(text),
+        Command::Offer { what } => DuelCommand::Offer(what),
+        Command::Decline {} => DuelCommand::Decline,
+        Command::Resign {} => DuelCommand::Resign,
         _ => return Err(texts.get("duel_fair").to_owned()),
     };
-    duel.act(session, person, deed, texts)
+    duel.act(session, person, command, texts)
 }
 
 fn obey(
@@ -314,7 +380,7 @@ fn obey(
     let texts = language.texts();
     match command {
         Command::Play { text } => {
-            if session.table().cursor() >= MOST_MOVES {
+            if session.board().cursor() >= MOST_MOVES {
                 return Err(too_long(texts));
             }
             session
@@ -334,12 +400,11 @@ fn obey(
             .map_err(|refusal| words::refusal(texts, "", &refusal))?,
         Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
-            check_seat(&who, ours, texts)?;
-            session.set_seat(player, &who)?;
+            session.set_seat(player, offered(&who, ours, texts)?)?;
         }
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
-        Command::Load { record } => load(session, &record, texts)?,
+        Command::Load { record } => load(session, &record, ours, texts)?,
         Command::Try { place, text } => session
             .try_move(place, &text)
             .map_err(|refusal| words::refusal(texts, &text, &refusal))?,
@@ -350,18 +415,15 @@ fn obey(
             record,
             seats,
             place,
-            games,
+            current_match,
         } => {
             // A person sits down for an agent that this server does not offer any more.
-            let offered = |seat: String| match check_seat(&seat, ours, texts) {
-                Ok(()) => seat,
-                Err(_) => "human".to_owned(),
-            };
+            let seat = |who: String| offered(&who, ours, texts).unwrap_or("human").to_owned();
             let left = LeftGame {
-                record: parse_record(&record, texts)?,
-                seats: seats.map(offered),
+                record: parse_record(&record, "", texts)?,
+                seats: seats.map(seat),
                 place,
-                games,
+                current_match,
             };
             session
                 .resume_left(&left)
@@ -405,23 +467,23 @@ fn show_duel(view: &mut Value, duel: &Duel, role: Role, session: &Session) {
 
 fn session_view(inside: &Inside) -> Value {
     let session = &inside.session;
-    let table = session.table();
-    let places = 0..=table.moves().len();
+    let board = session.board();
+    let places = 0..=board.moves().len();
     let known = by_winner(
-        &session.known(table.cursor()),
+        &session.known(board.cursor()),
         serde_json::value::Serializer,
     );
     let known = known.expect("a result is plain JSON");
     json!({
         "number": session.number(),
         "record": session.record().to_line(),
-        "game": table.game(),
-        "layout": table.layout(),
-        "scene": table.scene(),
-        "position": table.position_text(),
-        "moves": table.moves(),
-        "cursor": table.cursor(),
-        "seats": session.seats().each_ref().map(ToString::to_string),
+        "game": board.game(),
+        "layout": board.layout(),
+        "scene": board.scene(),
+        "position": board.position_text(),
+        "moves": board.moves(),
+        "cursor": board.cursor(),
+        "seats": session.seats().each_ref().map(Seat::name),
         "human": session.human_to_move() || session.analysing(),
         "thinking": session.agent_to_move(),
         "evaluating": session.evaluating(),
@@ -429,14 +491,14 @@ fn session_view(inside: &Inside) -> Value {
         "unstudied": session.analysing().then(|| session.unstudied()),
         "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),
-        "thought": session.thought(table.cursor()),
+        "thought": session.thought(board.cursor()),
         "hint": session.hint(),
         "tried": session.tried(),
-        "match": session.games(),
+        "match": session.current_match(),
         "trouble": inside.trouble,
         "known": known,
-        "trained": table.crew().is_trained(),
-        "refused": table.crew().refused().map(Refused::without_folder),
+        "trained": board.agents().is_trained(),
+        "refused": board.agents().refused().map(Refused::without_folder),
     })
 }
 

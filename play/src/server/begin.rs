@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::ServerOptions;
 use super::api::{
-    Rejection, Response, Wish, check_seat, impossible, json_answer, key_of, no_session,
-    parse_record, read, view,
+    Rejection, Response, Wish, impossible, json_answer, key_of, no_session, offered, parse_record,
+    read, view,
 };
 use super::duel::{Duel, Role};
 use super::room::{NoRoom, Rooms, new_id};
@@ -40,7 +40,7 @@ struct NewSession {
 }
 
 /// Opens a session.
-pub(super) fn create(
+pub(super) async fn create(
     rooms: &Rooms,
     client: IpAddr,
     request: &Request<Bytes>,
@@ -66,6 +66,7 @@ pub(super) fn create(
         id = format!("{id}.{secret}");
         role = Role::Seat(0);
         room.lock().duel = Some(Duel::new(side, secret));
+        rooms.save(&room).await;
     }
     rooms.schedule(&room);
     let mut view = view(&room, role);
@@ -74,17 +75,17 @@ pub(super) fn create(
 }
 
 /// Gives the bearer of an invitation the free seat, or shows the game if it is taken.
-pub(super) fn join(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
+pub(super) async fn join(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let _: NoFields = read(request)?;
     let mut key = key_of(request.headers())?.to_owned();
     let (room, mut role) = rooms.find(&key).ok_or_else(no_session)?;
     if role == Role::Watcher {
         let secret = new_id();
-        let mut inside = room.lock();
-        if inside.duel.as_mut().is_some_and(|duel| duel.sit(&secret)) {
+        let sits = |duel: &mut Duel| duel.sit(&secret);
+        if room.lock().duel.as_mut().is_some_and(sits) {
             key = format!("{key}.{secret}");
             role = Role::Seat(1);
-            drop(inside);
+            rooms.save(&room).await;
             room.changed();
         }
     }
@@ -99,40 +100,38 @@ struct NoFields {}
 
 fn begin(options: &ServerOptions, opening: &NewSession, texts: &Texts) -> Result<Session, String> {
     let record = match &opening.record {
-        Some(line) => Some(parse_record(line, texts)?),
+        Some(line) => Some(parse_record(line, "", texts)?),
         None => None,
     };
     let known = |name: &&String| GAMES.contains(&name.as_str());
     let recorded = record.as_ref().map(|record| &record.game).filter(known);
     let game = recorded.or(opening.game.as_ref()).unwrap_or(&options.game);
     let [white, black] = &options.seats;
+    let seat = |who: &Option<String>| match who {
+        Some(who) => offered(who, &options.seats, texts).map(|who| Some(who.to_owned())),
+        None => Ok(None),
+    };
+    let players = [seat(&opening.white)?, seat(&opening.black)?];
+    let players = players.each_ref().map(Option::as_deref);
     let seats = match opening.duel {
         Some(_) => ["human", "human"],
-        None => [
-            opening.white.as_ref().unwrap_or(white).as_str(),
-            opening.black.as_ref().unwrap_or(black).as_str(),
-        ],
+        None => [players[0].unwrap_or(white), players[1].unwrap_or(black)],
     };
-    for seat in seats {
-        check_seat(seat, &options.seats, texts)?;
-    }
     let settings = options.settings.for_another(&options.game, game);
     let store = options.store.clone();
     let mut session = Session::with_store(store, game, settings, None, seats, fresh_seed())?;
     if let Some(record) = record {
-        let players = [opening.white.as_deref(), opening.black.as_deref()];
         load(&mut session, &record, players, texts)?;
         session.go_to(opening.place.unwrap_or(usize::MAX));
     } else if let (Some(line), None, None) = (&options.record, &opening.game, opening.duel) {
-        let record = parse_record(line, texts)?;
+        let record = parse_record(line, "", texts)?;
         load(&mut session, &record, [Some(white), Some(black)], texts)?;
         session.set_analysing(options.analyse);
     }
-    if opening.analyse {
-        session.set_analysing(true);
-    }
-    if opening.duel.is_some() {
-        session.set_evaluating(false); // neither of the two has help
+    match opening.duel {
+        Some(_) => session.set_evaluating(false), // neither of the two has help
+        None if opening.analyse => session.set_analysing(true),
+        None => {}
     }
     Ok(session)
 }

@@ -40,14 +40,15 @@ pub(super) enum Offer {
 }
 
 /// What a person does in a game of two.
-pub(super) enum Deed {
+pub(super) enum DuelCommand {
     Play(String),
     Offer(Offer),
     Decline,
     Resign,
 }
 
-/// The two people of a game.
+/// The two people of a game. Their presence is not kept on disk.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Duel {
     people: [Person; 2], // the one who invited, the guest
     white: usize,        // the one of them who plays White
@@ -55,15 +56,17 @@ pub(super) struct Duel {
     ended: Option<Ended>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Person {
     secret: Option<String>, // none: the seat is free
-    listening: usize,       // requests that wait for news
+    #[serde(skip)]
+    listening: usize, // requests that wait for news
+    #[serde(skip)]
     seen: Option<Instant>,
 }
 
 /// An end that the rules of the game do not know.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Ended {
     /// The opponent of the one who resigned; none if a draw was agreed.
     winner: Option<Player>,
@@ -140,8 +143,8 @@ impl Duel {
     }
 
     fn is_over(&self, session: &Session) -> bool {
-        let table = session.table();
-        self.ended.is_some() || table.outcome(table.moves().len()).is_some()
+        let board = session.board();
+        self.ended.is_some() || board.outcome(board.moves().len()).is_some()
     }
 
     /// Does what a person asks for.
@@ -149,15 +152,15 @@ impl Duel {
         &mut self,
         session: &mut Session,
         me: usize,
-        deed: Deed,
+        command: DuelCommand,
         texts: &Texts,
     ) -> Result<(), String> {
         let over = self.is_over(session);
         let refused = |key| Err(texts.get(key).to_owned());
-        match deed {
-            Deed::Play(_) | Deed::Resign if over => return refused("duel_over"),
-            Deed::Play(text) => {
-                let mover = session.table().mover(session.table().cursor());
+        match command {
+            DuelCommand::Play(_) | DuelCommand::Resign if over => return refused("duel_over"),
+            DuelCommand::Play(text) => {
+                let mover = session.board().mover(session.board().cursor());
                 if mover != Some(self.player(me)) {
                     return refused("not_your_turn");
                 }
@@ -166,26 +169,27 @@ impl Duel {
                     .map_err(|refusal| words::refusal(texts, &text, &refusal))?;
                 self.offer = None;
             }
-            Deed::Resign => {
+            DuelCommand::Resign => {
                 self.offer = None;
                 self.ended = Some(Ended {
                     winner: Some(!self.player(me)),
                 });
             }
-            Deed::Decline => self.offer = None,
-            Deed::Offer(what) => {
+            DuelCommand::Decline => self.offer = None,
+            DuelCommand::Offer(what) => {
+                let accepts = self.offer == Some((1 - me, what));
+                let by = if accepts { 1 - me } else { me };
                 let fits = match what {
                     Offer::Rematch => over,
                     Offer::Draw => !over,
-                    Offer::Undo => !over && self.last_turn(session, me).is_some(),
+                    Offer::Undo => !over && self.last_turn(session, by).is_some(),
                 };
                 if !fits {
                     return refused("duel_not_now");
                 }
-                if self.offer == Some((1 - me, what)) {
-                    self.agree(session, 1 - me, what);
-                } else {
-                    self.offer = Some((me, what));
+                match accepts {
+                    true => self.agree(session, by, what),
+                    false => self.offer = Some((by, what)),
                 }
             }
         }
@@ -213,7 +217,7 @@ impl Duel {
 
     /// The place where a person moved last.
     fn last_turn(&self, session: &Session, person: usize) -> Option<usize> {
-        let moves = session.table().moves();
+        let moves = session.board().moves();
         let own = self.player(person);
         moves.iter().rposition(|played| played.player == own)
     }
@@ -229,7 +233,7 @@ impl Duel {
 
     /// Whether the bearer of a key is to move.
     pub(super) fn is_turn(&self, role: Role, session: &Session) -> bool {
-        let mover = session.table().mover(session.table().cursor());
+        let mover = session.board().mover(session.board().cursor());
         !self.is_over(session) && mover.is_some() && mover == self.me(role)
     }
 

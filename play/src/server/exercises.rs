@@ -54,7 +54,7 @@ pub(super) fn lesson(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
         let answer = step.answer(&mut session, text);
         message["answer"] = answered(&answer, step.reply(texts, game, text, &answer));
     }
-    message["boards"] = json!([board(&session)]);
+    message["boards"] = json!([view_of(&session)]);
     Ok(json_answer(StatusCode::OK, &message))
 }
 
@@ -66,7 +66,7 @@ pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
         .iter()
         .find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
-    let player = Attempt::new(puzzle).session().table().scene().to_move;
+    let player = Attempt::new(puzzle).session().board().scene().to_move;
     let mut attempt = Attempt {
         puzzle,
         done: asked.done.min(puzzle.line.len()),
@@ -87,12 +87,12 @@ pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
         let answer = attempt.answer(&mut session, text);
         if attempt.done == before + 2 {
             session.go_to(before + 1);
-            boards.push(board(&session)); // before the reply
+            boards.push(view_of(&session)); // before the reply
             session.go_to(before + 2);
         }
         message["answer"] = answered(&answer, attempt.reply(texts, text, &answer));
     }
-    boards.push(board(&session));
+    boards.push(view_of(&session));
     message["done"] = json!(attempt.done);
     message["over"] = json!(attempt.is_over());
     message["boards"] = json!(boards);
@@ -121,13 +121,13 @@ fn answered(answer: &Answer, said: String) -> Value {
 }
 
 /// What the board of the page needs.
-fn board(session: &Session) -> Value {
-    let table = session.table();
+fn view_of(session: &Session) -> Value {
+    let board = session.board();
     json!({
-        "game": table.game(),
-        "layout": table.layout(),
-        "scene": table.scene(),
-        "cursor": table.cursor(),
-        "moves": table.moves(),
+        "game": board.game(),
+        "layout": board.layout(),
+        "scene": board.scene(),
+        "cursor": board.cursor(),
+        "moves": board.moves(),
     })
 }

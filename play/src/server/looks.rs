@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::api::{Rejection, Response, Wish, answer, find, impossible, json_answer, read};
 use super::room::Rooms;
+use crate::board::Board;
 use crate::session::{Refusal, Session};
-use crate::table::Table;
 use crate::words;
 use jarmo_core::game::shorten;
 use jarmo_core::view::Setup;
@@ -27,11 +27,11 @@ struct Wanted {
 /// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
 pub(super) fn scene(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let (room, _) = find(rooms, request.headers())?;
-    let table = wanted(rooms, request, &room.lock().session)?;
+    let board = wanted(rooms, request, &room.lock().session)?;
     let seen = json!({
-        "scene": table.scene(),
-        "position": table.position_text(),
-        "place": table.cursor(),
+        "scene": board.scene(),
+        "position": board.position_text(),
+        "place": board.cursor(),
     });
     Ok(json_answer(StatusCode::OK, &seen))
 }
@@ -40,10 +40,10 @@ pub(super) fn scene(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
 pub(super) fn picture(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let texts = Wish::read(rooms, request)?.language.texts();
     let (room, _) = find(rooms, request.headers())?;
-    let table = wanted(rooms, request, &room.lock().session)?;
-    let game = texts.get(&format!("game_{}", table.game()));
-    let title = format!("{game}: {}", table.position_text());
-    let picture = table.picture(&title);
+    let board = wanted(rooms, request, &room.lock().session)?;
+    let game = texts.get(&format!("game_{}", board.game()));
+    let title = format!("{game}: {}", board.position_text());
+    let picture = board.picture(&title);
     Ok(answer(StatusCode::OK, "image/svg+xml", picture))
 }
 
@@ -52,9 +52,9 @@ fn wanted(
     rooms: &Rooms,
     request: &Request<Bytes>,
     session: &Session,
-) -> Result<Box<dyn Table>, Rejection> {
+) -> Result<Box<dyn Board>, Rejection> {
     let texts = Wish::read(rooms, request)?.language.texts();
-    let (mut place, mut line) = (session.table().cursor(), Vec::new());
+    let (mut place, mut line) = (session.board().cursor(), Vec::new());
     for pair in request.uri().query().unwrap_or_default().split('&') {
         match pair.split_once('=') {
             Some(("place", number)) => {
@@ -73,7 +73,7 @@ fn wanted(
         let most = LONGEST_LINE.to_string();
         return Err(impossible(texts.fill("game_too_long", &[("n", &most)])));
     }
-    session.table().branch(place, &line).map_err(|error| {
+    session.board().branch(place, &line).map_err(|error| {
         let refusal = Refusal::Move(error);
         impossible(words::refusal(texts, &line.join(" "), &refusal))
     })
@@ -85,21 +85,21 @@ pub(super) fn setup(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
     let (room, _) = find(rooms, request.headers())?;
     let wanted: Wanted = read(request)?;
     let inside = room.lock();
-    let table = inside.session.table();
+    let board = inside.session.board();
     let text = match wanted {
         Wanted {
             setup: Some(setup), ..
-        } => table.setup_text(&setup),
+        } => board.setup_text(&setup),
         Wanted {
             text: Some(text), ..
         } => text.trim().to_owned(),
-        Wanted { .. } => table.position_text(),
+        Wanted { .. } => board.position_text(),
     };
-    let mut checked = json!({ "text": text, "palette": table.palette(), "layout": table.layout() });
-    match table.at_position(&text) {
+    let mut checked = json!({ "text": text, "palette": board.palette(), "layout": board.layout() });
+    match board.at_position(&text) {
         Ok(set) => {
             let scene = set.scene();
-            checked["fields"] = fields(&set.position_text(), table.palette().fields.len());
+            checked["fields"] = fields(&set.position_text(), board.palette().fields.len());
             checked["scene"] = json!(scene);
         }
         Err(problem) => checked["problem"] = json!(words::position_problem(texts, &problem)),

@@ -4,19 +4,22 @@
 //! session or wait for it to change; thinking is done by a few threads of its own (see `pool`).
 
 mod api;
+mod assets;
 mod begin;
-mod door;
+mod origin;
 mod duel;
 mod exercises;
-mod guests;
+mod connections;
 mod looks;
 mod pool;
 mod queue;
 mod room;
+mod saved;
 
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -55,6 +58,8 @@ pub struct ServerOptions {
     pub analyse: bool,
     /// How many sessions, and how long.
     pub bounds: Bounds,
+    /// The folder where games of two people are kept, so that they outlive the server.
+    pub folder: Option<PathBuf>,
 }
 
 /// A server that has its port already.
@@ -93,7 +98,7 @@ impl Server {
         let rooms = Arc::new(Rooms::new(self.options));
         pool::start(&rooms);
         let result = tokio::select! {
-            result = guests::serve(self.listener, &rooms) => result,
+            result = connections::serve(self.listener, &rooms) => result,
             () = stop => Ok(()),
         };
         rooms.close();
@@ -102,12 +107,12 @@ impl Server {
 }
 
 /// What is done with the requests of a client.
-struct Desk {
+struct Handler {
     rooms: Arc<Rooms>,
     client: IpAddr,
 }
 
-impl Service<Request<Incoming>> for Desk {
+impl Service<Request<Incoming>> for Handler {
     type Response = api::Response;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<api::Response, Infallible>> + Send>>;
@@ -115,120 +120,35 @@ impl Service<Request<Incoming>> for Desk {
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let (rooms, client) = (Arc::clone(&self.rooms), self.client);
         Box::pin(async move {
-            let mut response = match door::refuse(request.method(), request.headers()) {
+            tokio::task::yield_now().await; // connections take turns, also those with many requests at once
+            let mut response = match origin::refuse(request.method(), request.headers()) {
                 Some(message) => api::problem(StatusCode::FORBIDDEN, message),
-                None => match guests::whole(request, rooms.options.bounds.patience).await {
+                None => match connections::whole(request, rooms.options.bounds.patience).await {
                     Ok(request) => route(&rooms, client, &request).await,
                     Err(refusal) => refusal,
                 },
             };
-            door::shut(response.headers_mut());
+            origin::protect(response.headers_mut());
             Ok(response)
         })
     }
 }
-
-/// The files of the page: path, type and text. They are asked for again each time, since they change with the
-/// program.
-const FILES: [(&str, &str, &str); 17] = [
-    (
-        "/",
-        "text/html; charset=utf-8",
-        include_str!("page/index.html"),
-    ),
-    (
-        "/play.css",
-        "text/css; charset=utf-8",
-        include_str!("page/play.css"),
-    ),
-    (
-        "/board.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/board.js"),
-    ),
-    (
-        "/address.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/address.js"),
-    ),
-    (
-        "/editor.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/editor.js"),
-    ),
-    (
-        "/friend.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/friend.js"),
-    ),
-    (
-        "/share.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/share.js"),
-    ),
-    (
-        "/study.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/study.js"),
-    ),
-    (
-        "/play.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/play.js"),
-    ),
-    (
-        "/kept.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/kept.js"),
-    ),
-    (
-        "/panels.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/panels.js"),
-    ),
-    (
-        "/texts.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/texts.js"),
-    ),
-    (
-        "/exercise.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/exercise.js"),
-    ),
-    (
-        "/lesson.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/lesson.js"),
-    ),
-    (
-        "/puzzle.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/puzzle.js"),
-    ),
-    (
-        "/welcome.js",
-        "text/javascript; charset=utf-8",
-        include_str!("page/welcome.js"),
-    ),
-    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
-];
 
 /// Answers what is asked for under a path.
 async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::Response {
     let path = request.uri().path();
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     let posts = *request.method() == Method::POST;
-    let file = FILES.iter().find(|file| file.0 == path);
+    let file = || assets::file(path, request.headers());
     let result = match path {
         "/api/texts" if reads => api::texts(rooms, request),
-        "/api/sessions" if posts => begin::create(rooms, client, request),
-        "/api/join" if posts => begin::join(rooms, request),
+        "/api/sessions" if posts => begin::create(rooms, client, request).await,
+        "/api/join" if posts => begin::join(rooms, request).await,
         "/api/setup" if posts => looks::setup(rooms, request),
         "/api/scene" if reads => looks::scene(rooms, request),
         "/api/picture" if reads => looks::picture(rooms, request),
         "/api/session" if reads => api::watch(rooms, request).await,
-        "/api/session" if posts => api::command(rooms, request),
+        "/api/session" if posts => api::command(rooms, request).await,
         "/api/record" if reads => api::record(rooms, request),
         "/api/lesson" if posts => exercises::lesson(rooms, request),
         "/api/puzzle" if posts => exercises::puzzle(rooms, request),
@@ -240,8 +160,8 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/texts" | "/api/record" | "/api/scene" | "/api/picture" | "/api/puzzles" => {
             Ok(not_allowed("GET, HEAD"))
         }
-        _ => Ok(match file {
-            Some(&(_, kind, text)) if reads => api::answer(StatusCode::OK, kind, text),
+        _ => Ok(match file() {
+            Some(answer) if reads => answer,
             Some(_) => not_allowed("GET, HEAD"),
             None => api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
         }),

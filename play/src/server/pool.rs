@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 use super::queue::Next;
 use super::room::{Room, Rooms, Running};
-use crate::agents::{Seat, Shelf};
+use crate::agents::{AgentCache, Seat};
 use crate::session::{Job, Share};
 
 /// The time between two moves when only agents play, so that people can follow.
@@ -31,17 +31,23 @@ pub(super) fn start(rooms: &Arc<Rooms>) {
 }
 
 fn work(rooms: &Arc<Rooms>, runtime: &Handle) {
-    let mut shelf = Shelf::new();
+    let mut cache = AgentCache::new();
     loop {
         match rooms.queue.next(REST) {
             Next::End => return,
-            Next::Rest => shelf = Shelf::new(),
-            Next::Think(room, sharers) => think(rooms, runtime, &mut shelf, &room, sharers),
+            Next::Rest => cache = AgentCache::new(),
+            Next::Think(room, sharers) => think(rooms, runtime, &mut cache, &room, sharers),
         }
     }
 }
 
-fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Room>, sharers: u32) {
+fn think(
+    rooms: &Arc<Rooms>,
+    runtime: &Handle,
+    cache: &mut AgentCache,
+    room: &Arc<Room>,
+    sharers: u32,
+) {
     let bounds = &rooms.options.bounds;
     let Some((job, stop)) = take(room, bounds.absence) else {
         return;
@@ -51,7 +57,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Roo
         sharers,
         most: Some(bounds.thought),
     };
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(shelf, &stop, share)));
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, &stop, share)));
     minder.abort();
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {
@@ -70,7 +76,7 @@ fn think(rooms: &Arc<Rooms>, runtime: &Handle, shelf: &mut Shelf, room: &Arc<Roo
         Ok(Err(problem)) => inside.trouble = Some(problem),
         Err(_) => {
             // A bug in an agent affects this session alone.
-            *shelf = Shelf::new();
+            *cache = AgentCache::new();
             inside.trouble = Some("the agent failed; choose another one".to_owned());
         }
     }

@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::ServerOptions;
+use super::assets::Asset;
 use super::duel::{ABSENCE, Duel, Role};
 use super::queue::Queue;
+use super::saved::SavedGames;
+use crate::lang::Language;
 use crate::session::{Job, Session};
 
 /// How many sessions and connections there may be, and how long they are kept.
@@ -80,13 +83,17 @@ impl Bounds {
 pub(super) struct Rooms {
     pub(super) options: ServerOptions,
     pub(super) queue: Queue,
+    pub(super) texts: [OnceLock<Asset>; Language::ALL.len()], // built when first asked for
+    saved: Option<Arc<SavedGames>>,
     open: Mutex<HashMap<String, Arc<Room>>>,
 }
 
 /// One session.
 pub(super) struct Room {
+    id: String,
     pub(super) client: IpAddr,
     inside: Mutex<Inside>,
+    saving: Mutex<()>,
     version: watch::Sender<u64>,
 }
 
@@ -128,6 +135,11 @@ impl Rooms {
     pub(super) fn new(options: ServerOptions) -> Rooms {
         Rooms {
             queue: Queue::new(options.bounds.thinkers),
+            texts: Default::default(),
+            saved: options
+                .folder
+                .clone()
+                .map(|folder| Arc::new(SavedGames::open(folder))),
             options,
             open: Mutex::default(),
         }
@@ -142,22 +154,43 @@ impl Rooms {
         let mut open = lock(&self.open);
         self.make_room(&mut open, client)?;
         let session = session().map_err(NoRoom::Problem)?;
-        let id = new_id();
-        let room = Arc::new(Room {
-            client,
-            inside: Mutex::new(Inside {
-                session,
-                running: None,
-                queued: false,
-                trouble: None,
-                duel: None,
-                listeners: 0,
-                last_asked: Instant::now(),
-            }),
-            version: watch::Sender::new(1),
+        let room = Room::new(new_id(), client, session, None);
+        open.insert(room.id.clone(), Arc::clone(&room));
+        Ok((room.id.clone(), room))
+    }
+
+    /// The session with this id, also if it is a game of two people on disk.
+    fn get(&self, id: &str) -> Option<Arc<Room>> {
+        let mut open = lock(&self.open);
+        if let Some(room) = open.get(id) {
+            return Some(Arc::clone(room));
+        }
+        let (session, duel) = self.saved.as_ref()?.read(id, &self.options)?;
+        // It is nobody's alone. Where there is no room, another game on disk makes some.
+        let client = IpAddr::from([0, 0, 0, 0]);
+        self.make_room(&mut open, client).ok()?;
+        let room = Room::new(id.to_owned(), client, session, Some(duel));
+        open.insert(id.to_owned(), Arc::clone(&room));
+        Some(room)
+    }
+
+    /// Keeps a game of two people on disk. Other sessions are the browsers' to keep.
+    pub(super) async fn save(&self, room: &Arc<Room>) {
+        let Some(saved) = self.saved.clone() else {
+            return;
+        };
+        if room.lock().duel.is_none() {
+            return;
+        }
+        let room = Arc::clone(room);
+        let written = tokio::task::spawn_blocking(move || {
+            let _turn = lock(&room.saving); // the latest content is written last
+            let content = SavedGames::content(&room.lock());
+            if let Some(content) = content {
+                saved.write(&room.id, &content);
+            }
         });
-        open.insert(id.clone(), Arc::clone(&room));
-        Ok((id, room))
+        let _ = written.await; // a game that is not written is played all the same
     }
 
     /// The session of a key, and what the key allows. The key of a seat is the id, a dot, and the secret of the seat.
@@ -166,7 +199,7 @@ impl Rooms {
             Some((id, secret)) => (id, Some(secret)),
             None => (key, None),
         };
-        let room = lock(&self.open).get(id).cloned()?;
+        let room = self.get(id)?;
         let mut inside = room.lock();
         inside.last_asked = Instant::now();
         let mut came = false;
@@ -259,6 +292,27 @@ fn close(open: &mut HashMap<String, Arc<Room>>, id: &str) {
 }
 
 impl Room {
+    fn new(id: String, client: IpAddr, session: Session, duel: Option<Duel>) -> Arc<Room> {
+        // A page that has a version of a server before this one takes those of this one as newer.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let first = now.map_or(1, |now| now.as_millis() as u64);
+        Arc::new(Room {
+            id,
+            client,
+            inside: Mutex::new(Inside {
+                session,
+                running: None,
+                queued: false,
+                trouble: None,
+                duel,
+                listeners: 0,
+                last_asked: Instant::now(),
+            }),
+            saving: Mutex::default(),
+            version: watch::Sender::new(first),
+        })
+    }
+
     pub(super) fn lock(&self) -> MutexGuard<'_, Inside> {
         lock(&self.inside)
     }

@@ -8,13 +8,14 @@ use ratatui::layout::{Position, Rect};
 use super::board::Grid;
 use super::menu::Menu;
 use super::training::Training;
+use crate::board::Scene;
+use crate::exercise::Exercise;
 use crate::lang::{Language, Texts};
 use crate::session::{Job, Session};
-use crate::table::Scene;
 use crate::thought::Thought;
 use crate::{analysis, words};
 use jarmo_core::game::shorten;
-use jarmo_core::view::Layout;
+use jarmo_core::view::{Layout, Style};
 use jarmo_host::record::GameRecord;
 
 /// The state of the screen.
@@ -56,8 +57,8 @@ impl App {
     pub fn new(session: Session, language: Language, seed: u64) -> App {
         let texts = language.texts();
         let mut app = App {
-            layout: session.table().layout(),
-            scene: session.table().scene(),
+            layout: session.board().layout(),
+            scene: session.board().scene(),
             session,
             texts,
             page: Page::Board,
@@ -78,7 +79,7 @@ impl App {
 
     /// Reports if the best level is not a trained agent.
     fn introduce(&mut self) {
-        self.message = words::crew(self.texts, &self.session).unwrap_or_default();
+        self.message = words::agent_problem(self.texts, &self.session).unwrap_or_default();
     }
 
     /// Whether the player has quit.
@@ -159,8 +160,12 @@ impl App {
         }
     }
 
-    /// Whether Black is at the bottom: only Black is a person, or is to solve the task.
+    /// Whether Black is at the bottom: only Black is a person, or is to solve the task. Where pieces fall, White always
+    /// is.
     pub(super) fn flipped(&self) -> bool {
+        if self.layout.style == Style::Slots {
+            return false;
+        }
         if let Some(training) = &self.training {
             return training.exercise.flipped();
         }
@@ -184,8 +189,8 @@ impl App {
     }
 
     fn refresh(&mut self) {
-        let table = self.session.table();
-        self.scene = table.scene();
+        let board = self.session.board();
+        self.scene = board.scene();
         let picked = self.picked;
         let movable = |from| {
             self.scene
@@ -197,8 +202,8 @@ impl App {
     }
 
     fn board_key(&mut self, code: KeyCode) {
-        let end = self.session.table().moves().len();
-        let here = self.session.table().cursor();
+        let end = self.session.board().moves().len();
+        let here = self.session.board().cursor();
         match code {
             KeyCode::Up => self.walk(0, 1),
             KeyCode::Down => self.walk(0, -1),
@@ -273,8 +278,8 @@ impl App {
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),
-            't' => self.learn(),
-            'o' => self.solve_puzzles(),
+            't' => self.learn(Exercise::lesson(&self.session)),
+            'o' => self.learn(Exercise::puzzles(&self.session)),
             '?' => self.open_help(),
             'q' if here == 0 || self.scene.outcome.is_some() => self.over = true,
             'q' => self.page = Page::Quit,
@@ -283,13 +288,16 @@ impl App {
     }
 
     fn only_pass(&self) -> bool {
-        let end = self.session.table().moves().len();
+        let end = self.session.board().moves().len();
         let pass = self.scene.legal.iter().any(|legal| legal.text == "pass");
-        pass && self.may_play() && self.session.table().cursor() == end
+        pass && self.may_play() && self.session.board().cursor() == end
     }
 
     fn match_goes_on(&self) -> bool {
-        let first = self.session.games().is_some_and(|games| games.game == 1);
+        let first = self
+            .session
+            .current_match()
+            .is_some_and(|current_match| current_match.game == 1);
         first && self.scene.outcome.is_some()
     }
 
@@ -300,7 +308,7 @@ impl App {
     }
 
     fn file_page(&self, action: FileAction) -> Page {
-        let name = format!("{}.jsonl", self.session.table().game());
+        let name = format!("{}.jsonl", self.session.board().game());
         Page::File { action, name }
     }
 
@@ -312,7 +320,7 @@ impl App {
     }
 
     fn help(&self) -> String {
-        let game = self.session.table().game();
+        let game = self.session.board().game();
         let title = self.texts.get(&format!("game_{game}"));
         let keys = self.texts.get("help_keys").trim();
         format!("{keys}\n\n# — {title} —\n{}", self.texts.rules(game).trim())
@@ -437,7 +445,7 @@ impl App {
 
     /// Gets ready for the board of another session.
     pub(super) fn new_board(&mut self) {
-        self.layout = self.session.table().layout();
+        self.layout = self.session.board().layout();
         self.cursor = 0;
         self.picked = None;
         self.refresh();
@@ -482,7 +490,7 @@ impl App {
         self.session
             .load(&record)
             .map_err(|problem| words::record_problem(self.texts, &problem))?;
-        self.layout = self.session.table().layout();
+        self.layout = self.session.board().layout();
         self.cursor = 0;
         Ok(())
     }

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::table::Scene;
+use crate::board::Scene;
 use jarmo_core::game::Player;
 use jarmo_core::games::board::BRAILLE_DOTS;
 use jarmo_core::view::{Layout, Piece, Style as BoardStyle};

@@ -75,7 +75,7 @@ impl App {
     }
 
     fn draw_title(&self, frame: &mut Frame, area: Rect) {
-        let game = self.session.table().game();
+        let game = self.session.board().game();
         let title = self.texts.get(&format!("game_{game}")).to_owned();
         let mut line = Line::from(vec![Span::from(format!(" {title} ")).bold().reversed()]);
         if let Some(score) = words::match_score(self.texts, &self.session) {
@@ -157,7 +157,7 @@ impl App {
     /// The evaluation bar with White's share, and its number.
     fn evaluation_line(&self) -> Line<'static> {
         const WIDTH: usize = 20;
-        let Some(value) = self.session.value(self.session.table().cursor()) else {
+        let Some(value) = self.session.value(self.session.board().cursor()) else {
             return Line::from("·".repeat(WIDTH)).dark_gray();
         };
         let filled = ((value + 1.0) / 2.0 * WIDTH as f32).round() as usize;
@@ -169,7 +169,7 @@ impl App {
     }
 
     fn idea_lines(&self) -> Vec<Line<'static>> {
-        let here = self.session.table().cursor();
+        let here = self.session.board().cursor();
         let thought = match self.session.analysing() {
             true => self.session.thought(here),
             false => self.session.hint(),
@@ -196,7 +196,7 @@ impl App {
 
     /// The moves that fit, two per line, with the move before the cursor in reverse video.
     fn move_lines(&self, room: usize) -> Vec<Line<'static>> {
-        let moves = self.session.table().moves();
+        let moves = self.session.board().moves();
         if moves.is_empty() {
             return vec![Line::from(self.texts.get("no_moves_yet").to_owned()).dark_gray()];
         }
@@ -204,7 +204,7 @@ impl App {
             true => self.session.assessments(),
             false => Vec::new(),
         };
-        let here = self.session.table().cursor();
+        let here = self.session.board().cursor();
         let spans = moves.iter().enumerate().map(|(place, played)| {
             let mark = assessments.get(place).map_or("", |one| one.mark);
             let text = format!("{:>3} {}{mark} ", place + 1, played.text);

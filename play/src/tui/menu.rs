@@ -28,7 +28,7 @@ pub(super) fn seat_names() -> Vec<&'static str> {
 impl Menu {
     /// The menu with the current game and players.
     pub(super) fn new(session: &Session) -> Menu {
-        let game = session.table().game();
+        let game = session.board().game();
         let choice = |text: String| {
             let names = seat_names();
             match names.iter().position(|name| *name == text) {

@@ -20,7 +20,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::crossterm::execute;
 
-use crate::agents::{Seat, Shelf};
+use crate::agents::{AgentCache, Seat};
 use crate::session::{Job, Share};
 use crate::thought::Thought;
 
@@ -77,10 +77,10 @@ impl Thinker {
         let (jobs, asked) = channel::<(Arc<Job>, Arc<AtomicBool>)>();
         let (answer, thoughts) = channel();
         thread::spawn(move || {
-            let mut shelf = Shelf::new();
+            let mut cache = AgentCache::new();
             for (job, stop) in asked {
                 if answer
-                    .send(job.run(&mut shelf, &stop, Share::ALONE))
+                    .send(job.run(&mut cache, &stop, Share::ALONE))
                     .is_err()
                 {
                     return; // the game is over

@@ -20,18 +20,15 @@ pub(super) struct Training {
 }
 
 impl App {
-    /// Puts the lesson of the game on the board.
-    pub fn learn(&mut self) {
-        let game = self.session.table().game();
-        self.train(Exercise::lesson(game));
+    /// Puts a lesson or puzzles on the board, or says why there are none.
+    pub(super) fn learn(&mut self, exercise: Result<Exercise, &'static str>) {
+        match exercise {
+            Ok(exercise) => self.train(exercise),
+            Err(key) => self.message = self.texts.get(key).to_owned(),
+        }
     }
 
-    /// Puts a puzzle on the board.
-    pub fn solve_puzzles(&mut self) {
-        self.train(Exercise::puzzles());
-    }
-
-    fn train(&mut self, exercise: Exercise) {
+    pub(crate) fn train(&mut self, exercise: Exercise) {
         let game = std::mem::replace(&mut self.session, exercise.session());
         self.training = Some(Training {
             exercise,

@@ -23,33 +23,27 @@ fn problems(browser: &Browser, axe: &str) -> Value {
     )
 }
 
-/// axe-core, from the file that `JARMO_AXE` names.
-fn axe() -> Option<String> {
-    let Some(path) = env::var_os("JARMO_AXE") else {
-        let wanted = env::var_os("JARMO_BROWSER").is_some();
-        assert!(!wanted, "set JARMO_AXE to axe.min.js of axe-core");
-        println!("skipped: JARMO_AXE does not name axe.min.js of axe-core");
-        return None;
-    };
-    Some(fs::read_to_string(path).unwrap())
+/// Checks the page with axe-core, in light and dark.
+fn check(browser: &Browser, what: &str) {
+    let path = env::var_os("JARMO_AXE").expect("the tests were built with it");
+    let axe = fs::read_to_string(path).unwrap();
+    for theme in ["light", "dark"] {
+        browser.system_theme(theme);
+        browser.wait(&format!(
+            "return document.documentElement.dataset.theme === '{theme}'"
+        ));
+        assert_eq!(problems(browser, &axe), json!([]), "{what}, {theme}");
+    }
 }
 
 #[test]
+#[cfg_attr(
+    not(all(browser, axe)),
+    ignore = "needs chromedriver, and axe-core in JARMO_AXE"
+)]
 fn axe_finds_nothing_in_light_and_dark() {
-    let (Some(axe), Some(browser)) = (axe(), Browser::start()) else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
-    let clean = |what: &str| {
-        for theme in ["light", "dark"] {
-            browser.system_theme(theme);
-            browser.wait(&format!(
-                "return document.documentElement.dataset.theme === '{theme}'"
-            ));
-            let found = problems(&browser, &axe);
-            assert_eq!(found, json!([]), "{what}, {theme}");
-        }
-    };
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let clean = |what: &str| check(&browser, what);
     clean("start");
     browser.cell(0);
     browser.cell(7);
@@ -94,20 +88,14 @@ fn axe_finds_nothing_in_light_and_dark() {
 }
 
 #[test]
+#[cfg_attr(
+    not(all(browser, axe)),
+    ignore = "needs chromedriver, and axe-core in JARMO_AXE"
+)]
 fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
-    let (Some(axe), Some(browser)) = (axe(), Browser::start()) else {
-        return;
-    };
+    let browser = Browser::start();
     browser.visit(serve(["human", "random"], Bounds::default()));
-    let clean = |what: &str| {
-        for theme in ["light", "dark"] {
-            browser.system_theme(theme);
-            browser.wait(&format!(
-                "return document.documentElement.dataset.theme === '{theme}'"
-            ));
-            assert_eq!(problems(&browser, &axe), json!([]), "{what}, {theme}");
-        }
-    };
+    let clean = |what: &str| check(&browser, what);
     clean("first visit");
     browser.click("#welcome-learn");
     browser.wait_for_text("exercise-heading", "Step 1 of 6");
@@ -128,11 +116,9 @@ fn axe_finds_nothing_at_the_first_visit_in_the_lesson_and_in_puzzles() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     // White misses a win on D.
     browser.load(r#"{"game":"connect_four","moves":["D","C","D","C","D","B","A"]}"#);
     browser.click("#analyse");
@@ -148,11 +134,9 @@ fn the_mark_of_a_bad_move_can_be_read_on_the_selected_move() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn switching_the_evaluation_off_moves_nothing() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.resize(390, 844);
     let place = || {
         browser.run(
@@ -227,11 +211,9 @@ fn the_colours_of_both_themes_have_contrast() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_captures_and_the_picked_piece_are_announced() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let live = "return document.getElementById('said').getAttribute('aria-live')";
     assert_eq!(browser.run(live), json!("polite"));
     let record = r#"{"game":"jarmo","moves":["A1-C2","A5-B3","B1-D2"]}"#;
@@ -254,11 +236,79 @@ fn moves_captures_and_the_picked_piece_are_announced() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn hints_analysis_and_undo_are_announced() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.click("#undo");
+    browser.wait_for_text("said", "Position after move 6");
+    browser.click("#hint");
+    browser.wait_for_text("said", "Best: A, ");
+    browser.click("#last");
+    browser.wait_for_text("said", "White: stone on G1.");
+    browser.click("#analyse");
+    browser.wait_for_text("said", "Analysed. White: ?! ");
+    browser.wait_for_text("said", "Best: A, 100\u{a0}%");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_lines_of_the_analysis_are_on_the_screen() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
+    browser.click("#analyse");
+    browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
+    for (width, height) in [(1366, 768), (1280, 800), (1280, 720), (390, 844)] {
+        browser.resize(width, height);
+        browser.wait(&format!(
+            "return innerWidth === {width} && innerHeight === {height}"
+        ));
+        let found = browser.run(
+            "const box = (id) => document.querySelector(id).getBoundingClientRect();
+             return [box('#ideas').bottom, box('#play').bottom, box('#ideas').top - box('#strip-bottom').bottom, box('#moves').top]",
+        );
+        let number = |place: usize| found[place].as_f64().unwrap();
+        let high = f64::from(height);
+        assert!(number(0) < high, "{width}x{height}: {found}");
+        if width > 760 {
+            assert!(
+                number(1) <= high && number(3) < high,
+                "nothing is below: {found}"
+            );
+        } else {
+            assert!(
+                (0.0..60.0).contains(&number(2)),
+                "directly under the board: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_head_of_the_page_fits_a_phone_in_every_language() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.resize(360, 740);
+    browser.choose("game", "connect_four");
+    for language in ["en", "de", "it", "fi", "eo"] {
+        browser.choose("language", language);
+        browser.wait(&format!(
+            "return document.documentElement.lang === '{language}'"
+        ));
+        let fits = "const box = (id) => document.getElementById(id).getBoundingClientRect();
+            const select = document.getElementById('game');
+            const measure = document.createElement('canvas').getContext('2d');
+            measure.font = getComputedStyle(select).font;
+            const name = measure.measureText(select.selectedOptions[0].textContent).width;
+            return [box('menu-open').right <= innerWidth && box('menu-open').top < 20 && box('help').top < 20, name + 25 <= box('game').width]";
+        assert_eq!(browser.run(fits), json!([true, true]), "{language}");
+    }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn shortcuts_work_on_the_board_and_are_listed() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -281,11 +331,9 @@ fn shortcuts_work_on_the_board_and_are_listed() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn phones_and_large_letters_have_a_usable_board() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     // A phone on its side, a screen of 1280 at 200 %, and a small phone.
     for (width, height, least) in [(844, 390, 300.0), (640, 500, 320.0), (320, 568, 240.0)] {
         browser.resize(width, height);

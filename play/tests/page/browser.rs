@@ -1,6 +1,4 @@
 //! Games in a real browser.
-//!
-//! Without chromedriver these tests print a note and pass, or fail if `JARMO_BROWSER=1` is set.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -22,10 +20,9 @@ fn the_page_knows_every_style_of_board() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_whole_game_is_played_by_clicks() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "greedy"], Bounds::default());
     browser.open(address);
     for turn in 0..200 {
@@ -52,24 +49,22 @@ fn a_whole_game_is_played_by_clicks() {
         ));
     }
     assert_eq!(browser.turn(), "over");
-    let status = browser.run("return document.getElementById('status').textContent");
-    let status = status.as_str().unwrap();
+    let status = browser.text("status");
     let words = ["You win", "You lose", "Draw"];
     assert!(words.iter().any(|word| status.contains(word)), "{status}");
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn redeploys_captures_undo_and_reload_work_by_clicks() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     // White's marked archer stands on C5; B1, C1, D1 are empty, and Black's archer on C3 is in reach of D1.
     browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":[]}"#);
     assert_eq!(browser.cells("target"), [1, 2, 3]);
     browser.cell(3);
-    browser.wait("return document.querySelectorAll('#moves button').length === 1");
+    browser.wait_for_moves(1);
     assert_eq!(browser.label(3), "D1, White, archer, last move");
     assert_eq!(browser.label(22), "C5, White, archer", "the mark is spent");
     browser.click("#undo");
@@ -82,12 +77,14 @@ fn redeploys_captures_undo_and_reload_work_by_clicks() {
     browser.cell(12);
     browser.cell(24);
     browser.wait("return document.getElementById('message').textContent !== ''");
-    let message = browser.run("return document.getElementById('message').textContent");
-    assert_eq!(message, "C3-E5: no line leads from C3 to E5");
+    assert_eq!(
+        browser.text("message"),
+        "C3-E5: no line leads from C3 to E5"
+    );
     // Black captures the new archer; a reload keeps the game.
     browser.cell(12);
     browser.cell(3);
-    browser.wait("return document.querySelectorAll('#moves button').length === 2");
+    browser.wait_for_moves(2);
     let over = browser.turn();
     browser.reload();
     assert_eq!(browser.moves(), 2);
@@ -96,50 +93,45 @@ fn redeploys_captures_undo_and_reload_work_by_clicks() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_browsers_have_separate_games() {
-    let (Some(first), Some(second)) = (Browser::start(), Browser::start()) else {
-        return;
-    };
+    let (first, second) = (Browser::start(), Browser::start());
     let address = serve(["human", "human"], Bounds::default());
     first.open(address);
     second.open(address);
     first.cell(0);
     first.cell(7);
-    first.wait("return document.querySelectorAll('#moves button').length === 1");
+    first.wait_for_moves(1);
     assert_eq!(second.moves(), 0);
     second.cell(1);
     second.cell(8);
-    second.wait("return document.querySelectorAll('#moves button').length === 1");
+    second.wait_for_moves(1);
     assert_eq!(first.label(8), "D2, empty");
     assert_eq!(second.label(7), "C2, empty");
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn pieces_can_be_dragged_by_mouse_and_by_touch() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
-    let moves = |count: u64| {
-        browser.wait(&format!(
-            "return document.querySelectorAll('#moves button').length === {count}"
-        ));
-    };
     // A1 over other circles to C2.
     browser.drag("mouse", 0, &["[data-cell=\"6\"]", "[data-cell=\"7\"]"]);
-    moves(1);
+    browser.wait_for_moves(1);
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     assert_eq!(browser.label(0), "A1, empty, last move");
     // A5 to B3 by touch.
     browser.drag("touch", 20, &["[data-cell=\"11\"]"]);
-    moves(2);
+    browser.wait_for_moves(2);
     assert_eq!(browser.label(11), "B3, Black, archer, last move");
     // After an illegal move the piece returns, and the page says why.
     browser.drag("mouse", 1, &["[data-cell=\"24\"]"]);
     browser.wait("return document.getElementById('message').textContent !== ''");
-    let message = browser.run("return document.getElementById('message').textContent");
-    assert_eq!(message, "B1-E5: no line leads from B1 to E5");
+    assert_eq!(
+        browser.text("message"),
+        "B1-E5: no line leads from B1 to E5"
+    );
     browser.wait("return document.querySelector('.piece.dragged') === null");
     browser.wait_for_piece(1);
     // Dropped beside the board it returns as well.
@@ -152,10 +144,9 @@ fn pieces_can_be_dragged_by_mouse_and_by_touch() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn badges_do_not_overlap_where_arrows_cross() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     // Three arrows through the middle of the board: A1 to E5, E1 to A5, C1 to C5.
@@ -175,10 +166,9 @@ fn badges_do_not_overlap_where_arrows_cross() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn numbers_of_a_hint_do_not_wrap() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     browser.click("#hint");
@@ -192,10 +182,9 @@ fn numbers_of_a_hint_do_not_wrap() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_page_is_interactive_within_a_second() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     let load = |_| {
         browser.open(address);
@@ -211,10 +200,9 @@ fn the_page_is_interactive_within_a_second() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn moves_work_by_keyboard_and_the_language_can_change() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     // A1 to C2 with the keyboard alone.
@@ -223,7 +211,7 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
         document.querySelector('[data-cell=\"0\"]').focus();
         for (const key of ['Enter', 'ArrowUp', 'ArrowRight', 'ArrowRight', 'Enter']) send(key);";
     browser.run(keys);
-    browser.wait("return document.querySelectorAll('#moves button').length === 1");
+    browser.wait_for_moves(1);
     assert_eq!(browser.label(7), "C2, White, archer, last move");
     for (code, word) in [("de", "Schwarz am Zug"), ("fi", "Musta on vuorossa")] {
         browser.choose("language", code);
@@ -234,10 +222,9 @@ fn moves_work_by_keyboard_and_the_language_can_change() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn an_agent_answers_at_once_after_the_game_was_switched() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "greedy"], Bounds::default());
     browser.open(address);
     let limit = Duration::from_secs(2);
@@ -253,4 +240,47 @@ fn an_agent_answers_at_once_after_the_game_was_switched() {
         let moves = "return document.querySelectorAll('#moves button').length >= 2";
         browser.wait_within(limit, moves);
     }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn stones_fall_down_for_black_too_and_a_click_anywhere_in_a_column_drops_there() {
+    let browser = Browser::at(serve(["newcomer", "human"], Bounds::default()));
+    browser.choose("game", "connect_four");
+    browser.wait_for_moves(1);
+    let height = |cell: u64| {
+        let script = format!(
+            "return document.querySelector('[data-cell=\"{cell}\"]').getBoundingClientRect().top"
+        );
+        browser.run(&script).as_f64().unwrap()
+    };
+    assert!(height(0) > height(35), "row 1 is at the bottom");
+    let disabled = "return document.getElementById('flip').disabled";
+    assert_eq!(browser.run(disabled), json!(true), "there is no other side");
+    // The pointer at the top of column D shows where the stone will lie; a click there drops it.
+    browser.run(
+        "document.querySelector('[data-cell=\"38\"]').dispatchEvent(new PointerEvent('pointerover', { bubbles: true }))",
+    );
+    let ghost = "const ghost = document.querySelector('#board .ghost .piece');
+        const box = (node) => node.getBoundingClientRect();
+        const free = document.querySelector('.cell.target[data-cell=\"3\"], .cell.target[data-cell=\"10\"]');
+        return ghost.matches('.black') && Math.abs(box(ghost).top - box(free).top) < 20";
+    assert_eq!(browser.run(ghost), json!(true));
+    browser.cell(38);
+    browser.wait_for_moves(3);
+    // A full column says so.
+    browser.load(r#"{"game":"connect_four","moves":["A","A","A","A","A","A"]}"#);
+    browser.wait_for_moves(6);
+    browser.cell(0);
+    browser.wait_for_text("message", "A");
+    assert_eq!(browser.moves(), 6);
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_piece_of_the_opponent_says_why_it_does_not_move() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.cell(22);
+    browser.wait_for_text("message", "C5");
+    assert_eq!(browser.moves(), 0);
 }

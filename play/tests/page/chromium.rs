@@ -22,9 +22,16 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; `None` if chromedriver is not installed.
-    pub fn start() -> Option<Browser> {
-        let (driver, port) = start_driver()?;
+    /// Starts a browser and opens the page there as someone who has been there before.
+    pub fn at(address: SocketAddr) -> Browser {
+        let browser = Browser::start();
+        browser.open(address);
+        browser
+    }
+
+    /// Starts a browser.
+    pub fn start() -> Browser {
+        let (driver, port) = start_driver();
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let profile = tempfile::tempdir().unwrap();
         let arguments = [
@@ -50,12 +57,12 @@ impl Browser {
             .as_str()
             .unwrap()
             .to_owned();
-        Some(Browser {
+        Browser {
             driver,
             address,
             session,
             _profile: profile,
-        })
+        }
     }
 
     pub fn call(&self, method: &str, path: &str, body: Value) -> Value {
@@ -126,7 +133,12 @@ impl Browser {
         ));
     }
 
+    /// Clicks an element, after opening the menu if that is where it is.
     pub fn click(&self, selector: &str) {
+        self.run(&format!(
+            "document.querySelector('{}')?.closest('[popover]')?.showPopover()",
+            selector.replace('\'', "\\'")
+        ));
         let element = self.element(selector);
         let id = element[ELEMENT].as_str().unwrap();
         self.call("POST", &format!("/element/{id}/click"), json!({}));
@@ -295,28 +307,17 @@ impl Browser {
     }
 }
 
-/// Starts chromedriver at a free port; `None` if it is not installed.
-fn start_driver() -> Option<(Child, u16)> {
+/// Starts chromedriver at a free port.
+fn start_driver() -> (Child, u16) {
     // Its port may be free for IPv4 and taken for IPv6 or vice versa, and then it fails.
     const TRIES: usize = 10;
     for _ in 0..TRIES {
-        let started = Command::new("chromedriver")
+        let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .spawn();
-        let mut driver = match started {
-            Ok(driver) => driver,
-            Err(error) => {
-                let wanted = std::env::var_os("JARMO_BROWSER").is_some();
-                assert!(
-                    !wanted,
-                    "chromedriver: {error}; install chromium and chromium-driver"
-                );
-                println!("skipped: chromedriver is not installed ({error})");
-                return None;
-            }
-        };
+            .spawn()
+            .expect("chromedriver was here when the tests were built");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.unwrap();
@@ -325,7 +326,7 @@ fn start_driver() -> Option<(Child, u16)> {
         });
         std::thread::spawn(move || lines.for_each(drop)); // keeps its pipe from filling up
         match port {
-            Some(port) => return Some((driver, port)),
+            Some(port) => return (driver, port),
             None => drop(driver.wait()),
         }
     }

@@ -1,5 +1,6 @@
 //! Clients that are greedy, leave, or send rubbish, and what others notice of them.
 
+use std::io::Write;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -164,4 +165,28 @@ fn malformed_chunks_get_400_and_endless_ones_an_end() {
     let answer = send(server, (endless + &more).as_bytes());
     // The reset that ends the connection may overtake the answer.
     assert!([413, 0].contains(&answer.status), "{}", answer.status);
+}
+
+#[test]
+fn a_connection_with_many_requests_at_once_does_not_keep_others_waiting() {
+    let server = serve(["human", "human"], Bounds::default());
+    let request_of = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {server}\r\n\r\n");
+    let texts = request_of("/api/texts?lang=de").repeat(400);
+    for client in 1..=8 {
+        let mut stream = connect_from([127, 0, 0, client], server);
+        let mut answers = stream.try_clone().unwrap();
+        thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
+        let texts = texts.clone();
+        thread::spawn(move || while stream.write_all(texts.as_bytes()).is_ok() {});
+    }
+    thread::sleep(Duration::from_millis(300));
+    let mut worst = Duration::ZERO;
+    for _ in 0..10 {
+        let began = Instant::now();
+        let stream = connect_from([127, 0, 1, 1], server);
+        assert_eq!(request_by(stream, "GET", "/", &[], "").status, 200);
+        worst = worst.max(began.elapsed());
+    }
+    println!("another client waits {worst:?} at most");
+    assert!(worst < Duration::from_millis(1500), "{worst:?}");
 }

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::chromium::Browser;
-use crate::http::{request, serve};
+use crate::http::{request, serve, serve_options};
 use crate::web::{JSON, command, open};
 use play::server::Bounds;
 use serde_json::{Value, json};
@@ -173,6 +173,72 @@ fn what_takes_both_is_offered_and_accepted() {
 }
 
 #[test]
+fn a_player_who_has_not_moved_can_accept_to_take_back() {
+    let address = serve(["human", "human"], Bounds::default());
+    let [white, black, _] = game_of_two(address);
+    let undo = || json!({"do": "offer", "what": "undo"});
+    command(address, &white, json!({"do": "play", "text": "D"}));
+    assert!(refused(address, &black, undo()).contains("not possible"));
+    assert_eq!(command(address, &white, undo()).status, 200);
+    let view = command(address, &black, undo()).json();
+    assert_eq!(view["moves"], json!([]));
+}
+
+#[test]
+fn a_game_of_two_has_no_analysis_from_its_beginning_and_an_end() {
+    let address = serve(["human", "human"], Bounds::default());
+    let (_, view) = open(address, json!({"duel": "white", "analyse": true}));
+    assert_eq!(view["analysing"], false);
+    // Back and forth without end, but for the limit of all games here.
+    let moves = [
+        "A1-C2", "A5-C4", "B1-D2", "B5-D4", "C2-A1", "C4-A5", "D2-B1", "D4-B5",
+    ];
+    let line: Vec<&str> = moves.into_iter().cycle().take(2000).collect();
+    let record = json!({"game": "jarmo", "max_plies": 0, "moves": line}).to_string();
+    let (key, view) = open(address, json!({"duel": "white", "record": record}));
+    assert_eq!(view["moves"].as_array().unwrap().len(), 2000);
+    let more = refused(address, &key, json!({"do": "play", "text": "A1-C2"}));
+    assert!(more.contains("at most 2000"), "{more}");
+}
+
+#[test]
+fn a_game_of_two_outlives_the_server_with_its_seats() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = || {
+        serve_options(["human", "easy"], |options| {
+            options.folder = Some(folder.path().join("duels"));
+        })
+    };
+    let first = server();
+    let [white, black, watcher] = game_of_two(first);
+    let view = command(first, &white, json!({"do": "play", "text": "D"})).json();
+    let second = server();
+    let again = look(second, &black);
+    assert_eq!(again["moves"], view["moves"]);
+    assert_eq!(again["number"], view["number"], "it is the same game");
+    assert!(again["version"].as_u64() > view["version"].as_u64());
+    assert_eq!(again["duel"]["you"], "black");
+    assert_eq!(
+        look(second, &watcher)["duel"]["joined"],
+        json!([true, true])
+    );
+    assert_eq!(
+        command(second, &black, json!({"do": "play", "text": "C"})).status,
+        200
+    );
+    assert_eq!(command(second, &white, json!({"do": "resign"})).status, 200);
+    let third = server();
+    assert_eq!(look(third, &white)["scene"]["outcome"]["winner"], "black");
+    assert_eq!(join(third, &watcher).0, watcher, "both seats are taken");
+    let strange = format!("../{}", &watcher[3..]);
+    let headers = [("X-Session", strange.as_str())];
+    assert_eq!(
+        request(third, "GET", "/api/session", &headers, "").status,
+        404
+    );
+}
+
+#[test]
 fn a_person_without_requests_has_left() {
     let address = serve(["human", "human"], Bounds::default());
     let [white, black, _] = game_of_two(address);
@@ -183,12 +249,9 @@ fn a_person_without_requests_has_left() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn two_people_play_in_two_browsers_and_a_third_watches() {
-    let (Some(inviter), Some(guest), Some(third)) =
-        (Browser::start(), Browser::start(), Browser::start())
-    else {
-        return;
-    };
+    let [inviter, guest, third] = [(); 3].map(|()| Browser::start());
     inviter.open(serve(["human", "greedy"], Bounds::default()));
     inviter.click("#invite");
     inviter.click("#invite-make");
@@ -230,9 +293,9 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
         assert!(!inviter.shows(id), "{id}");
     }
     inviter.wait_for_text("duel", "no hints and no analysis");
-    inviter.click("[data-deed=offer_undo]");
+    inviter.click("[data-command=offer_undo]");
     guest.wait_for_text("duel", "asks to take back");
-    guest.click("[data-deed=accept]");
+    guest.click("[data-command=accept]");
     for one in [&inviter, &guest, &third] {
         one.wait_for_moves(0);
     }
@@ -241,16 +304,16 @@ fn two_people_play_in_two_browsers_and_a_third_watches() {
     guest.open_link(&link);
     inviter.wait_for_text("duel", "Your friend is here");
     // The second click means it.
-    inviter.click("[data-deed=resign]");
+    inviter.click("[data-command=resign]");
     inviter.wait_for_text("duel", "Really resign?");
-    inviter.click("[data-deed=resign]");
+    inviter.click("[data-command=resign]");
     guest.wait_for_text("status", "You win");
     third.wait_for_text("notes", "White has resigned.");
-    third.click("[data-deed=analysis]");
-    third.wait("return document.getElementById('analyse').ariaPressed === 'true'");
-    guest.click("[data-deed=rematch]");
+    third.click("[data-command=analysis]");
+    third.wait("return document.getElementById('analyse').ariaSelected === 'true'");
+    guest.click("[data-command=rematch]");
     inviter.wait_for_text("duel", "offers a rematch");
-    inviter.click("[data-deed=accept]");
+    inviter.click("[data-command=accept]");
     guest.wait_for_text("duel", "You play White");
     // A game of one's own, and back to the friend.
     guest.click("#new");

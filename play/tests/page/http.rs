@@ -132,6 +132,7 @@ pub fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) 
         record: None,
         analyse: false,
         bounds: Bounds::default(),
+        folder: None,
     };
     change(&mut options);
     let (tell, told) = std::sync::mpsc::channel();

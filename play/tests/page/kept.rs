@@ -7,17 +7,17 @@ use serde_json::json;
 
 /// The place of a button on the screen.
 fn place(browser: &Browser, id: &str) -> serde_json::Value {
+    // Boards of other games differ by a point in width.
     browser.run(&format!(
-        "const box = document.getElementById('{id}').getBoundingClientRect(); return [box.left, box.top]"
+        "const box = document.getElementById('{id}').getBoundingClientRect();
+         return [box.left, box.top].map((place) => Math.round(place / 5))"
     ))
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_way_to_leave_a_game_can_be_taken_back() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -51,11 +51,9 @@ fn every_way_to_leave_a_game_can_be_taken_back() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_match_and_its_players_come_back_with_the_game() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
     browser.click("#match");
     browser.wait_for_text("notes", "game 1 of 2");
     browser.cell(0);
@@ -73,11 +71,9 @@ fn a_match_and_its_players_come_back_with_the_game() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_game_comes_back_after_the_server_has_lost_it() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -88,18 +84,78 @@ fn a_game_comes_back_after_the_server_has_lost_it() {
          localStorage.setItem('session', gone)",
     );
     browser.reload();
-    browser.wait_for_text("message", "no longer on the server");
-    assert_eq!(browser.moves(), 0);
-    browser.click("#return");
     browser.wait_for_moves(1);
+    assert_eq!(browser.text("message"), "");
+    assert!(!browser.shows("#return"), "there is nothing to go back to");
+    // And while the page is open, in the middle of the game.
+    browser.cell(20);
+    browser.cell(11);
+    browser.wait_for_moves(2);
+    browser.choose("seat-black", "newcomer");
+    browser.wait_for_text("strip-top", "newcomer");
+    browser.run(
+        "window.gone = localStorage.getItem('session'); const old = window.fetch;
+         window.fetch = (path, options) => (path.startsWith('/api/session?') && options.headers['X-Session'] === gone
+             ? Promise.resolve(new Response('{\"error\":\"gone\"}', { status: 404 })) : old(path, options))",
+    );
+    browser.click("#evaluate");
+    browser.wait("return localStorage.getItem('session') !== window.gone");
+    browser.wait_for_moves(2);
+    browser.wait_for_text("strip-top", "newcomer");
+    assert_eq!(browser.text("message"), "");
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn what_the_page_cannot_read_is_set_aside() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.cell(0);
+    browser.cell(7);
+    browser.wait_for_moves(1);
+    for (name, content) in [
+        ("games", "5"),
+        ("games", "[null]"),
+        ("games", "{"),
+        (
+            "games",
+            r#"[{"key":"a","record":"null","seats":["human","human"],"place":0,"at":1}]"#,
+        ),
+        ("duels", "[7]"),
+        ("duels", "null"),
+        ("puzzles", r#"{"rating":1,"count":1,"latest":[null]}"#),
+        ("session", "\u{fc}\u{1f98a}"),
+        ("lines", "many"),
+    ] {
+        browser.run(&format!(
+            "localStorage.setItem('{name}', {})",
+            json!(content)
+        ));
+        browser.reload();
+        browser.wait_for_text("status", "to move");
+        browser.run("location.hash = '#join=00000000000000000000000000000000'");
+        browser.wait_for_text("message", "no longer valid");
+        browser.click("#puzzles");
+        browser.wait_for_text("exercise-note", "Your rating: 1000");
+        browser.click("#exercise-leave");
+        browser.click("#games");
+        browser.run("document.getElementById('games-box').close()");
+        let kept = browser.run(&format!("return localStorage.getItem('{name}-unreadable')"));
+        assert!(
+            ["session", "lines"].contains(&name) || kept == json!(content),
+            "{name}: {kept}"
+        );
+    }
+    // Good games beside a bad one stay.
+    browser.run("const games = JSON.parse(localStorage.getItem('games')); localStorage.setItem('games', JSON.stringify([null, ...games]))");
+    browser.reload();
+    let count = browser.run("return JSON.parse(localStorage.getItem('games')).length");
+    assert_eq!(count, json!(1));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_finished_game_stays_in_the_list_when_another_move_is_tried() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","D","A"]}"#);
     browser.wait_for_moves(6);
     browser.cell(3 + 7 * 3);

@@ -12,7 +12,7 @@ use jarmo::catalog::GameSettings;
 
 /// Clicks a move of jarmo or of a game with columns, as a person would.
 fn click(browser: &Browser, session: &mut Session, text: &str) {
-    let legal = session.table().scene().legal;
+    let legal = session.board().scene().legal;
     let gesture = &legal.iter().find(|one| one.text == text).unwrap().gesture;
     for cell in [gesture.from, gesture.to].into_iter().flatten() {
         browser.wait(&format!(
@@ -28,11 +28,9 @@ fn said(browser: &Browser) -> String {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_lesson_of_every_game_is_done_by_clicks() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     for game in ["jarmo", "guard", "tammi", "connect_four"] {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -62,11 +60,9 @@ fn the_lesson_of_every_game_is_done_by_clicks() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn other_moves_are_answered_and_the_game_comes_back() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -106,10 +102,9 @@ fn other_moves_are_answered_and_the_game_comes_back() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_first_visit_asks_whom_to_play_once() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     browser.visit(serve(["human", "easy"], Bounds::default()));
     browser.wait("return document.getElementById('welcome-box').open");
     let value = |id: &str| browser.run(&format!("return document.getElementById('{id}').value"));
@@ -121,7 +116,7 @@ fn the_first_visit_asks_whom_to_play_once() {
     browser.choose("welcome-level", "newcomer");
     browser.click("#welcome-play");
     browser.wait_for_game("connect_four");
-    browser.wait_for_text("strip-top", "White · newcomer");
+    browser.wait_for_text("strip-bottom", "White · newcomer");
     browser.wait_for_moves(1);
     browser.reload();
     let open = "return document.getElementById('welcome-box').open";
@@ -137,11 +132,53 @@ fn the_first_visit_asks_whom_to_play_once() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_first_visit_keeps_the_opponent_of_the_command_line_also_as_black() {
+    let seat = "rollout:7";
+    let browser = Browser::start();
+    browser.visit(serve([seat, "human"], Bounds::default()));
+    browser.wait("return document.getElementById('welcome-box').open");
+    assert_eq!(browser.value("welcome-level"), seat);
+    assert_eq!(browser.value("welcome-side"), "black");
+    browser.choose("welcome-game", "tammi");
+    browser.wait_for_text("welcome-about", "Draughts on the dark squares");
+    browser.click("#welcome-play");
+    browser.wait_for_text("strip-top", "White · rollout:7");
+    browser.wait("return document.activeElement.matches('#board .cell')");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    assert_eq!(browser.text("puzzles"), "Puzzles (Jarmo)");
+    browser.click("#puzzles");
+    browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
+    assert!(!browser.shows("#exercise-analyse"));
+    let puzzle = puzzles::Progress::default().choose(puzzles::all());
+    let mut session = puzzles::Attempt::new(puzzle).session();
+    let legal = session.board().scene().legal;
+    let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
+    click(&browser, &mut session, &wrong.text);
+    browser.wait_for_text("exercise-said", "Try again");
+    browser.click("#exercise-analyse");
+    browser.wait_for_moves(1);
+    browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
+    // The best reply is the refutation.
+    browser.wait("return document.querySelectorAll('#ideas tr').length > 0");
+    // Back to the puzzles, and from there to the game.
+    browser.run("history.back()");
+    browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
+    browser.click("#exercise-leave");
+    browser.wait_for_game("tammi");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.click("#puzzles");
     browser.wait_for_text("exercise-note", "Your rating: 1000");
     let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
@@ -183,7 +220,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     assert!(heading.contains(&puzzle.rating.to_string()), "{heading}");
     // A wrong move counts at once, and only once.
     let session = puzzles::Attempt::new(puzzle).session();
-    let legal = session.table().scene().legal;
+    let legal = session.board().scene().legal;
     let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
     let cells = [wrong.gesture.from, wrong.gesture.to];
     for _ in 0..2 {
@@ -209,11 +246,9 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn puzzles_are_shown_from_the_side_of_the_player() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.click("#puzzles");
     for _ in 0..8 {
         browser.wait("return document.getElementById('exercise-text').textContent !== ''");

@@ -1,4 +1,6 @@
 //! Playing in the browser.
+//!
+//! Without chromedriver, the tests with a browser are listed as ignored; `build.rs` looks for it.
 
 mod chromium;
 mod crowd;
@@ -15,3 +17,16 @@ mod program;
 mod share;
 mod study;
 mod web;
+
+#[test]
+fn nothing_is_ignored_where_a_browser_is_asked_for() {
+    let wanted = std::env::var_os("JARMO_BROWSER").is_some();
+    assert!(
+        !wanted || cfg!(browser),
+        "install chromium and chromium-driver"
+    );
+    assert!(
+        !wanted || cfg!(axe),
+        "set JARMO_AXE to axe.min.js of axe-core"
+    );
+}

@@ -21,7 +21,7 @@ fn a_kept_game_comes_back_with_people_for_agents_that_are_not_offered() {
     let (id, view) = open(address, json!({}));
     let record = view["record"].as_str().unwrap();
     let message = json!({"do": "restore", "record": record, "seats": ["/etc/x.safetensors", "greedy"],
-        "place": 0, "games": {"game": 1, "points": [0, 0], "over": false}});
+        "place": 0, "match": {"game": 1, "points": [0, 0], "over": false}});
     let again = command(address, &id, message).json();
     assert_eq!(again["seats"], json!(["human", "greedy"]));
     assert_eq!(again["match"]["game"], 1);
@@ -53,7 +53,7 @@ fn refusals_come_in_the_language_asked_for() {
             "Zug 2, A1-C2: Schwarz hat",
         ),
         (
-            json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "games": null}),
+            json!({"do": "restore", "record": illegal, "seats": seats, "place": 0, "match": null}),
             "Zug 2",
         ),
         (

@@ -18,10 +18,9 @@ fn link(browser: &Browser, field: &str) -> String {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_link_opens_the_game_in_another_browser() {
-    let (Some(first), Some(second)) = (Browser::start(), Browser::start()) else {
-        return;
-    };
+    let (first, second) = (Browser::start(), Browser::start());
     let address = serve(["human", "greedy"], Bounds::default());
     first.open(address);
     first.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w3w w - - 0","moves":["@D1","C3-B3"]}"#);
@@ -51,7 +50,7 @@ fn a_link_opens_the_game_in_another_browser() {
     second.click("#new");
     second.wait("return document.querySelectorAll('.piece:not(.gone)').length === 10");
     // The address names no other game than the one shown.
-    second.wait("return location.hash === ''");
+    second.wait("return location.hash === '#game=jarmo'");
     second.wait_for_text("strip-top", "Black · greedy");
     // The position alone.
     let position = link(&first, "link-place-text");
@@ -63,11 +62,9 @@ fn a_link_opens_the_game_in_another_browser() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn back_and_forward_go_through_the_games_that_were_opened() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.cell(0);
     browser.cell(7);
     browser.wait_for_moves(1);
@@ -91,10 +88,64 @@ fn back_and_forward_go_through_the_games_that_were_opened() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_address_holds_the_game_and_the_way_back_leads_to_the_one_before() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    let hash = |wanted: &str| browser.wait(&format!("return location.hash === '{wanted}'"));
+    hash("#game=jarmo");
+    browser.cell(0);
+    browser.cell(7);
+    hash("#game=jarmo&moves=A1-C2");
+    browser.click("#undo");
+    hash("#game=jarmo&moves=A1-C2&at=0");
+    browser.choose("game", "tammi");
+    browser.wait_for_game("tammi");
+    hash("#game=tammi");
+    for (button, exercise) in [("#puzzles", "#puzzles"), ("#learn", "#learn=tammi")] {
+        browser.click(button);
+        hash(exercise);
+        browser.wait_for_text("exercise-heading", ":");
+        browser.run("history.back()");
+        hash("#game=tammi");
+        browser.wait("return document.documentElement.dataset.mode === undefined");
+    }
+    browser.run("history.back()");
+    hash("#game=jarmo&moves=A1-C2&at=0");
+    browser.wait_for_game("jarmo");
+    browser.run("history.forward()");
+    browser.wait_for_game("tammi");
+    // An address that shows no game does not stay.
+    browser.run("location.hash = '#game=tammi&moves=c3-c4'");
+    browser.wait_for_text("message", "Move 1");
+    hash("#game=tammi");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn two_tabs_with_one_game_say_so() {
+    let address = serve(["human", "human"], Bounds::default());
+    let browser = Browser::at(address);
+    browser.wait_for_text("status", "White to move");
+    let also = "also open in another tab";
+    assert!(!browser.text("notes").contains(also));
+    let first = browser.call("GET", "/window", json!({}));
+    let second = browser.call("POST", "/window/new", json!({"type": "tab"}));
+    browser.call("POST", "/window", json!({"handle": second["handle"]}));
+    browser.visit(address);
+    browser.wait_for_text("notes", also);
+    browser.call("POST", "/window", json!({"handle": first}));
+    browser.wait_for_text("notes", also);
+    browser.choose("game", "guard");
+    browser.wait_for_game("guard");
+    browser.wait(&format!(
+        "return !document.getElementById('notes').textContent.includes('{also}')"
+    ));
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
+    let browser = Browser::start();
     let address = serve(["human", "human"], Bounds::default());
     browser.open(address);
     browser.choose("language", "de");
@@ -121,11 +172,9 @@ fn a_bad_link_says_what_is_wrong_in_the_language_chosen() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "greedy"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "greedy"], Bounds::default()));
     browser.click("#editor-open");
     browser.wait_for_text("editor-message", "legal");
     browser.click("#editor-empty");
@@ -167,7 +216,7 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
     );
     browser.wait("return document.getElementById('editor-field-2').value === '7'");
     browser.click("#editor-analyse");
-    browser.wait("return document.getElementById('analyse').ariaPressed === 'true'");
+    browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
     assert_eq!(
         browser.run("return document.querySelectorAll('#board .piece:not(.gone)').length"),
         json!(4)
@@ -175,11 +224,9 @@ fn a_position_is_set_up_by_mouse_and_keyboard_and_played_or_analysed() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn every_game_has_its_editor() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let open = |game: &str| {
         browser.choose("game", game);
         browser.wait_for_game(game);
@@ -217,11 +264,9 @@ fn every_game_has_its_editor() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn records_are_saved_and_loaded_as_files_and_the_board_as_a_picture() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("games.jsonl");
     let games =

@@ -6,11 +6,9 @@ use play::server::Bounds;
 use serde_json::json;
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#);
     browser.click("#analyse");
     let third =
@@ -27,7 +25,7 @@ fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
     browser.click("#line-play");
     browser.wait_for_moves(5);
     assert!(!browser.shows("#line-leave"));
-    browser.wait("return document.getElementById('analyse').ariaPressed === 'true'");
+    browser.wait("return document.getElementById('analyse').ariaSelected === 'true'");
     browser.click("#return");
     browser.wait_for_moves(2);
     // A move on the board is a branch as well.
@@ -41,11 +39,9 @@ fn a_line_is_walked_through_and_branched_from_and_the_game_stays() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_better_move_is_found_in_place_of_a_mistake() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     // White must stop the four in column A, and plays G.
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     assert!(!browser.shows("#retry"));
@@ -53,7 +49,7 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
     browser.wait("return !document.getElementById('retry').hidden");
     browser.click("#retry");
     browser.wait_for_text("status", "Find a better move for White than G.");
-    for hidden in ["#bar", "#graph", "#ideas table", "#moves .bad"] {
+    for hidden in ["#bar", "#graph", "#ideas board", "#moves .bad"] {
         let script = format!(
             "return document.querySelector('{hidden}')?.checkVisibility({{ visibilityProperty: true }}) ?? false"
         );
@@ -77,11 +73,9 @@ fn the_better_move_is_found_in_place_of_a_mistake() {
 }
 
 #[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
 fn the_graph_says_who_is_better_when_and_how_much() {
-    let Some(browser) = Browser::start() else {
-        return;
-    };
-    browser.open(serve(["human", "human"], Bounds::default()));
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
     browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
     browser.click("#analyse");
     browser.wait_for_text("graph-now", "After move 7: White 0\u{a0}%");
@@ -98,4 +92,46 @@ fn the_graph_says_who_is_better_when_and_how_much() {
             .starts_with("Evaluation move by move. After move 0"),
         "{label}"
     );
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn the_summary_leads_to_each_mistake_and_the_number_of_lines_is_chosen() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    browser.click("#analyse");
+    browser.wait_for_text("said", "Analysed.");
+    let mistakes = browser.text("mistakes");
+    assert!(mistakes.contains("7 G ??"), "{mistakes}");
+    browser.click("#first");
+    browser.wait("return document.getElementById('first').disabled");
+    browser.run("[...document.querySelectorAll('#mistakes button')].find((one) => one.textContent.includes('7 G')).click()");
+    browser.wait("return document.getElementById('last').disabled");
+    browser.click("#retry");
+    browser.wait_for_text("status", "Find a better move for White than G.");
+    browser.click("#retry-leave");
+    browser.click("#first");
+    browser.wait("return document.querySelectorAll('#ideas tr').length >= 3");
+    browser.choose("lines", "2");
+    browser.wait("return document.querySelectorAll('#ideas tr').length === 2");
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn moves_stand_in_pairs_and_a_lost_game_is_not_green() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.load(r#"{"game":"connect_four","moves":["D","A","D","A","C","A","G"]}"#);
+    let rows = browser.run("return [...document.querySelectorAll('#moves li')].map((row) => [...row.children].map((part) => part.textContent))");
+    assert_eq!(rows[0], json!(["1", "D", "A"]));
+    assert_eq!(rows[3], json!(["7", "G", ""]));
+    let colour = "return getComputedStyle(document.getElementById('status')).color";
+    let before = browser.run(colour);
+    browser.choose("seat-black", "best");
+    browser.wait_for_text("status", "You lose");
+    let lost = browser.run(colour);
+    assert_eq!(
+        lost,
+        browser.run("return getComputedStyle(document.getElementById('message')).color")
+    );
+    assert_ne!(lost, before);
 }

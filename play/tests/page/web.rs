@@ -83,7 +83,7 @@ fn a_game_by_messages() {
     assert_eq!(record.json()["moves"].as_array().unwrap().len(), 2);
     let load = json!({"do": "load", "record": record.body});
     let view = command(address, &id, load).json();
-    assert_eq!(view["seats"], json!(["human", "human"]));
+    assert_eq!(view["seats"], json!(["human", "greedy"]));
 }
 
 #[test]
@@ -429,6 +429,122 @@ fn the_page_is_whole_and_small() {
     }
     assert!(bytes < 300 * 1024, "{bytes} bytes");
     assert!(began.elapsed() < Duration::from_secs(1));
+}
+
+#[test]
+fn the_page_is_compressed_and_cached_by_its_hash() {
+    let address = serve(["human", "greedy"], Bounds::default());
+    let index = request(address, "GET", "/", &[], "");
+    assert!(
+        index.head.contains("cache-control: no-store"),
+        "{}",
+        index.head
+    );
+    let script = index.body.split("src=\"").nth(1).unwrap();
+    let (script, _) = script.split_once('"').unwrap();
+    let (folder, _) = script.split_once("/play.js").unwrap();
+    let lasting = request(address, "GET", &format!("/{script}"), &[], "");
+    assert!(
+        lasting.head.contains("max-age=31536000, immutable"),
+        "{}",
+        lasting.head
+    );
+    let old = request(
+        address,
+        "GET",
+        &format!("/{}/play.js", "0".repeat(folder.len())),
+        &[],
+        "",
+    );
+    assert!(old.head.contains("cache-control: no-store"), "{}", old.head);
+    let mut bytes = 0;
+    for path in [
+        "/",
+        "/play.css",
+        "/play.js",
+        "/board.js",
+        "/api/texts?lang=fi",
+    ] {
+        let plain = request(address, "GET", path, &[], "");
+        let small = request(address, "GET", path, &[("Accept-Encoding", "br, gzip")], "");
+        assert!(
+            small.head.contains("content-encoding: gzip"),
+            "{path}: {}",
+            small.head
+        );
+        let length = |answer: &Answer| {
+            let (_, rest) = answer.head.split_once("content-length: ").unwrap();
+            rest.lines().next().unwrap().parse::<usize>().unwrap()
+        };
+        assert!(length(&small) * 2 < length(&plain), "{path}");
+        bytes += length(&small);
+        let tag = plain.head.split("etag: ").nth(1).unwrap();
+        let tag = tag.lines().next().unwrap();
+        let same = request(address, "GET", path, &[("If-None-Match", tag)], "");
+        assert_eq!((same.status, same.body.as_str()), (304, ""), "{path}");
+    }
+    assert!(bytes < 60_000, "{bytes}");
+    let view = request(address, "POST", "/api/sessions", &[JSON], "{}");
+    assert!(view.head.contains("cache-control: no-store"));
+}
+
+#[test]
+fn a_record_comes_back_with_its_opponent_and_names_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.safetensors");
+    std::fs::copy("../checkpoints/jarmo.safetensors", &file).unwrap();
+    let mine = format!("{}?sims=1", file.display());
+    let address = serve(["human", &mine], Bounds::default());
+    let (id, view) = open(address, json!({}));
+    assert_eq!(view["seats"], json!(["human", "mine.safetensors?sims=1"]));
+    let folder = folder.path().to_str().unwrap();
+    let record = || request(address, "GET", "/api/record", &[("X-Session", &id)], "").body;
+    assert!(!record().contains(folder), "{}", record());
+    // The page knows the server's agent by this name.
+    let seat = |who: &str| json!({"do": "seat", "player": "black", "who": who});
+    let names = ["hard", "mine.safetensors?sims=1", "greedy"];
+    for name in names {
+        assert_eq!(command(address, &id, seat(name)).status, 200, "{name}");
+        let line = record();
+        command(address, &id, seat("human"));
+        let view = command(address, &id, json!({"do": "load", "record": line})).json();
+        assert_eq!(view["seats"], json!(["human", name]));
+    }
+    // Games without a person, and agents that are not offered, do not begin to play.
+    for (white, black) in [("greedy", "random"), ("human", "/etc/x.safetensors")] {
+        let line =
+            json!({"game": "jarmo", "white": white, "black": black, "moves": []}).to_string();
+        let view = command(address, &id, json!({"do": "load", "record": line})).json();
+        assert_eq!(view["seats"], json!(["human", "human"]));
+    }
+    let analysed = command(address, &id, json!({"do": "analyse", "on": true}));
+    assert!(
+        !analysed.body.contains(folder) && !record().contains(folder),
+        "{}",
+        record()
+    );
+}
+
+#[test]
+fn moves_alone_are_a_record() {
+    let address = serve(["human", "human"], Bounds::default());
+    let (id, _) = open(address, json!({}));
+    for text in [
+        "A1-C2 A5-B3 B1-D2",
+        "1. A1-C2 A5-B3\n2. B1-D2",
+        "1.A1-C2, A5-B3, 3.B1-D2",
+    ] {
+        let view = command(address, &id, json!({"do": "load", "record": text})).json();
+        assert_eq!(
+            view["moves"].as_array().map(Vec::len),
+            Some(3),
+            "{text}: {view}"
+        );
+    }
+    for text in ["", "1. 2.", "what is this <", "A1-A9 A5-B3"] {
+        let answer = command(address, &id, json!({"do": "load", "record": text}));
+        assert_eq!(answer.status, 422, "{text}: {}", answer.body);
+    }
 }
 
 #[test]

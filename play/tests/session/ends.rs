@@ -3,10 +3,10 @@
 use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::record::GameRecord;
+use play::board;
 use play::matches::Match;
 use play::session::{LeftGame, Session};
 use play::specs::Store;
-use play::table;
 
 const RECORD: &str =
     r#"{"game":"jarmo","position":"2W2/3w1/2b2/5/4b w - - 0","max_plies":9,"moves":["D4-D3"]}"#;
@@ -25,10 +25,10 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
         let mut choose = chooser(3);
         let mut seen = Vec::new();
         for _ in 0..60 {
-            let mut table =
-                table::open(game, &GameSettings::default(), &Store::default(), None).unwrap();
+            let mut board =
+                board::open(game, &GameSettings::default(), &Store::default(), None).unwrap();
             let scene = loop {
-                let scene = table.scene();
+                let scene = board.scene();
                 let reasons: Vec<&str> = scene
                     .notes
                     .iter()
@@ -42,7 +42,7 @@ fn the_end_of_every_game_has_a_reason_and_no_other_position_has() {
                     break scene;
                 }
                 let text = &scene.legal[choose(scene.legal.len())].text;
-                table.play(text).unwrap();
+                board.play(text).unwrap();
             };
             let winner = scene.outcome.unwrap().winner;
             let line = game == "connect_four" && winner.is_some();
@@ -93,9 +93,9 @@ fn reasons_name_what_ended_the_game() {
     ];
     for (game, position, text, key) in cases {
         let settings = GameSettings::default();
-        let mut table = table::open(game, &settings, &Store::default(), Some(position)).unwrap();
-        table.play(text).unwrap();
-        let keys: Vec<&str> = table.scene().notes.iter().map(|note| note.key).collect();
+        let mut board = board::open(game, &settings, &Store::default(), Some(position)).unwrap();
+        board.play(text).unwrap();
+        let keys: Vec<&str> = board.scene().notes.iter().map(|note| note.key).collect();
         assert_eq!(keys, [key], "{game}");
     }
 }
@@ -111,7 +111,7 @@ fn a_new_game_after_a_record_has_the_start_the_length_and_the_players_of_before(
     }
     session.new_game();
     assert_eq!(session.record(), fresh);
-    // A player chosen while the record is on the table stays.
+    // A player chosen while the record is on the board stays.
     session.load(&GameRecord::parse(RECORD).unwrap()).unwrap();
     session
         .set_seat(jarmo::game::Player::White, "random")
@@ -127,7 +127,7 @@ fn a_rematch_is_a_new_game_with_the_sides_swapped() {
     let number = session.number();
     session.rematch();
     assert_eq!(seats(&session), ["greedy", "human"]);
-    assert_eq!(session.table().moves().len(), 0);
+    assert_eq!(session.board().moves().len(), 0);
     assert!(session.number() > number, "it is another game");
 }
 
@@ -138,7 +138,7 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
         record: GameRecord::parse(r#"{"game":"jarmo","moves":["A1-C2","A5-B3"]}"#).unwrap(),
         seats: ["greedy", "human"].map(str::to_owned),
         place: 1,
-        games: Some(Match {
+        current_match: Some(Match {
             game: 2,
             points: [3, 4],
             over: false,
@@ -146,12 +146,12 @@ fn a_game_that_was_left_goes_on_with_players_place_and_match() {
     };
     session.resume_left(&left).unwrap();
     assert_eq!(seats(&session), ["greedy", "human"]);
-    assert_eq!(session.table().cursor(), 1);
-    assert_eq!(session.games(), left.games.as_ref());
+    assert_eq!(session.board().cursor(), 1);
+    assert_eq!(session.current_match(), left.current_match.as_ref());
     session.new_game();
     assert_eq!(seats(&session), ["greedy", "human"]);
     // Points that no match has are not believed, because they come from the browser.
-    left.games.as_mut().unwrap().points[0] = u32::MAX;
+    left.current_match.as_mut().unwrap().points[0] = u32::MAX;
     session.resume_left(&left).unwrap();
-    assert_eq!(session.games(), None);
+    assert_eq!(session.current_match(), None);
 }

@@ -135,9 +135,9 @@ fn every_reason_has_a_text_in_every_language_with_the_same_placeholders() {
         .collect();
     assert_eq!(english.len(), reasons::ALL.len(), "no key twice");
     for language in &Language::ALL[1..] {
-        let table = language.texts().reasons();
-        assert!(table.keys().eq(english.keys()), "{language:?}");
-        for (key, text) in table {
+        let board = language.texts().reasons();
+        assert!(board.keys().eq(english.keys()), "{language:?}");
+        for (key, text) in board {
             assert_eq!(holes(text), holes(english[key]), "{language:?} {key}");
             assert_ne!(text, english[key], "{language:?}");
         }

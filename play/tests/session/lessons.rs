@@ -16,7 +16,7 @@ fn every_lesson_is_played_through_in_every_language() {
                 for text in [&own.title, &own.text, &own.task, &own.right, &own.wrong] {
                     assert!(!text.trim().is_empty(), "{language:?} {game} {}", step.key);
                 }
-                let legal = board.table().scene().legal;
+                let legal = board.board().scene().legal;
                 let mut right = 0;
                 for text in legal.iter().map(|legal| &legal.text) {
                     let answer = step.answer(&mut board, text);
@@ -28,7 +28,7 @@ fn every_lesson_is_played_through_in_every_language() {
                     } else {
                         assert_eq!((answer, &said), (Answer::Wrong, &own.wrong));
                     }
-                    assert_eq!(board.table().moves().len(), step.moves.len());
+                    assert_eq!(board.board().moves().len(), step.moves.len());
                 }
                 assert_eq!(right, step.accept.len(), "{game} {}: legal", step.key);
                 let answer = step.answer(&mut board, "Z9");
@@ -68,11 +68,11 @@ fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
     for puzzle in puzzles::all() {
         let mut attempt = Attempt::new(puzzle);
         let mut board = attempt.session();
-        let legal = board.table().scene().legal;
+        let legal = board.board().scene().legal;
         for text in legal.iter().map(|legal| &legal.text) {
             if *text != puzzle.line[0] {
                 assert_eq!(attempt.answer(&mut board, text), Answer::Wrong);
-                assert_eq!((attempt.done, board.table().moves().len()), (0, 0));
+                assert_eq!((attempt.done, board.board().moves().len()), (0, 0));
             }
         }
         for own in puzzle.line.iter().step_by(2) {
@@ -83,7 +83,7 @@ fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
             assert!(said.starts_with("Right"), "{said}");
         }
         assert!(attempt.is_over());
-        assert_eq!(board.table().moves().len(), puzzle.line.len());
+        assert_eq!(board.board().moves().len(), puzzle.line.len());
     }
 }
 

@@ -1,14 +1,15 @@
-//! A game from another crate at the table: no board but its drawing, no texts, and no evaluation.
+//! A game from another crate: drawn as text, without words in the language tables, and without an evaluation.
 
 use std::sync::atomic::AtomicBool;
 
 use jarmo::agent::AgentSpec;
-use jarmo::catalog::{Catalog, GameSettings, Shipped};
+use jarmo::catalog::{Catalog, Empty, GameSettings, Shipped};
 use jarmo::games::Scripted;
 use jarmo::games::scripted::Node;
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::games::Games;
 use play::lang::Language;
+use play::options::Options;
 use play::session::{Session, Share};
 use play::specs::Store;
 
@@ -29,13 +30,13 @@ fn session(games: Games, seats: [&str; 2]) -> Result<Session, String> {
 #[test]
 fn a_registered_game_is_shown_by_its_drawing() {
     let mut session = session(games(), ["human", "human"]).unwrap();
-    let table = session.table();
-    assert!(table.layout().is_none());
-    assert_eq!(table.drawing(), "node 0, ply 0\n");
-    assert_eq!(table.scene().legal.len(), 2);
+    let board = session.board();
+    assert!(board.layout().is_none());
+    assert_eq!(board.drawing(), "node 0, ply 0\n");
+    assert_eq!(board.scene().legal.len(), 2);
     session.play("1").unwrap();
     session.play("0").unwrap();
-    let end = session.table().outcome(2).unwrap();
+    let end = session.board().outcome(2).unwrap();
     assert_eq!(end.score, Some([2, 0]));
     for language in Language::ALL {
         let texts = language.texts();
@@ -47,12 +48,16 @@ fn a_registered_game_is_shown_by_its_drawing() {
 fn a_level_without_an_evaluation_searches_with_playouts() {
     let mut session = session(games(), ["best", "human"]).unwrap();
     let job = session.job().unwrap();
-    let thought = job.run(&mut Shelf::new(), &AtomicBool::new(false), Share::ALONE);
+    let thought = job.run(
+        &mut AgentCache::new(),
+        &AtomicBool::new(false),
+        Share::ALONE,
+    );
     let thought = thought.unwrap();
     assert_eq!(thought.text, "1");
     assert!(session.finish(&job, thought));
-    let crew = session.table().crew();
-    for strength in [crew.analyst(), crew.reviewer()] {
+    let agents = session.board().agents();
+    for strength in [agents.analyst(), agents.reviewer()] {
         assert!(matches!(strength.spec, AgentSpec::Rollout(_)));
     }
     let refused = session.set_seat(jarmo::game::Player::White, "greedy");
@@ -61,15 +66,27 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
 
 #[test]
 fn the_screen_and_the_page_open_only_games_with_a_board() {
-    let error = session(games().with_board(), ["human", "human"]).err();
+    let error = session(games().with_layout(), ["human", "human"]).err();
     assert_eq!(
         error.unwrap(),
         "scripted has no board to show here; play it by lines of text, with --plain"
     );
     let store = Store {
-        games: games().with_board(),
+        games: games().with_layout(),
         ..Store::default()
     };
     let seats = ["human", "human"];
     assert!(Session::with_store(store, "tammi", GameSettings::default(), None, seats, 1).is_ok());
+}
+
+#[test]
+fn a_game_without_lesson_and_puzzles_says_so() {
+    let lost = Node::black([Node::end(0, 1), Node::end(0, 2)]);
+    let own = || Games::new(Empty.register(Scripted::new(&Node::white([lost.clone()]))));
+    for (option, part) in [("--learn", "no lesson"), ("--puzzles", "no puzzles")] {
+        let arguments = ["play", "--plain", "--lang", "en", option].map(Into::into);
+        let failure = Options::of(own(), arguments).unwrap().run().unwrap_err();
+        assert!(failure.message.contains(part), "{}", failure.message);
+        assert_eq!(failure.status, 2);
+    }
 }

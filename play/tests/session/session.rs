@@ -7,7 +7,7 @@ use jarmo::catalog::{GAMES, GameSettings, Shipped};
 use jarmo::game::Player;
 use jarmo::probe;
 use jarmo::record::GameRecord;
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::analysis;
 use play::session::{Refusal, Session, Share};
 
@@ -19,10 +19,10 @@ fn session(game: &str, seats: [&str; 2]) -> Session {
 
 /// Runs jobs until there are none.
 fn think(session: &mut Session) {
-    let mut shelf = Shelf::new();
+    let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
         let thought = job
-            .run(&mut shelf, &AtomicBool::new(false), Share::ALONE)
+            .run(&mut cache, &AtomicBool::new(false), Share::ALONE)
             .unwrap();
         assert!(
             session.finish(&job, thought),
@@ -33,7 +33,7 @@ fn think(session: &mut Session) {
 
 fn texts(session: &Session) -> Vec<String> {
     session
-        .table()
+        .board()
         .moves()
         .into_iter()
         .map(|played| played.text)
@@ -44,7 +44,7 @@ fn texts(session: &Session) -> Vec<String> {
 fn play_out(session: &mut Session) {
     loop {
         think(session);
-        let scene = session.table().scene();
+        let scene = session.board().scene();
         let Some(legal) = scene
             .legal
             .get(scene.ply as usize % scene.legal.len().max(1))
@@ -75,16 +75,16 @@ fn undo_goes_back_to_the_previous_turn_of_a_person() {
     game.play("A1-C2").unwrap();
     assert_eq!(game.play("C1-D3"), Err(Refusal::NotYourTurn));
     think(&mut game);
-    assert_eq!(game.table().moves().len(), 2);
+    assert_eq!(game.board().moves().len(), 2);
     assert!(game.human_to_move());
     game.undo();
-    assert_eq!(game.table().cursor(), 0);
+    assert_eq!(game.board().cursor(), 0);
     assert!(
         game.job().is_none(),
         "the agent waits while an earlier position is shown"
     );
     game.redo();
-    assert_eq!(game.table().cursor(), 2);
+    assert_eq!(game.board().cursor(), 2);
     game.undo();
     game.play("B1-D2").unwrap();
     assert_eq!(
@@ -93,7 +93,7 @@ fn undo_goes_back_to_the_previous_turn_of_a_person() {
         "the new move replaces those taken back"
     );
     think(&mut game);
-    assert_eq!(game.table().moves().len(), 2);
+    assert_eq!(game.board().moves().len(), 2);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn resume_lets_an_agent_continue_from_an_earlier_position() {
     assert!(game.job().is_none());
     game.resume();
     think(&mut game);
-    assert_eq!(game.table().moves().len(), 2);
+    assert_eq!(game.board().moves().len(), 2);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn an_illegal_move_changes_nothing_and_is_explained() {
         panic!("A1-A2 is no line");
     };
     assert_eq!(error.reason().to_string(), "no line leads from A1 to A2");
-    assert_eq!(game.table().moves().len(), 0);
+    assert_eq!(game.board().moves().len(), 0);
 }
 
 #[test]
@@ -124,7 +124,11 @@ fn an_outdated_answer_is_dropped() {
     game.play("A1-C2").unwrap();
     let job = game.job().unwrap();
     let thought = job
-        .run(&mut Shelf::new(), &AtomicBool::new(false), Share::ALONE)
+        .run(
+            &mut AgentCache::new(),
+            &AtomicBool::new(false),
+            Share::ALONE,
+        )
         .unwrap();
     game.undo();
     assert!(!game.wants(&job));
@@ -139,8 +143,8 @@ fn records_of_finished_games_can_be_traced_and_loaded() {
     for game in GAMES {
         let mut session = session(game, ["human", "random"]);
         play_out(&mut session);
-        let end = session.table().moves().len();
-        assert!(session.table().outcome(end).is_some(), "{game}");
+        let end = session.board().moves().len();
+        assert!(session.board().outcome(end).is_some(), "{game}");
         let line = session.record().to_line();
         let mut traced = Vec::new();
         assert!(
@@ -158,7 +162,7 @@ fn records_of_finished_games_can_be_traced_and_loaded() {
         let mut other = self::session("jarmo", ["human", "human"]);
         other.load(&GameRecord::parse(&line).unwrap()).unwrap();
         assert_eq!(texts(&other), texts(&session), "{game}");
-        assert_eq!(other.table().game(), game);
+        assert_eq!(other.board().game(), game);
     }
 }
 
@@ -167,14 +171,14 @@ fn a_gesture_matches_the_change_on_the_board() {
     for game in GAMES {
         let mut session = session(game, ["random", "random"]);
         think(&mut session);
-        let mut table = session.table().fresh();
-        for played in session.table().moves() {
-            let before = table.scene();
+        let mut board = session.board().fresh();
+        for played in session.board().moves() {
+            let before = board.scene();
             let legal = before.legal.iter().find(|legal| legal.text == played.text);
             let gesture = legal.unwrap().gesture;
-            table.play(&played.text).unwrap();
-            let after = table.scene();
-            let owner = |scene: &play::table::Scene, cell: Option<usize>| {
+            board.play(&played.text).unwrap();
+            let after = board.scene();
+            let owner = |scene: &play::board::Scene, cell: Option<usize>| {
                 let piece = scene.pieces.iter().find(|piece| Some(piece.cell) == cell);
                 piece.map(|piece| piece.player)
             };
@@ -190,7 +194,7 @@ fn a_gesture_matches_the_change_on_the_board() {
                 assert_eq!(owner(&before, gesture.captured), Some(!mover), "{game}");
             }
             assert_eq!(after.last, Some(gesture), "{game}");
-            let count = |scene: &play::table::Scene| scene.pieces.len();
+            let count = |scene: &play::board::Scene| scene.pieces.len();
             if gesture.captured.is_none() && gesture.from.is_some() && game != "tammi" {
                 assert_eq!(count(&before), count(&after), "{game}");
             }
@@ -204,22 +208,22 @@ fn a_match_swaps_sides_and_adds_points() {
     session.new_match();
     think(&mut session);
     let first = session
-        .table()
-        .outcome(session.table().moves().len())
+        .board()
+        .outcome(session.board().moves().len())
         .unwrap();
     session.next_game().unwrap();
     assert_eq!(session.seats()[0].to_string(), "random");
-    assert_eq!(session.table().moves().len(), 0);
+    assert_eq!(session.board().moves().len(), 0);
     think(&mut session);
     let second = session
-        .table()
-        .outcome(session.table().moves().len())
+        .board()
+        .outcome(session.board().moves().len())
         .unwrap();
-    let games = session.games().unwrap();
+    let current = session.current_match().unwrap();
     let [a, b] = first.score.unwrap();
     let [c, d] = second.score.unwrap();
-    assert!(games.over);
-    assert_eq!(games.points, [u32::from(a + d), u32::from(b + c)]);
+    assert!(current.over);
+    assert_eq!(current.points, [u32::from(a + d), u32::from(b + c)]);
     assert!(session.next_game().is_err());
 }
 

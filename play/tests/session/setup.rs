@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::chooser;
 use jarmo::catalog::{GAMES, GameSettings};
 use jarmo::view::{Placed, Setup};
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::session::{Refusal, Session, Share};
 
 fn people(game: &str) -> Session {
@@ -18,14 +18,14 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
         let mut choose = chooser(5);
         let mut session = people(game);
         for _ in 0..60 {
-            let legal = session.table().scene().legal;
+            let legal = session.board().scene().legal;
             if legal.is_empty() {
                 break;
             }
             let text = legal[choose(legal.len())].text.clone();
             session.play(&text).unwrap();
-            let table = session.table();
-            let (scene, text) = (table.scene(), table.position_text());
+            let board = session.board();
+            let (scene, text) = (board.scene(), board.position_text());
             let placed = |piece: &jarmo::view::Piece| Placed {
                 cell: piece.cell,
                 player: piece.player,
@@ -35,10 +35,10 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
             let setup = Setup {
                 pieces: scene.pieces.iter().map(placed).collect(),
                 to_move: scene.to_move,
-                fields: fields.take(table.palette().fields.len()).collect(),
+                fields: fields.take(board.palette().fields.len()).collect(),
             };
-            assert_eq!(table.setup_text(&setup), text, "{game}");
-            assert!(table.at_position(&text).is_ok(), "{game}: {text}");
+            assert_eq!(board.setup_text(&setup), text, "{game}");
+            assert!(board.at_position(&text).is_ok(), "{game}: {text}");
         }
     }
 }
@@ -47,10 +47,10 @@ fn a_position_is_written_from_its_pieces_mover_and_fields() {
 fn the_usual_fields_of_every_game_fit_its_start() {
     for game in GAMES {
         let session = people(game);
-        let table = session.table();
-        let text = table.position_text();
+        let board = session.board();
+        let text = board.position_text();
         let fields: Vec<&str> = text.split(' ').skip(2).collect();
-        for (field, text) in table.palette().fields.iter().zip(fields) {
+        for (field, text) in board.palette().fields.iter().zip(fields) {
             assert_eq!(field.usual, text, "{game} {}", field.key);
         }
     }
@@ -63,18 +63,18 @@ fn a_branch_leaves_the_game_as_it_is() {
         session.play(text).unwrap();
     }
     let line = ["A", "B"].map(str::to_owned);
-    let branch = session.table().branch(1, &line).unwrap();
+    let branch = session.board().branch(1, &line).unwrap();
     let texts: Vec<String> = branch.moves().into_iter().map(|one| one.text).collect();
     assert_eq!((texts.join(""), branch.cursor()), ("DAB".to_owned(), 3));
-    assert_eq!(session.table().moves().len(), 3);
-    assert!(session.table().branch(0, &["H".to_owned()]).is_err());
+    assert_eq!(session.board().moves().len(), 3);
+    assert!(session.board().branch(0, &["H".to_owned()]).is_err());
 }
 
 /// Runs jobs until the session wants none.
 fn work(session: &mut Session) {
-    let (mut shelf, stop) = (Shelf::new(), AtomicBool::new(false));
+    let (mut cache, stop) = (AgentCache::new(), AtomicBool::new(false));
     while let Some(job) = session.job() {
-        let thought = job.run(&mut shelf, &stop, Share::ALONE).unwrap();
+        let thought = job.run(&mut cache, &stop, Share::ALONE).unwrap();
         session.finish(&job, thought);
     }
 }
@@ -97,7 +97,7 @@ fn a_move_that_is_tried_is_compared_with_the_best() {
     session.try_move(6, "A").unwrap();
     work(&mut session);
     assert_eq!(session.tried().unwrap().good, Some(true));
-    assert_eq!(session.table().moves().len(), 7, "the game stays as it is");
+    assert_eq!(session.board().moves().len(), 7, "the game stays as it is");
     assert!(matches!(session.try_move(6, "H"), Err(Refusal::Move(_))));
     session.play("A").unwrap();
     assert_eq!(session.tried(), None, "the game went on");

@@ -11,7 +11,7 @@ use jarmo::games::Jarmo;
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
 use jarmo::tables::{BuildSettings, Tables, random_position};
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::analysis;
 use play::lang::Language;
 use play::session::{Session, Share};
@@ -51,10 +51,10 @@ fn session(position: &str, seats: [&str; 2]) -> Session {
 }
 
 fn think(session: &mut Session) {
-    let mut shelf = Shelf::new();
+    let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
         let thought = job
-            .run(&mut shelf, &AtomicBool::new(false), Share::ALONE)
+            .run(&mut cache, &AtomicBool::new(false), Share::ALONE)
             .unwrap();
         session.finish(&job, thought);
     }
@@ -85,14 +85,14 @@ fn the_best_level_wins_within_the_plies_of_the_tables() {
     assert_eq!(session.known(0), Some(Proven::win(23)));
     assert_eq!(session.value(0), Some(1.0));
     think(&mut session);
-    let end = session.table().moves().len();
-    let outcome = session.table().outcome(end).expect("the game is over");
+    let end = session.board().moves().len();
+    let outcome = session.board().outcome(end).expect("the game is over");
     assert_eq!(outcome.verdict(Player::White), Verdict::Win);
     assert!(end <= 23, "{end}");
     assert_eq!(
         session.known(end),
         None,
-        "a finished game has no table result"
+        "a finished game has no board result"
     );
 }
 
@@ -111,15 +111,15 @@ fn the_best_level_wins_with_packed_results() {
     let known = session.known(0).unwrap();
     assert_eq!((known.verdict, known.plies), (Verdict::Win, None));
     think(&mut session);
-    let end = session.table().moves().len();
-    let outcome = session.table().outcome(end).expect("the game is over");
+    let end = session.board().moves().len();
+    let outcome = session.board().outcome(end).expect("the game is over");
     assert_eq!(outcome.verdict(Player::White), Verdict::Win);
 }
 
 #[test]
 fn analysis_marks_a_missed_table_win_as_a_blunder() {
     let mut session = session(WON, ["human", "human"]);
-    let worst = session.table().scene().legal.into_iter().find(|legal| {
+    let worst = session.board().scene().legal.into_iter().find(|legal| {
         session.play(&legal.text).unwrap();
         let lost = session.value(1) < Some(1.0);
         session.undo();
@@ -214,7 +214,7 @@ fn unusable_tables_are_refused_with_the_reason() {
     std::fs::create_dir(&torn).unwrap();
     for entry in std::fs::read_dir(&*TABLES).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_none_or(|ending| ending != "table") {
+        if path.extension().is_none_or(|ending| ending != "board") {
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();

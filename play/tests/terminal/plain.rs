@@ -95,11 +95,9 @@ fn a_record_is_saved_loaded_and_analysed() {
         .stdout(contains("Saved"));
     play(&["--analyse", file, "--export", out, "--plain"], "")
         .success()
-        .stdout(
-            contains("7 A")
-                .and(contains("(D)"))
-                .and(contains("Analysed: 1 ")),
-        );
+        .stdout(contains("7 A").and(contains("(D)")).and(contains(
+            "Analysed. White: ?! 0, ? 0, ?? 1; Black: ?! 1, ? 0, ?? 1.",
+        )));
     let annotated = std::fs::read_to_string(out).unwrap();
     assert!(annotated.contains("\"analysis\""));
     play(&["--load", out, "--black", "human"], "list\n")

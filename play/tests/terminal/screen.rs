@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use jarmo::catalog::GameSettings;
 use jarmo::games::{Guard, Jarmo};
-use play::agents::Shelf;
+use play::agents::AgentCache;
 use play::lang::Language;
 use play::session::{Session, Share};
 use play::specs::Store;
@@ -20,7 +20,7 @@ use ratatui::style::Color;
 struct Person {
     app: App,
     terminal: Terminal<TestBackend>,
-    shelf: Shelf,
+    cache: AgentCache,
 }
 
 impl Person {
@@ -34,7 +34,7 @@ impl Person {
         Person {
             app: App::new(session, language, 3),
             terminal: Terminal::new(TestBackend::new(80, 24)).unwrap(),
-            shelf: Shelf::new(),
+            cache: AgentCache::new(),
         }
         .quiet()
     }
@@ -48,7 +48,7 @@ impl Person {
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
         while let Some(job) = self.app.job() {
-            let thought = job.run(&mut self.shelf, &AtomicBool::new(false), Share::ALONE);
+            let thought = job.run(&mut self.cache, &AtomicBool::new(false), Share::ALONE);
             self.app.finish(&job, thought);
         }
     }
@@ -91,7 +91,7 @@ impl Person {
     }
 
     fn moves(&self) -> Vec<String> {
-        let moves = self.app.session().table().moves();
+        let moves = self.app.session().board().moves();
         moves.into_iter().map(|played| played.text).collect()
     }
 }
@@ -184,7 +184,7 @@ fn a_whole_game_by_keys_against_an_agent() {
         if person
             .app
             .session()
-            .table()
+            .board()
             .mover(person.moves().len())
             .is_none()
         {
@@ -211,7 +211,7 @@ fn a_whole_game_by_keys_against_an_agent() {
     let outcome = person
         .app
         .session()
-        .table()
+        .board()
         .outcome(end)
         .expect("the game ends");
     let screen = person.screen();
@@ -235,11 +235,11 @@ fn typed_moves_undo_redo_and_reasons() {
     );
     person.enter("a5-b3");
     person.keys("uu");
-    assert_eq!(person.app.session().table().cursor(), 0);
+    assert_eq!(person.app.session().board().cursor(), 0);
     person.keys("r");
-    assert_eq!(person.app.session().table().cursor(), 1);
+    assert_eq!(person.app.session().board().cursor(), 1);
     person.keys("]");
-    assert_eq!(person.app.session().table().cursor(), 2);
+    assert_eq!(person.app.session().board().cursor(), 2);
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn a_menu_starts_another_game_with_other_players() {
     person.press(KeyCode::Right);
     person.press(KeyCode::Enter);
     let session = person.app.session();
-    assert_eq!(session.table().game(), "connect_four");
+    assert_eq!(session.board().game(), "connect_four");
     assert_eq!(session.seats()[0].to_string(), "newcomer");
     assert_eq!(session.seats()[1].to_string(), "greedy");
 }
@@ -386,4 +386,19 @@ fn the_lesson_and_puzzles_are_done_on_the_screen() {
     person.keys("q");
     assert!(!person.app.is_over());
     assert!(person.screen().contains("1 A1-C2"), "the game is back");
+}
+
+#[test]
+fn stones_fall_down_for_black_too() {
+    let mut person = Person::new("connect_four", ["human", "human"], Language::En);
+    let white = person.screen();
+    let mut person = Person::new("connect_four", ["random", "human"], Language::En);
+    let black = person.screen();
+    let row = |screen: &str, number: &str| {
+        let mut lines = screen.lines();
+        lines.position(|line| line.trim_start().starts_with(number))
+    };
+    for number in ["1", "6"] {
+        assert_eq!(row(&black, number), row(&white, number), "{black}");
+    }
 }

@@ -10,6 +10,9 @@ export function make(name, attributes = {}, ...children) {
   return node;
 }
 
+// Whether pieces fall: such a board is never turned, and a move names a column.
+export const falls = (layout) => layout.style === "slots";
+
 // The shape of a piece, centred at (0, 0).
 export function pieceShape(game, piece) {
   const group = make("g", { class: `piece ${piece.player}` });
@@ -53,6 +56,7 @@ export class Board {
     this.tellPicked = picked;
     this.view = null;
     this.picked = null;
+    this.over = null; // the cell under the pointer or the focus
     this.flipped = false;
     this.pieces = new Map(); // by cell: {node, piece}
     this.ideas = [];
@@ -62,6 +66,7 @@ export class Board {
     svg.addEventListener("pointercancel", () => this.dropDrag());
     svg.addEventListener("pointerover", (event) => this.hover(this.cellOf(event.target)));
     svg.addEventListener("pointerleave", () => this.hover(null));
+    svg.addEventListener("focusout", () => this.hover(null));
     svg.addEventListener("keydown", (event) => this.key(event));
     svg.addEventListener("focusin", (event) => this.hover(this.cellOf(event.target)));
   }
@@ -92,6 +97,7 @@ export class Board {
     const width = (layout.columns - 1) * this.step + 140;
     const height = (layout.rows - 1) * this.step + 136;
     this.svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.svg.closest(".table")?.style.setProperty("--ratio", width / height);
     this.svg.replaceChildren();
     this.pieces.clear();
     const under = make("g");
@@ -131,7 +137,10 @@ export class Board {
       } else {
         const radius = layout.style === "board" ? 30 : 40;
         group.classList.toggle("slot", layout.style === "slots");
-        group.append(make("circle", { r: 46, fill: "transparent" })); // a larger target for clicks
+        // A larger target for clicks; in a column there is no gap between two of them.
+        const reach = falls(layout) ? make("rect", { x: -half, y: -half, width: this.step, height: this.step }) : make("circle", { r: 46 });
+        reach.setAttribute("fill", "transparent");
+        group.append(reach);
         group.append(make("circle", { class: "hole", r: radius }));
         if (layout.style === "board") group.append(make("text", { class: "name" }, cell.name), make("path", { class: "plus", d: "M-13 0 H13 M0 -13 V13" }));
         group.append(make("circle", { class: "focus", r: 45 }));
@@ -141,8 +150,9 @@ export class Board {
     });
     this.arrows = make("g");
     this.layer = make("g");
+    this.ghost = make("g", { class: "ghost" });
     this.cross = make("path", { class: "cross", d: "M-11 -11 L11 11 M-11 11 L11 -11" });
-    this.svg.append(this.cross, this.layer, this.arrows);
+    this.svg.append(this.cross, this.ghost, this.layer, this.arrows);
   }
 
   labelAxes(under, width, height) {
@@ -221,6 +231,24 @@ export class Board {
     return new Map(moves.map((move) => [move.to, move.text]));
   }
 
+  // Where a piece put on a cell comes to rest: where pieces fall, the free cell of the column.
+  landing(cell) {
+    const { layout } = this.view;
+    const { column } = layout.cells[cell];
+    if (!falls(layout)) return cell;
+    return [...this.targets().keys()].find((target) => layout.cells[target].column === column) ?? cell;
+  }
+
+  // Shows where a piece would come to rest, under the pointer or the focus.
+  showGhost() {
+    const { layout, game, scene } = this.view;
+    const cell = this.over !== null && falls(layout) ? this.landing(this.over) : null;
+    if (!this.targets().has(cell)) return this.ghost.replaceChildren();
+    const [x, y] = this.point(cell);
+    this.ghost.replaceChildren(pieceShape(game, { player: scene.to_move, strong: false }));
+    this.ghost.setAttribute("transform", `translate(${x} ${y})`);
+  }
+
   // The cells of the move that is forbidden to the mover for a while; null if there is none.
   banned() {
     const { scene, layout } = this.view;
@@ -240,6 +268,7 @@ export class Board {
         redeploy: targets.has(index) && this.picked === null && layout.style === "board",
         forbidden: banned !== null && banned[0] === this.picked && banned[1] === index,
         picked: this.picked === index,
+        drop: falls(layout) && targets.has(this.landing(index)),
         last: scene.last && (scene.last.from === index || scene.last.to === index),
       };
       for (const [name, on] of Object.entries(state)) cell.classList.toggle(name, Boolean(on));
@@ -247,6 +276,7 @@ export class Board {
     });
     this.markBanned(banned);
     this.light(this.picked);
+    this.showGhost();
     this.drawArrows();
   }
 
@@ -282,6 +312,8 @@ export class Board {
 
   hover(cell) {
     if (!this.view || this.drag) return;
+    this.over = cell;
+    this.showGhost();
     if (this.picked !== null) this.light(this.picked);
     else this.light(cell, true);
   }
@@ -349,7 +381,7 @@ export class Board {
 
   // A click on a cell: play there, pick the piece, or unpick it.
   choose(cell) {
-    const text = this.targets().get(cell);
+    const text = this.targets().get(this.landing(cell));
     if (text !== undefined) {
       this.picked = null;
       this.play(text);
@@ -372,11 +404,12 @@ export class Board {
     this.tellPicked(cell, [...this.targets().keys()]);
   }
 
-  // A click on a piece of the mover that cannot move: tries a step, and the answer of the server says why not.
+  // A click on a piece that cannot move, or on a full column: tries a move, and the answer of the server says why not.
   explain(cell) {
     const { scene, layout } = this.view;
     const at = (index) => scene.pieces.find((piece) => piece.cell === index);
-    if (!this.view.human || scene.outcome || at(cell)?.player !== scene.to_move) return;
+    if (scene.outcome || !at(cell)) return;
+    if (falls(layout)) return this.play(layout.cells[cell].name[0]);
     const near = this.steps(cell, at(cell));
     const step = near.find((other) => !at(other)) ?? near[0];
     if (step !== undefined) this.play(`${layout.cells[cell].name}-${layout.cells[step].name}`);

@@ -3,6 +3,7 @@
 // A task has `load(ask)`, which gives {heading, lines, boards, player}, and `play(ask, text)`, which gives {said, right, over, boards}.
 // `boards` are shown one after another.
 
+import { falls } from "./board.js";
 import { element, strips } from "./panels.js";
 import { text } from "./texts.js";
 
@@ -10,8 +11,9 @@ const $ = (id) => document.getElementById(id);
 const PAUSE = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 650; // milliseconds between boards
 
 export class Exercise {
-  // `ask(path, body)` asks the server; `left()` is called when the game comes back.
-  constructor(board, ask, left) {
+  // `ask(path, body)` asks the server; `left()` is called when the game comes back, and `analyse(record)` to analyse a
+  // game in its place.
+  constructor(board, { ask, left, analyse }) {
     this.board = board;
     this.ask = ask;
     this.left = left;
@@ -22,7 +24,12 @@ export class Exercise {
     $("exercise-next").onclick = () => this.go("next");
     $("exercise-back").onclick = () => this.go("back");
     $("exercise-solution").onclick = () => this.solution();
-    $("exercise-leave").onclick = () => this.leave();
+    $("exercise-leave").onclick = () => (history.state?.exercise ? history.back() : this.leave());
+    $("exercise-analyse").onclick = () => {
+      const record = this.task.analysis;
+      this.leave();
+      analyse(record);
+    };
   }
 
   get on() {
@@ -57,7 +64,7 @@ export class Exercise {
     const found = await this.request(() => this.task.load(this.ask));
     if (!found) return;
     const { heading, lines, boards, player } = found;
-    this.flipped = player === "black";
+    this.flipped = player === "black" && !falls(boards[0].layout);
     $("exercise-heading").textContent = heading;
     document.title = `${text(`game_${boards[0].game}`)} – ${heading}`;
     $("title").textContent = text(`game_${boards[0].game}`);
@@ -78,6 +85,7 @@ export class Exercise {
     $("exercise-next").disabled = !this.task.hasNext();
     $("exercise-solution").disabled = over;
     $("exercise-note").textContent = this.task.note();
+    $("exercise-analyse").hidden = !this.task.analysis;
   }
 
   say(said, right) {

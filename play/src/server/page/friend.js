@@ -1,6 +1,7 @@
 // A game of two people: the invitation, and what stands beside the board during such a game.
 
 import { invitationTo } from "./address.js";
+import { stored } from "./kept.js";
 import { element } from "./panels.js";
 import { copyFrom } from "./share.js";
 import { playerName, text } from "./texts.js";
@@ -9,13 +10,7 @@ const $ = (id) => document.getElementById(id);
 const NAME = "duels"; // the keys of own seats, by the name of the game in its link
 const MOST = 20;
 
-function keys() {
-  try {
-    return JSON.parse(localStorage.getItem(NAME)) ?? {};
-  } catch {
-    return {};
-  }
-}
+const keys = () => stored(NAME, (value) => Object.values(value).every((key) => typeof key === "string"), {});
 
 // The key of the own seat in a game, if this browser has one.
 export const ownSeat = (name) => keys()[name] ?? null;
@@ -73,7 +68,7 @@ export class Friend {
     const parts = [line(`${text("duel_you", { player: playerName(duel.you) })} ${text(presence)}`)];
     if (!duel.joined[friend]) parts.push(...this.link(view));
     if (duel.offer) parts.push(...this.offer(duel));
-    else if (!duel.over) parts.push(this.deeds(view));
+    else if (!duel.over) parts.push(this.actions(view));
     else parts.push(this.row(this.button("rematch", () => this.tell("offer", "rematch"))));
     if (!duel.over) parts.push(element("p", { className: "small", textContent: text("duel_fair") }));
     return [...parts, ...this.afterwards(duel)];
@@ -97,7 +92,7 @@ export class Friend {
     return [sentence, this.row(this.button("accept", () => this.tell("offer", offer.what)), decline)];
   }
 
-  deeds(view) {
+  actions(view) {
     const undo = this.button("offer_undo", () => this.tell("offer", "undo"));
     undo.disabled = !view.moves.some(({ player }) => player === view.duel.you);
     const resign = this.button("resign", () => {
@@ -123,7 +118,7 @@ export class Friend {
   button(key, act) {
     const button = element("button", { textContent: text(key) });
     button.onclick = act;
-    button.dataset.deed = key;
+    button.dataset.command = key;
     return button;
   }
 

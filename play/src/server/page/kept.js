@@ -6,13 +6,51 @@ const MOST = 60;
 // The name of a game: the session it was played in and its number there.
 export const gameKey = (view) => `${view.session}-${view.number}`;
 
-// The games, newest first: {key, at, record, seats, place, games, live}. Of a game of two, `live` is the key of the seat.
-export function keptGames() {
+// What this browser keeps under a name, `empty` if that is nothing. What `isRight` does not take is set aside, so that
+// the page works without it.
+export function stored(name, isRight, empty) {
+  const source = localStorage.getItem(name);
+  if (source === null) return empty;
   try {
-    return JSON.parse(localStorage.getItem(NAME)) ?? [];
+    const value = JSON.parse(source);
+    if (isRight(value)) return value;
   } catch {
-    return [];
+    // It is no JSON.
   }
+  setAside(name, source);
+  return empty;
+}
+
+function setAside(name, source) {
+  try {
+    localStorage.setItem(`${name}-unreadable`, source);
+    localStorage.removeItem(name);
+  } catch {
+    // The browser gives the page no room.
+  }
+}
+
+const isText = (value) => typeof value === "string";
+
+function isGame(game) {
+  try {
+    const { game: name, moves } = JSON.parse(game.record);
+    const texts = [game.key, name, ...moves, ...game.seats];
+    return texts.every(isText) && game.seats.length === 2 && Number.isFinite(game.at) && Number.isInteger(game.place);
+  } catch {
+    return false;
+  }
+}
+
+// The games, newest first: {key, at, record, seats, place, match, live}. Of a game of two, `live` is the key of the seat.
+export function keptGames() {
+  const games = stored(NAME, Array.isArray, []);
+  const good = games.filter(isGame);
+  if (good.length < games.length) {
+    setAside(NAME, JSON.stringify(games));
+    write(good);
+  }
+  return good;
 }
 
 function write(games) {
@@ -35,7 +73,7 @@ export function keep(view) {
   const key = gameKey(view);
   const games = keptGames();
   const known = games.find((game) => game.key === key);
-  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, games: view.match };
+  const game = { key, at: Date.now(), record: view.record, seats: view.seats, place: view.cursor, match: view.match };
   if (view.duel) game.live = view.session;
   if (known && JSON.stringify({ ...known, at: 0 }) === JSON.stringify({ ...game, at: 0 })) return;
   if (known && !replaces(game.record, known.record)) {

@@ -111,24 +111,41 @@ export function graph(view, send) {
   };
 }
 
+// The moves, a row for the moves of White and those of Black after them. A row has the number of its first move.
 export function moveList(view, send) {
   const list = $("moves");
-  if (view.moves.length === 0) {
-    list.replaceChildren(element("li", { textContent: text("no_moves_yet") }));
-    return;
-  }
-  list.replaceChildren(...view.moves.map((move, place) => {
-    const button = element("button", { textContent: move.text, className: move.player });
-    button.dataset.number = place + 1;
+  if (view.moves.length === 0) return list.replaceChildren(element("li", { className: "none", textContent: text("no_moves_yet") }));
+  const rows = [];
+  view.moves.forEach(({ text: move, player }, place) => {
+    if (place === 0 || (player === "white" && view.moves[place - 1].player === "black")) {
+      rows.push({ number: place + 1, white: [], black: [] });
+    }
+    const button = element("button", { textContent: move, ariaLabel: `${place + 1} ${move}` });
     if (place + 1 === view.cursor) button.setAttribute("aria-current", "true");
     if (place + 1 > view.cursor) button.classList.add("after");
     const mark = view.assessments?.[place]?.mark;
     if (mark) button.append(element("span", { textContent: ` ${mark}`, className: "bad" }));
+    if (mark) button.ariaLabel += ` ${mark}`;
     button.onclick = () => send({ do: "go", place: place + 1 });
-    return element("li", {}, button);
-  }));
+    rows.at(-1)[player].push(button);
+  });
+  list.replaceChildren(...rows.map(({ number, white, black }) => element("li", {}, element("span", { textContent: number }), element("div", {}, ...white), element("div", {}, ...black))));
   const now = list.querySelector('[aria-current="true"]');
   if (now) list.scrollTop = now.offsetTop - list.offsetTop - list.clientHeight / 2;
+}
+
+// The marked moves of each player; a click goes there.
+export function mistakes(view, send) {
+  const lines = ["white", "black"].map((player) => {
+    const bad = (view.assessments ?? []).filter((one) => one.player === player && one.mark);
+    const buttons = bad.map(({ place, text: move, mark }) => {
+      const button = element("button", { textContent: `${place + 1} ${move} ${mark}` });
+      button.onclick = () => send({ do: "go", place: place + 1 });
+      return button;
+    });
+    return element("p", {}, `${playerName(player)}: `, ...(buttons.length ? buttons : ["–"]));
+  });
+  $("mistakes").replaceChildren(...lines);
 }
 
 // Turns White's value into the mover's.
@@ -137,7 +154,7 @@ const mine = (view, value) => (view.scene.to_move === "white" ? value : -value);
 // The arrows for an answer of the agent.
 export function ideas(view, thought) {
   if (!thought) return [];
-  const all = thought.candidates.slice(0, 3);
+  const all = thought.candidates.slice(0, Math.min(3, lineCount()));
   if (all.length === 0) {
     const move = view.scene.legal.find(({ text: other }) => other === thought.text);
     return move ? [{ gesture: move, rank: 0, text: "★" }] : [];
@@ -145,12 +162,15 @@ export function ideas(view, thought) {
   return all.map((idea, rank) => ({ gesture: idea.gesture, rank, text: `${rank + 1}: ${chance(mine(view, idea.value))}` }));
 }
 
+// How many lines the person wants to see.
+export const lineCount = () => Number(localStorage.getItem("lines")) || 5;
+
 let drawnIdeas = ""; // what the table of ideas shows, so that it is drawn anew only if that changes
 
 // What the agent sees. Each move of a line is a button that shows the position after it.
 export function ideaTable(view, thought, study) {
-  const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, thought]) : "";
-  if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study)] : []));
+  const wanted = thought ? JSON.stringify([view.session, view.number, view.cursor, words.language, lineCount(), thought]) : "";
+  if (wanted !== drawnIdeas) $("ideas").replaceChildren(...(thought ? [ideaRows(view, thought, study), ...ideaNote(view, thought)] : []));
   drawnIdeas = wanted;
   const { place, moves, at } = study.shown ?? {};
   for (const button of $("ideas").querySelectorAll(".move")) {
@@ -160,11 +180,20 @@ export function ideaTable(view, thought, study) {
   }
 }
 
+// Why a move may stand above one of a higher value.
+function ideaNote(view, thought) {
+  const [first, ...others] = thought.candidates.slice(0, lineCount()).map((idea) => chance(mine(view, idea.value)));
+  const above = others.some((value) => Number.parseInt(value, 10) > Number.parseInt(first, 10));
+  return above ? [element("p", { className: "small", textContent: text("ideas_order") })] : [];
+}
+
 function ideaRows(view, thought, study) {
-  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), `${count(thought.nodes)} ${text("positions")} · ${thought.millis}\u00a0ms`].filter(Boolean).join(" · ");
+  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), `${text("positions")}: ${count(thought.nodes)}`].filter(Boolean).join(" · ");
   const table = element("table", {}, element("caption", { textContent: caption }));
-  for (const idea of thought.candidates.slice(0, 5)) {
+  const most = Math.max(...thought.candidates.map((idea) => idea.visits));
+  for (const idea of thought.candidates.slice(0, lineCount())) {
     const row = table.insertRow();
+    const unsure = !idea.proven && idea.visits < most / 10;
     const line = idea.line.length > 0 ? idea.line : [idea.text];
     const [first, ...rest] = line.map((move, index) => {
       const button = element("button", { className: "move", textContent: move.replaceAll("-", "\u2011"), title: text("look_at"), line, at: index + 1 });
@@ -172,7 +201,7 @@ function ideaRows(view, thought, study) {
       return button;
     });
     row.insertCell().append(first);
-    row.insertCell().textContent = chance(mine(view, idea.value));
+    Object.assign(row.insertCell(), { textContent: chance(mine(view, idea.value)), className: unsure ? "unsure" : "" });
     row.insertCell().textContent = idea.visits > 0 ? count(idea.visits) : "";
     row.insertCell().append(...[certain(idea.proven), ...rest].filter(Boolean));
   }

@@ -1,23 +1,24 @@
 // The page: shows the session that the server holds, and sends the player's commands.
 
-import { invitation, invitationTo, readLink } from "./address.js";
-import { Board } from "./board.js";
+import { invitation, invitationTo, linkTo, readLink } from "./address.js";
+import { Board, falls } from "./board.js";
 import { Editor } from "./editor.js";
 import { Exercise } from "./exercise.js";
 import { Friend, keepSeat, ownSeat } from "./friend.js";
 import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
-import { bar, element, gameList, graph, ideaTable, ideas, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, seatsForm, strips } from "./panels.js";
 import { Puzzles } from "./puzzle.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
-import { cellLabel, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
+import { Tabs } from "./tabs.js";
+import { analysed, cellLabel, chance, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
 const store = window.localStorage;
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let session = store.getItem("session");
+let session = /^[0-9a-f.]{32,65}$/.exec(store.getItem("session"))?.[0] ?? null;
 let waiting = new AbortController(); // ends the request for news when another session is opened
 let view = null;
 let left = null; // the key of the game that the one shown has replaced
@@ -26,8 +27,10 @@ let wantHint = false;
 let board = null;
 let turned = false;
 let exercise = null; // a lesson or puzzles; while it is on, the game is not shown
-let arrived = null; // the key of the game that the address of the page names
-let study, friend; // what is seen beside the game, and the game of two
+let travelling = false; // through the history: the address is there already
+let written = null; // the address as it was written last; another one is about to be followed
+let study, friend, tabs; // what is seen beside the game, the game of two, and other tabs
+let spoken = { game: "", thought: "", found: "" }; // for screen readers
 
 // The server.
 
@@ -55,13 +58,29 @@ function take(answer) {
   if (answer.duel?.you) keepSeat(session);
   say("");
   show(answer);
-  note();
   waiting.abort();
 }
 
 const tryOpen = (opening) => open(opening).catch((error) => say(error.message));
 
-const learn = (game) => exercise.open(new Lesson(game, language));
+// Puts a lesson or puzzles on the board. The way back leads to the game.
+async function train(task, hash) {
+  if (exercise.on && history.state?.exercise) history.replaceState({ exercise: true }, "", hash);
+  else if (location.hash !== hash) history.pushState({ exercise: true }, "", hash);
+  await exercise.open(task);
+}
+
+const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
+const solve = () => train(new Puzzles(language), "#puzzles");
+
+// Opens the lesson or the puzzles that the address names.
+function openTask() {
+  const [, game] = /^#learn=(\w+)$/.exec(location.hash) ?? [];
+  if (words.games.includes(game)) learn(game);
+  else if (location.hash === "#puzzles") solve();
+  else return false;
+  return true;
+}
 
 // Goes over to a session that is open; false if the server no longer has it.
 async function enter(key) {
@@ -77,17 +96,19 @@ async function enter(key) {
   }
 }
 
-// Shows what the address of the page names. The history knows the session of each address that was here before.
+// Shows what the address of the page names: the game of its entry in the history, or else that of the address itself.
 // Returns whether there was something.
 async function arrive() {
   const { hash } = location;
   const { session: known, key } = history.state ?? {};
-  if (view && known === session && (!hash || key === gameKey(view))) return true;
-  arrived = null;
-  if ((hash || view) && known && known !== (view && session) && await enter(known)) return nameAddress(hash);
+  const isThere = () => view && (key === undefined || key === gameKey(view));
+  if (known && known === (view && session) && isThere()) return true;
+  if (known && known !== (view && session) && await enter(known) && isThere()) return true;
+  const kept = keptGames().find((game) => game.key === key);
+  if (kept) return resume(kept).then(() => true);
   const name = invitation(hash);
-  if (name) return nameAddress(hash, await join(name));
-  if (!hash) return false;
+  if (name) return join(name).then(() => true);
+  if (!hash || hash === "#puzzles" || hash.startsWith("#learn=")) return false;
   try {
     const link = readLink(hash);
     if (link === null) throw new Error(hash);
@@ -96,19 +117,19 @@ async function arrive() {
     const reason = error.status ? error.message : text("link_unreadable", { part: error.message });
     throw Object.assign(error, { told: text("link_wrong", { reason }) });
   }
-  return nameAddress(hash);
-}
-
-// Notes in the history what is shown at the address. A game of two always has the address of its invitation.
-function note() {
-  const address = view.duel ? invitationTo(session) : location.href;
-  history.replaceState({ session, key: gameKey(view) }, "", address);
-  if (view.duel) arrived = gameKey(view);
-}
-
-function nameAddress(hash) {
-  arrived = hash ? gameKey(view) : null;
   return true;
+}
+
+// Writes the game shown into the address of the page; another game than before is a step in the history.
+function note(another) {
+  if (exercise.on || (!travelling && written !== null && written !== location.href)) return;
+  const address = view.duel ? invitationTo(session) : linkTo(JSON.parse(view.record), view.cursor, words.plies);
+  const entry = { session, key: gameKey(view) };
+  const { state } = history;
+  const known = state?.session === entry.session && state.key === entry.key && address === location.href;
+  if (another && !travelling && !known) history.pushState(entry, "", address);
+  else if (!known) history.replaceState(entry, "", address);
+  written = location.href;
 }
 
 async function join(name) {
@@ -145,24 +166,38 @@ async function send(command) {
   if (view) redraw();
 }
 
-// Opens a new session in place of one that the server no longer has.
-async function reopen() {
-  const gone = session;
-  await open({});
-  left = keptGames().find(({ key }) => key.startsWith(`${gone}-`))?.key ?? null;
+// Two requests may find out at once that the session is gone.
+let reopening = null;
+const reopen = () => (reopening ??= goOn().finally(() => { reopening = null; }));
+
+// Goes on with the same game in a new session, in place of one that the server no longer has.
+async function goOn() {
+  const gone = keptGames().find(({ key }) => key.startsWith(`${session}-`));
+  const { analysing } = view ?? {};
+  travelling = true; // it is no other game
+  try {
+    if (gone && !gone.live) await resume(gone, true);
+    else await open(view && !view.duel ? { game: view.game, ...players() } : {});
+    if (analysing && gone) await update(`/api/session?${language()}`, { do: "analyse", on: true });
+  } finally {
+    travelling = false;
+  }
+  left = gone?.live ? gone.key : null;
   redraw();
-  say(text("session_gone"));
+  if (gone?.live) say(text("session_gone"));
 }
 
 // Goes on with a kept game, in a session of its kind.
-async function resume(game) {
+async function resume(game, anew = false) {
   say("");
   try {
     const { game: kind } = JSON.parse(game.record);
     if (game.live && await enter(game.live) && gameKey(view) === game.key) return;
-    if (kind !== view.game || view.duel) await open({ game: kind });
-    const { record, seats, place, games } = game;
-    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, games });
+    const { record, seats, place, match } = game;
+    // In a session of its own, if the one shown is gone or of another kind.
+    const usable = !anew && view && kind === view.game && !view.duel && game.key.startsWith(`${session}-`);
+    if (!usable) take(await ask(`/api/sessions?${language()}`, { game: kind }));
+    await update(`/api/session?${language()}`, { do: "restore", record, seats, place, match });
     forget(game.key); // it is kept under its new key
     if (left === game.key) left = null;
     redraw();
@@ -192,9 +227,12 @@ function say(message) {
   $("message").textContent = message;
 }
 
-// Tells a screen reader about the game, while it is on the board.
-function announce(sentence) {
-  if (!exercise.on) $("said").textContent = sentence;
+// Tells a screen reader about the game, while it is on the board: what happened, what the agent thinks, what the analysis
+// has found.
+function announce(news) {
+  Object.assign(spoken, news);
+  const sentences = [spoken.game, spoken.thought, spoken.found].filter(Boolean).join(" ");
+  if (!exercise.on && $("said").textContent !== sentences) $("said").textContent = sentences;
 }
 
 function show(next) {
@@ -207,21 +245,22 @@ function show(next) {
   if (!again || next.cursor !== before.cursor) {
     wantHint = false;
     const forward = again && next.cursor === before.cursor + 1;
-    const sentence = forward ? said(before, next) : "";
+    const sentence = forward ? said(before, next) : again ? text("looking_back", { n: next.cursor }) : "";
     redeployed = forward && isRedeploy(next, next.scene.last) ? sentence : null;
-    announce(sentence);
+    announce({ game: sentence, thought: "", found: "" });
   }
   if (before && !again && isKept(before)) {
     left = gameKey(before);
-    announce(text("game_kept"));
+    announce({ game: text("game_kept") });
   }
-  if (location.hash && arrived && arrived !== gameKey(next) && !next.duel) {
-    history.pushState({}, "", location.pathname); // the address named the game before
-    arrived = null;
-    queueMicrotask(note);
+  if (again && next.analysing && next.unstudied !== before.unstudied) {
+    if (!before.analysing) announce({ found: text("analysing", { n: next.unstudied }) });
+    else if (next.unstudied === 0) announce({ found: analysed(next) });
   }
   study.check(next);
   view = next;
+  note(before !== null && !again);
+  tabs.enter(session);
   keep(view);
   bar(view, isFlipped(), again);
   redraw();
@@ -229,7 +268,7 @@ function show(next) {
 }
 
 function isFlipped() {
-  return (view.seats[1] === "human" && view.seats[0] !== "human") !== turned;
+  return !falls(view.layout) && (view.seats[1] === "human" && view.seats[0] !== "human") !== turned;
 }
 
 // The answer of the agent at the cursor, in analysis mode or after a request for a hint.
@@ -247,13 +286,17 @@ function redraw() {
   document.title = `${text(`game_${view.game}`)} – ${sentence}`;
   $("game").value = document.documentElement.dataset.game = view.game;
   if ($("status").textContent !== sentence) $("status").textContent = sentence;
-  const lines = [study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
+  const lines = [tabs.others.size ? text("two_tabs") : null, study.shown ? null : redeployed, ...notes(seen)].filter(Boolean);
   $("notes").replaceChildren(...lines.map((line) => element("p", { textContent: line })));
   strips(seen, board.flipped);
   seatsForm(view, send);
   graph(study.retry ? seen : view, send);
   moveList(study.listed(view), send);
-  ideaTable(view, study.retry ? null : shownThought(), study);
+  mistakes(study.retry ? { ...view, assessments: null } : view, send);
+  const thought = study.retry ? null : shownThought();
+  ideaTable(view, thought, study);
+  const mover = view.scene.to_move === "white" ? 1 : -1;
+  announce({ thought: thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "" });
   friend.show(view);
   buttons();
   study.buttons(view);
@@ -264,6 +307,8 @@ function buttons() {
   const end = view.moves.length;
   const over = Boolean(view.scene.outcome);
   document.documentElement.dataset.turn = over ? "over" : view.thinking ? "agent" : "human";
+  document.documentElement.dataset.result = over ? ending(view) : "";
+  document.documentElement.toggleAttribute("data-analysing", view.analysing && !view.duel);
   const seen = study.seen(view);
   const pass = seen.human && seen.scene.legal.find((move) => move.from === null && move.to === null);
   $("pass").hidden = !pass;
@@ -271,22 +316,30 @@ function buttons() {
   $("undo").disabled = $("back").disabled = $("first").disabled = view.cursor === 0;
   $("redo").disabled = $("forward").disabled = $("last").disabled = view.cursor === end;
   $("hint").disabled = over;
-  $("resume").hidden = view.cursor === end && !view.analysing;
+  $("flip").disabled = falls(view.layout);
+  $("resume").hidden = view.cursor === end;
   $("next").hidden = !(view.match?.game === 1 && over && view.cursor === end);
   $("rematch").hidden = !(over && view.cursor === end && (!view.match || view.match.over));
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
-  $("analyse").setAttribute("aria-pressed", view.analysing);
+  $("analyse").setAttribute("aria-selected", view.analysing);
+  $("moves-tab").setAttribute("aria-selected", !view.analysing);
   const hidden = !view.evaluating || study.retry !== null;
-  $("graph-box").classList.toggle("off", hidden);
+  $("graph-box").hidden = hidden;
   $("bar").classList.toggle("off", hidden);
+  $("puzzles").textContent = view.game === words.puzzles ? text("puzzles") : `${text("puzzles")} (${text(`game_${words.puzzles}`)})`;
   // A game of two has neither help nor other players.
   document.documentElement.toggleAttribute("data-duel", Boolean(view.duel));
-  if (view.duel) {
-    $("undo").disabled = $("redo").disabled = $("hint").disabled = true;
-    for (const id of ["resume", "next", "rematch"]) $(id).hidden = true;
-  }
+  for (const id of ["swap", "match", "evaluate", "analyse", "undo", "redo", "hint"]) $(id).hidden = Boolean(view.duel);
+  if (view.duel) for (const id of ["resume", "next", "rematch"]) $(id).hidden = true;
   $("agent").textContent = view.refused ? text("trained_refused", { problem: view.refused }) : view.trained ? "" : text("untrained");
+}
+
+// How the game ended for the only person: won, lost, or draw; empty if there is no such person.
+function ending({ seats, scene: { outcome } }) {
+  const people = ["white", "black"].filter((_, index) => seats[index] === "human");
+  if (people.length !== 1) return "";
+  return outcome.winner ? (outcome.winner === people[0] ? "won" : "lost") : "draw";
 }
 
 // Start and controls.
@@ -297,7 +350,7 @@ async function loadTexts() {
   for (const node of document.querySelectorAll("[data-text]")) node.textContent = text(node.dataset.text);
   for (const node of document.querySelectorAll("[data-label]")) {
     node.setAttribute("aria-label", text(node.dataset.label));
-    if (node.tagName !== "DIALOG") node.title = text(node.dataset.label);
+    if (!["DIALOG", "DIV", "OL"].includes(node.tagName)) node.title = text(node.dataset.label);
   }
   for (const node of document.querySelectorAll(".now button")) node.title = node.textContent;
   $("return").title = text("game_kept");
@@ -388,7 +441,12 @@ function controls() {
     redraw();
   };
   $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
-  $("analyse").onclick = () => send({ do: "analyse", on: !view.analysing });
+  $("analyse").onclick = () => send({ do: "analyse", on: true });
+  $("moves-tab").onclick = () => send({ do: "analyse", on: false });
+  $("lines").replaceChildren(...Array.from({ length: 8 }, (_, index) => new Option(index + 1, index + 1)));
+  $("lines").value = lineCount();
+  $("lines").onchange = (event) => { store.setItem("lines", event.target.value); redraw(); };
+  $("menu").onclick = (event) => event.target.closest("button") && $("menu").hidePopover();
   $("first").onclick = () => send({ do: "go", place: 0 });
   $("back").onclick = () => step(-1, Math.max(0, view.cursor - 1));
   $("forward").onclick = () => step(1, view.cursor + 1);
@@ -408,15 +466,16 @@ function controls() {
   };
   $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game]));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
-  $("puzzles").onclick = () => exercise.open(new Puzzles(language));
+  $("puzzles").onclick = solve;
   $("welcome-open").onclick = () => welcome(view);
-  prepareWelcome(tryOpen, learn);
+  prepareWelcome(tryOpen, learn, () => board.focus(0));
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");
     if (busy || event.ctrlKey || event.metaKey || event.altKey) return;
-    const button = Object.hasOwn(KEYS, event.key) ? $(KEYS[event.key]) : null;
-    if (button && !button.disabled && button.checkVisibility()) button.click();
+    if (exercise.on && event.key !== "?") return;
+    const key = event.key === "a" && view.analysing ? "moves-tab" : Object.hasOwn(KEYS, event.key) && KEYS[event.key];
+    if (key && !$(key).disabled && !$(key).hidden) $(key).click();
   });
 }
 
@@ -430,11 +489,19 @@ async function begin() {
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
   board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(shown(), cell, targets); });
-  exercise = new Exercise(board, (path, body) => ask(path, body), () => {
-    redraw();
-    $("learn").focus();
+  exercise = new Exercise(board, {
+    ask: (path, body) => ask(path, body),
+    left: () => {
+      written = location.href;
+      if (!travelling && !history.state?.exercise) note(false);
+      redraw();
+      $("menu-open").focus();
+    },
+    analyse: (record) => tryOpen({ record, analyse: true }),
   });
+  tabs = new Tabs(() => view && redraw());
   controls();
+  const linked = location.hash && !history.state; // someone has sent this address
   let told = ""; // why the game of the address cannot be shown
   const there = await arrive().catch((error) => {
     told = error.told ?? error.message;
@@ -447,15 +514,23 @@ async function begin() {
     if (error.status === 404 || error.status === 400) await reopen();
     else throw error;
   }
-  if (!there) note();
   if (told) say(told);
-  addEventListener("popstate", () => {
+  addEventListener("popstate", async () => {
+    if (openTask()) return;
+    travelling = true;
     if (exercise.on) exercise.leave();
-    arrive().catch((error) => say(error.told ?? error.message));
+    try {
+      await arrive();
+    } catch (error) {
+      say(error.told ?? error.message);
+    }
+    note(false); // an address that shows no game is not kept
+    travelling = false;
   });
+  openTask();
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
-  if (!there && isFirstVisit() && view.moves.length === 0) welcome(view);
+  if (!linked && isFirstVisit() && view.moves.length < 2) welcome(view);
   follow();
 }
 

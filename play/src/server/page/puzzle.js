@@ -1,18 +1,14 @@
 // Puzzles: which is next, and the person's rating, which never leaves this browser.
 
+import { stored } from "./kept.js";
 import { text } from "./texts.js";
 
 const NAME = "puzzles";
 
 // The person's {rating, count, latest: [{position, solved}]}, the latest last.
 function progress(scale) {
-  try {
-    const kept = JSON.parse(localStorage.getItem(NAME));
-    if (Number.isFinite(kept?.rating) && Number.isFinite(kept.count) && Array.isArray(kept.latest)) return kept;
-  } catch {
-    // What is kept there is not ours.
-  }
-  return { rating: scale.start, count: 0, latest: [] };
+  const isRight = (kept) => [kept.rating, kept.count].every(Number.isFinite) && kept.latest.every((one) => typeof one.position === "string");
+  return stored(NAME, isRight, { rating: scale.start, count: 0, latest: [] });
 }
 
 export class Puzzles {
@@ -37,21 +33,22 @@ export class Puzzles {
 
   async load(ask) {
     if (!this.all) {
-      const { scale, puzzles } = await ask("/api/puzzles");
-      Object.assign(this, { scale, all: puzzles });
+      const { game, scale, puzzles } = await ask("/api/puzzles");
+      Object.assign(this, { game, scale, all: puzzles });
     }
     if (!this.position) {
       const { position, rating } = this.choose();
       Object.assign(this, { position, rating, failed: false, counted: false, change: null });
     }
     const { task, player, plies, boards } = await this.ask(ask, 0);
-    Object.assign(this, { plies, done: 0 });
-    return { heading: text("puzzle_rated", { rating: this.rating }), lines: [task], boards, player };
+    Object.assign(this, { plies, done: 0, analysis: null });
+    return { heading: `${text(`game_${this.game}`)}: ${text("puzzle_rated", { rating: this.rating })}`, lines: [task], boards, player };
   }
 
   async play(ask, move) {
     const { answer, done, over, boards } = await this.ask(ask, this.done, move);
     this.done = done;
+    if (over || (answer.legal && !answer.right)) this.keepForAnalysis(boards, answer.right ? [] : [move]);
     if (answer.legal && !answer.right) this.failed = true;
     if (over || this.failed) this.count();
     return { said: answer.said, right: answer.right, over, boards };
@@ -66,8 +63,15 @@ export class Puzzles {
     this.failed = true;
     this.done = this.plies;
     this.count();
+    this.keepForAnalysis(boards, []);
     const line = boards.at(-1).moves.slice(from).map((move) => move.text).join(" ");
     return { said: text("puzzle_solution", { line }), right: true, over: true, boards };
+  }
+
+  // The game to analyse afterwards: after a wrong move, its refutation is what the agent sees there.
+  keepForAnalysis(boards, more) {
+    const moves = [...boards.at(-1).moves.map((move) => move.text), ...more];
+    this.analysis = JSON.stringify({ game: this.game, position: this.position, moves });
   }
 
   // Counts the puzzle once: Elo against the puzzle's rating.

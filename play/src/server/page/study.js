@@ -145,7 +145,7 @@ export class Study {
     const mistake = view.analysing && !this.shown && view.assessments?.[view.cursor - 1];
     $("line-play").hidden = !line || Boolean(view.duel);
     $("line-leave").hidden = !line;
-    $("retry").hidden = !["?", "??"].includes(mistake?.mark);
+    $("retry").hidden = !mistake?.mark;
     for (const id of ["retry-show", "retry-leave"]) $(id).hidden = !this.retry;
     $("retry-again").hidden = !this.retry || this.shown.at === 0;
     if (!this.shown) return;

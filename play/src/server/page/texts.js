@@ -75,10 +75,6 @@ export function notes(view) {
   }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
-    else {
-      const bad = (player) => view.assessments.filter((one) => one.player === player && one.mark).length;
-      lines.push(text("analysed", { white: bad("white"), black: bad("black") }));
-    }
     const judged = view.assessments.filter((one) => one.thrown !== null);
     if (judged.length) {
       const thrown = (player) => judged.filter((one) => one.player === player && one.thrown).length;
@@ -88,6 +84,12 @@ export function notes(view) {
     if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);
   }
   return lines;
+}
+
+// How many moves of each player have which mark.
+export function analysed(view) {
+  const marks = (player) => ["?!", "?", "??"].map((mark) => `${mark} ${view.assessments.filter((one) => one.player === player && one.mark === mark).length}`).join(", ");
+  return text("analysed", { white: marks("white"), black: marks("black") });
 }
 
 const cellName = (view, cell) => view.layout.cells[cell].name;

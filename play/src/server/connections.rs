@@ -19,7 +19,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use super::Desk;
+use super::Handler;
 use super::api::{Response, problem};
 use super::room::{Bounds, Rooms};
 
@@ -40,7 +40,7 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConn
 /// Serves every connection that there is room for.
 pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Result<()> {
     let bounds = rooms.options.bounds;
-    let guests = Arc::new(Guests::default());
+    let connections = Arc::new(Connections::default());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(bounds.patience);
@@ -50,16 +50,16 @@ pub(super) async fn serve(listener: TcpListener, rooms: &Arc<Rooms>) -> io::Resu
             continue;
         };
         let client = client_of(from.ip());
-        let Some(guest) = Guests::admit(&guests, client, &bounds) else {
-            say_goodbye(stream);
+        let Some(admitted) = Connections::admit(&connections, client, &bounds) else {
+            turn_away(stream);
             continue;
         };
-        let desk = Desk {
+        let handler = Handler {
             rooms: Arc::clone(rooms),
             client,
         };
-        let connection = http.serve_connection(TokioIo::new(stream), desk);
-        tokio::spawn(stay(connection, guest, bounds.visit));
+        let connection = http.serve_connection(TokioIo::new(stream), handler);
+        tokio::spawn(stay(connection, admitted, bounds.visit));
     }
 }
 
@@ -73,16 +73,16 @@ fn client_of(from: IpAddr) -> IpAddr {
 }
 
 /// Says why there is no room, as far as that takes no waiting.
-fn say_goodbye(stream: TcpStream) {
+fn turn_away(stream: TcpStream) {
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write(FULL);
     }
 }
 
-type Connection = http1::Connection<TokioIo<TcpStream>, Desk>;
+type Connection = http1::Connection<TokioIo<TcpStream>, Handler>;
 
 /// Serves a connection until it is closed or its time is up. A broken connection affects no other.
-async fn stay(connection: Connection, _guest: Guest, time: Duration) {
+async fn stay(connection: Connection, _admitted: Admitted, time: Duration) {
     let mut connection = pin!(connection);
     if timeout(time, connection.as_mut()).await.is_err() {
         connection.as_mut().graceful_shutdown();
@@ -120,7 +120,7 @@ pub(super) async fn whole(
 
 /// The connections that are open, by client.
 #[derive(Default)]
-struct Guests {
+struct Connections {
     open: Mutex<Open>,
 }
 
@@ -131,23 +131,23 @@ struct Open {
 }
 
 /// An open connection; its end makes room.
-struct Guest {
-    guests: Arc<Guests>,
+struct Admitted {
+    connections: Arc<Connections>,
     from: IpAddr,
 }
 
-impl Guests {
+impl Connections {
     /// Lets a connection in if there is room.
-    fn admit(guests: &Arc<Guests>, from: IpAddr, bounds: &Bounds) -> Option<Guest> {
-        let mut open = guests.lock();
+    fn admit(connections: &Arc<Connections>, from: IpAddr, bounds: &Bounds) -> Option<Admitted> {
+        let mut open = connections.lock();
         let here = open.from.get(&from).copied().unwrap_or(0);
         if here >= bounds.connections_from_one || open.all >= bounds.connections {
             return None;
         }
         open.all += 1;
         open.from.insert(from, here + 1);
-        Some(Guest {
-            guests: Arc::clone(guests),
+        Some(Admitted {
+            connections: Arc::clone(connections),
             from,
         })
     }
@@ -157,9 +157,9 @@ impl Guests {
     }
 }
 
-impl Drop for Guest {
+impl Drop for Admitted {
     fn drop(&mut self) {
-        let mut open = self.guests.lock();
+        let mut open = self.connections.lock();
         open.all -= 1;
         if let Some(count) = open.from.get_mut(&self.from) {
             *count -= 1;
@@ -181,8 +181,10 @@ mod tests {
             connections_from_one: 2,
             ..Bounds::default()
         };
-        let guests = Arc::new(Guests::default());
-        let admit = |from: &str| Guests::admit(&guests, client_of(from.parse().unwrap()), &bounds);
+        let connections = Arc::new(Connections::default());
+        let admit = |from: &str| {
+            Connections::admit(&connections, client_of(from.parse().unwrap()), &bounds)
+        };
         let first = admit("10.0.0.1");
         let second = admit("::ffff:10.0.0.1"); // the same in other words
         assert!(first.is_some() && second.is_some() && admit("10.0.0.1").is_none());
@@ -193,7 +195,7 @@ mod tests {
         assert!(others.iter().all(Option::is_some));
         assert!(admit("2001:db8::3").is_none() && admit("10.0.0.2").is_none());
         drop((second, third, others));
-        let open = guests.lock();
+        let open = connections.lock();
         assert!(
             open.all == 0 && open.from.is_empty(),
             "no connection is left"
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_goodbye_is_as_long_as_it_says() {
+    fn the_refusal_is_as_long_as_it_says() {
         let text = std::str::from_utf8(FULL).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let length = head.split("Content-Length: ").nth(1).unwrap();

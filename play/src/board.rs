@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::agents::Seat;
 use crate::lang::Language;
-use crate::specs::{self, Crew, Store};
+use crate::specs::{self, GameAgents, Store};
 use crate::thought::{Question, Thinking, certain};
 use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
 use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
@@ -17,7 +17,7 @@ use jarmo_host::record::GameRecord;
 
 /// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
 /// Moves after the cursor are kept until a move is played at the cursor.
-pub trait Table: Send {
+pub trait Board: Send {
     /// The game's name.
     fn game(&self) -> &'static str;
 
@@ -55,7 +55,7 @@ pub trait Table: Send {
     fn has_tables(&self) -> bool;
 
     /// The agents for this game.
-    fn crew(&self) -> &Crew;
+    fn agents(&self) -> &GameAgents;
 
     /// The position at a place as a question for an agent.
     fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking>;
@@ -73,13 +73,13 @@ pub trait Table: Send {
     fn seat(&self, text: &str) -> Result<Seat, String>;
 
     /// The same game from its first position.
-    fn fresh(&self) -> Box<dyn Table>;
+    fn fresh(&self) -> Box<dyn Board>;
 
     /// The moves before a place and then those of a line, as a game of its own with its cursor at the end.
-    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError>;
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError>;
 
     /// A game of the same kind from a position.
-    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError>;
+    fn at_position(&self, text: &str) -> Result<Box<dyn Board>, PositionError>;
 
     /// What an editor of positions offers.
     fn palette(&self) -> Palette;
@@ -139,7 +139,7 @@ pub fn open(
     settings: &GameSettings,
     store: &Store,
     position: Option<&str>,
-) -> Result<Box<dyn Table>, RecordProblem> {
+) -> Result<Box<dyn Board>, RecordProblem> {
     let task = Open {
         settings,
         store,
@@ -182,22 +182,22 @@ pub fn open_record(
     record: &GameRecord,
     settings: &GameSettings,
     store: &Store,
-) -> Result<Box<dyn Table>, RecordProblem> {
+) -> Result<Box<dyn Board>, RecordProblem> {
     let settings = GameSettings {
         max_plies: record.max_plies.or(settings.max_plies),
         ..settings.fitting(&record.game)
     };
     let position = record.position.as_deref();
-    let mut table = open(&record.game, &settings, store, position)?;
+    let mut board = open(&record.game, &settings, store, position)?;
     for (index, text) in record.moves.iter().enumerate() {
-        table.play(text).map_err(|error| RecordProblem::Move {
+        board.play(text).map_err(|error| RecordProblem::Move {
             number: index + 1,
             text: text.clone(),
             error,
         })?;
     }
-    table.go_to(0);
-    Ok(table)
+    board.go_to(0);
+    Ok(board)
 }
 
 /// Opens a game of any kind.
@@ -208,7 +208,7 @@ pub(crate) struct Open<'a> {
 }
 
 impl GameTask for Open<'_> {
-    type Output = Result<Box<dyn Table>, RecordProblem>;
+    type Output = Result<Box<dyn Board>, RecordProblem>;
 
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let start = match self.position {
@@ -216,9 +216,9 @@ impl GameTask for Open<'_> {
             Some(text) => game.parse_position(text).map_err(RecordProblem::Position)?,
         };
         let endgames = specs::endgames(&game, self.store).map_err(RecordProblem::Start)?;
-        Ok(Box::new(GameTable {
+        Ok(Box::new(GameBoard {
             variant: format!("{:?}", self.settings),
-            crew: Crew::of(&game, self.store, endgames.is_some()),
+            agents: GameAgents::of(&game, self.store, endgames.is_some()),
             endgames,
             game,
             actions: Vec::new(),
@@ -229,9 +229,9 @@ impl GameTask for Open<'_> {
 }
 
 /// A game `G` and its moves.
-struct GameTable<G: CatalogGame> {
+struct GameBoard<G: CatalogGame> {
     game: G,
-    crew: Crew,
+    agents: GameAgents,
     endgames: Option<Arc<dyn Endgames<G>>>,
     variant: String,      // the settings as text; a part of the key of an agent
     actions: Vec<Action>, // [n]
@@ -239,7 +239,7 @@ struct GameTable<G: CatalogGame> {
     cursor: usize,        // 0..=n
 }
 
-impl<G: CatalogGame> GameTable<G> {
+impl<G: CatalogGame> GameBoard<G> {
     fn here(&self) -> &G::Position {
         &self.positions[self.cursor]
     }
@@ -259,10 +259,10 @@ impl<G: CatalogGame> GameTable<G> {
     }
 
     /// Another game under the same rules, with its cursor at the end.
-    fn with(&self, actions: Vec<Action>, positions: Vec<G::Position>) -> GameTable<G> {
-        GameTable {
+    fn with(&self, actions: Vec<Action>, positions: Vec<G::Position>) -> GameBoard<G> {
+        GameBoard {
             game: self.game.clone(),
-            crew: self.crew.clone(),
+            agents: self.agents.clone(),
             endgames: self.endgames.clone(),
             variant: self.variant.clone(),
             cursor: actions.len(),
@@ -272,7 +272,7 @@ impl<G: CatalogGame> GameTable<G> {
     }
 }
 
-impl<G: CatalogGame> Table for GameTable<G> {
+impl<G: CatalogGame> Board for GameBoard<G> {
     fn game(&self) -> &'static str {
         self.game.id()
     }
@@ -363,15 +363,15 @@ impl<G: CatalogGame> Table for GameTable<G> {
         self.endgames.is_some()
     }
 
-    fn crew(&self) -> &Crew {
-        &self.crew
+    fn agents(&self) -> &GameAgents {
+        &self.agents
     }
 
     fn question(&self, place: usize, seed: u64) -> Box<dyn Thinking> {
         Box::new(Question {
             game: self.game.clone(),
             variant: self.variant.clone(),
-            networks: self.crew.networks().clone(),
+            networks: self.agents.networks().clone(),
             position: self.positions[place],
             seed,
         })
@@ -400,24 +400,24 @@ impl<G: CatalogGame> Table for GameTable<G> {
     }
 
     fn seat(&self, text: &str) -> Result<Seat, String> {
-        Seat::parse(&self.game, text, self.crew.networks())
+        Seat::parse(&self.game, text, self.agents.networks())
     }
 
-    fn fresh(&self) -> Box<dyn Table> {
+    fn fresh(&self) -> Box<dyn Board> {
         Box::new(self.with(Vec::new(), vec![self.positions[0]]))
     }
 
-    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Table>, ActionError> {
+    fn branch(&self, place: usize, line: &[String]) -> Result<Box<dyn Board>, ActionError> {
         let place = place.min(self.actions.len());
         let actions = self.actions[..place].to_vec();
-        let mut table = self.with(actions, self.positions[..=place].to_vec());
+        let mut board = self.with(actions, self.positions[..=place].to_vec());
         for text in line {
-            table.play(text)?;
+            board.play(text)?;
         }
-        Ok(Box::new(table))
+        Ok(Box::new(board))
     }
 
-    fn at_position(&self, text: &str) -> Result<Box<dyn Table>, PositionError> {
+    fn at_position(&self, text: &str) -> Result<Box<dyn Board>, PositionError> {
         let start = self.game.parse_position(text)?;
         Ok(Box::new(self.with(Vec::new(), vec![start])))
     }

@@ -1,0 +1,33 @@
+// The other tabs of this browser that show the same session.
+
+export class Tabs {
+  // `changed()` is called when another tab comes or goes.
+  constructor(changed) {
+    this.id = Math.random();
+    this.session = null;
+    this.others = new Set();
+    this.channel = new BroadcastChannel("play");
+    this.channel.onmessage = ({ data: { id, session, asks } }) => {
+      const before = this.others.size;
+      if (session !== null && session === this.session) this.others.add(id);
+      else this.others.delete(id);
+      if (asks) this.tell(false);
+      if (this.others.size !== before) changed();
+    };
+    addEventListener("pagehide", () => this.enter(null));
+    addEventListener("pageshow", (event) => event.persisted && this.enter(this.left));
+  }
+
+  // Tells the others which session is shown here.
+  enter(session) {
+    if (session === this.session) return;
+    this.left = this.session;
+    this.session = session;
+    this.others.clear();
+    this.tell(true);
+  }
+
+  tell(asks) {
+    this.channel.postMessage({ id: this.id, session: this.session, asks });
+  }
+}

@@ -1,0 +1,97 @@
+//! Games of two people on disk, one file each, so that they outlive the server.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::ServerOptions;
+use super::duel::Duel;
+use super::room::Inside;
+use crate::session::{Session, fresh_seed};
+use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
+use jarmo_host::record::GameRecord;
+
+/// A game that nobody has changed for this time is removed.
+const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Games kept at once; more are played, but end with the server.
+const MOST: usize = 2000;
+
+/// A game of two people.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    record: String,
+    number: u64,
+    duel: Duel,
+}
+
+/// The folder of the games.
+pub(super) struct SavedGames {
+    folder: PathBuf,
+}
+
+impl SavedGames {
+    /// Opens the folder and removes what is too old.
+    pub(super) fn open(folder: PathBuf) -> SavedGames {
+        for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let changed = file.metadata().and_then(|about| about.modified());
+            let is_old = |time: SystemTime| time.elapsed().is_ok_and(|age| age > OLDEST);
+            if is_saved(&file.path()) && changed.is_ok_and(is_old) {
+                let _ = fs::remove_file(file.path()); // the next start tries again
+            }
+        }
+        SavedGames { folder }
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.json"))
+    }
+
+    /// What is to be written for a game; `None` for a game that is not one of two people.
+    pub(super) fn content(inside: &Inside) -> Option<String> {
+        let saved = Saved {
+            record: inside.session.record().to_line(),
+            number: inside.session.number(),
+            duel: inside.duel.clone()?,
+        };
+        Some(serde_json::to_string(&saved).expect("a saved game is plain data"))
+    }
+
+    /// Writes a game. Without room on the disk it is played all the same.
+    pub(super) fn write(&self, id: &str, content: &str) {
+        let file = self.file(id);
+        let full = || fs::read_dir(&self.folder).is_ok_and(|files| files.count() >= MOST);
+        if file.exists() || !full() {
+            let _ = fs::create_dir_all(&self.folder)
+                .and_then(|()| write_whole(&file, content.as_bytes()));
+        }
+    }
+
+    /// The game with this id, if there is one.
+    pub(super) fn read(&self, id: &str, options: &ServerOptions) -> Option<(Session, Duel)> {
+        let is_id = id.len() == 32 && id.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let file = is_id.then(|| self.file(id)).filter(|file| file.exists())?;
+        let text = read_text(&file, SETTINGS_BYTES).ok()?;
+        let saved: Saved = serde_json::from_str(&text).ok()?;
+        let record = GameRecord::parse(&saved.record).ok()?;
+        let settings = options.settings.for_another(&options.game, &record.game);
+        let store = options.store.clone();
+        let people = ["human", "human"];
+        let session =
+            Session::with_store(store, &record.game, settings, None, people, fresh_seed());
+        let mut session = session.ok()?;
+        if !record.moves.is_empty() || record.position.is_some() {
+            session.load(&record).ok()?;
+        }
+        session.set_evaluating(false);
+        session.renumber(saved.number);
+        Some((session, saved.duel))
+    }
+}
+
+fn is_saved(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "json")
+}
