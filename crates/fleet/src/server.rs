@@ -14,7 +14,7 @@ use rcgen::{
 
 use super::FleetError;
 use super::places::{
-    AGENTS, NETWORKS, PAIRS, PLAYERS, RESULTS_SUBJECT, RUN, SAMPLES_SUBJECT, WORKERS,
+    AGENTS, NETWORKS, PAIRS, PLAYERS, RUNS, progress_subject, results_subject, samples_subject,
 };
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 
@@ -230,32 +230,28 @@ impl Server {
     }
 }
 
-/// What a worker may send: its own files, games and progress, and requests to read settings, networks and pairs.
+/// What a worker may send: files, games and progress under its own key, and requests to read settings, networks and
+/// pairs. It may make no consumer: the server sends what a consumer delivers to any subject.
 fn may_publish(key: &str) -> Vec<String> {
     let mut subjects = vec![
-        format!("{SAMPLES_SUBJECT}.{key}.>"),
-        format!("{RESULTS_SUBJECT}.{key}.>"),
-        format!("$KV.{WORKERS}.{key}.>"),
-        format!("$JS.API.STREAM.INFO.KV_{RUN}"),
-        format!("$JS.API.DIRECT.GET.KV_{RUN}.>"),
+        samples_subject("*", key),
+        results_subject("*", key),
+        progress_subject(key, "*"),
         format!("$JS.API.CONSUMER.INFO.{PAIRS}.{PLAYERS}"),
         format!("$JS.API.CONSUMER.MSG.NEXT.{PAIRS}.{PLAYERS}"),
         format!("$JS.ACK.{PAIRS}.{PLAYERS}.>"),
     ];
-    subjects.extend([NETWORKS, AGENTS].into_iter().flat_map(may_read));
+    let streams = [
+        format!("KV_{RUNS}"),
+        format!("OBJ_{NETWORKS}"),
+        format!("OBJ_{AGENTS}"),
+    ];
+    for stream in streams {
+        subjects.push(format!("$JS.API.STREAM.INFO.{stream}"));
+        subjects.push(format!("$JS.API.DIRECT.GET.{stream}"));
+        subjects.push(format!("$JS.API.DIRECT.GET.{stream}.>"));
+    }
     subjects
-}
-
-/// The requests to read an object of a bucket.
-fn may_read(bucket: &str) -> Vec<String> {
-    vec![
-        format!("$JS.API.STREAM.INFO.OBJ_{bucket}"),
-        format!("$JS.API.DIRECT.GET.OBJ_{bucket}.>"),
-        format!("$JS.API.STREAM.MSG.GET.OBJ_{bucket}"),
-        format!("$JS.API.CONSUMER.CREATE.OBJ_{bucket}"),
-        format!("$JS.API.CONSUMER.CREATE.OBJ_{bucket}.>"),
-        format!("$JS.FC.OBJ_{bucket}.>"),
-    ]
 }
 
 /// What a worker may hear: answers to its own requests.

@@ -150,9 +150,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
                 let history = ended.history.expect("histories are kept");
                 let episode = Episode::new(&rules.game, history, record, weights);
                 round.episodes.push(episode);
+                *record = Record::default();
+            } else {
+                round.counts.exact += u64::from(record.reached_tables());
+                record.finish(ended.outcome, self.lambda, &mut round.samples);
             }
-            round.counts.exact += u64::from(record.reached_tables());
-            record.finish(ended.outcome, self.lambda, &mut round.samples);
             Some(rules.open(&mut draws[ended.slot]))
         });
         self.place_trees();
