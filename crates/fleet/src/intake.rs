@@ -250,10 +250,7 @@ impl<G: Encode + HasEndgames> Intake<G> {
     fn check(&self, name: &KeptName, bytes: &[u8], newest: u64) -> Result<Delivery, FleetError> {
         let file = GameFile::from_bytes(bytes)?;
         let header = &file.header;
-        header
-            .origin
-            .check(&self.origin)
-            .map_err(FleetError::new)?;
+        header.origin.check(&self.origin).map_err(FleetError::new)?;
         if header.run != self.run {
             return Err(FleetError::new("it belongs to another run"));
         }

@@ -32,10 +32,10 @@ pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
 pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
 pub use progress::{Doing, WorkerStatus};
-pub use server::{Server, ServerSettings, Written, find_server};
+pub use reporter::{SentFile, WorkerEvent};
+pub use server::{Blocked, Server, ServerSettings, Written, find_server};
 pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
-pub use reporter::{SentFile, WorkerEvent};
 pub use worker::{WorkerSettings, work};
 
 /// A number that no other process and no other moment has, for names and seeds.

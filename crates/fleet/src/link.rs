@@ -22,8 +22,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::error::FleetErrorKind;
 use super::FleetError;
+use super::error::FleetErrorKind;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// Servers before this version can lose a stream in a crash.

@@ -89,7 +89,8 @@ fn runs(link: &Link, entries: &[(Message, f64)]) -> Result<Vec<RunStatus>, Fleet
     for (run, said, since_heard) in of_kind("learner") {
         let alive: Alive = serde_json::from_slice(said).map_err(FleetError::new)?;
         let newest = of_kind("network").find(|(of, ..)| *of == run);
-        let newest = newest.and_then(|(_, newest, _)| serde_json::from_slice::<Newest>(newest).ok());
+        let newest =
+            newest.and_then(|(_, newest, _)| serde_json::from_slice::<Newest>(newest).ok());
         let mut status = RunStatus {
             run: run.to_owned(),
             folder: alive.folder,

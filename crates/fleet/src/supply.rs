@@ -193,7 +193,11 @@ fn start<G: CatalogGame>(
 ) -> Result<Vec<JoinHandle<()>>, FleetError> {
     intake.resume()?;
     let places = watch.places.clone();
-    let publisher = Publisher::new(shared.run.clone(), places.networks.clone(), places.runs.clone());
+    let publisher = Publisher::new(
+        shared.run.clone(),
+        places.networks.clone(),
+        places.runs.clone(),
+    );
     let (taking, sending) = (Arc::clone(shared), Arc::clone(shared));
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         let thread = thread::Builder::new().name(name.to_owned());
@@ -201,7 +205,10 @@ fn start<G: CatalogGame>(
     };
     Ok(vec![
         spawn("intake", Box::new(move || taking.take_in(&places, &intake)))?,
-        spawn("networks", Box::new(move || sending.send_networks(publisher)))?,
+        spawn(
+            "networks",
+            Box::new(move || sending.send_networks(publisher)),
+        )?,
         spawn("watch", Box::new(move || watch.run()))?,
     ])
 }
@@ -212,7 +219,8 @@ impl Shared {
         let open = LearnerPlaces::open(self.link.context(), &self.run, self.queue);
         let places = self.link.wait(open)?;
         let settings = self.settings.clone().into();
-        self.link.wait(places.runs.put(settings_of(&self.run), settings))?;
+        self.link
+            .wait(places.runs.put(settings_of(&self.run), settings))?;
         Ok(places)
     }
 

@@ -116,7 +116,7 @@ struct Host<'a, T> {
     agents: Vec<SharedAgent>,
     name: String, // of the tournament
     blocks: Vec<PairBlock>,
-    waiting: VecDeque<usize>,     // blocks to be sent
+    waiting: VecDeque<usize>,       // blocks to be sent
     out: BTreeMap<String, usize>, // blocks that were sent and are unanswered, by the names of their tasks
     sent: u64,                    // tasks that were given a name
     refused: BTreeMap<String, u32>, // answers, by key
@@ -215,7 +215,10 @@ impl<T: FnMut(String)> Host<'_, T> {
         observer: &mut dyn Observer,
     ) -> Result<(), FleetError> {
         let key = message.subject.rsplit('.').next().unwrap_or_default();
-        let is_rogue = self.refused.get(key).is_some_and(|&count| count >= MOST_REFUSED);
+        let is_rogue = self
+            .refused
+            .get(key)
+            .is_some_and(|&count| count >= MOST_REFUSED);
         let verdict = match is_rogue {
             true => Verdict::Refused("this key has sent too many refused answers".to_owned()),
             false => match unpack::<Answer>(&message.payload) {
@@ -292,7 +295,10 @@ impl<T: FnMut(String)> Host<'_, T> {
                 self.deadline *= 2;
                 again.retain(|number| !self.waiting.contains(number));
             }
-            self.warn(format!("{} blocks are lost or late and are sent again", again.len()));
+            self.warn(format!(
+                "{} blocks are lost or late and are sent again",
+                again.len()
+            ));
             self.waiting.extend(again);
         }
         self.is_missed = is_missed && !self.out.is_empty();
@@ -312,6 +318,8 @@ impl<T: FnMut(String)> Host<'_, T> {
     /// Deletes what nobody needs any more. What stays after a failure is deleted by the server later.
     fn clean_up(&self) {
         let (pairs, subject) = (&self.places.pairs, pairs_subject(&self.name));
-        let _ = self.link.wait(async { pairs.purge().filter(subject).await });
+        let _ = self
+            .link
+            .wait(async { pairs.purge().filter(subject).await });
     }
 }

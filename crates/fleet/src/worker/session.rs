@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_nats::jetstream::kv::Store;
 use rayon::ThreadPoolBuilder;
 
-use super::outbox::{FAREWELL, OutgoingFile, Outbox};
+use super::outbox::{FAREWELL, Outbox, OutgoingFile};
 use super::{Identity, find_run};
 use crate::networks::newer;
 use crate::reporter::Reporter;

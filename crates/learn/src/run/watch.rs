@@ -14,10 +14,7 @@ pub(super) struct Watchers<F> {
 impl<F: FnMut(Event<'_>)> Watchers<F> {
     /// Watchers with a file for TensorBoard, unless it could not be created.
     pub(super) fn new(tell: F, file: Result<EventFile, RunError>) -> Watchers<F> {
-        let mut watchers = Watchers {
-            tell,
-            file: None,
-        };
+        let mut watchers = Watchers { tell, file: None };
         match file {
             Ok(file) => watchers.file = Some(file),
             Err(error) => watchers.without_file(&error),
