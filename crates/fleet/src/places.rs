@@ -209,6 +209,7 @@ pub(super) fn newest_messages(
 ) -> Result<Vec<(Message, f64)>, FleetError> {
     let consumer = pull::Config {
         deliver_policy: DeliverPolicy::LastPerSubject,
+        filter_subject: ">".to_owned(), // the server wants one
         ack_policy: AckPolicy::None,
         memory_storage: true,
         inactive_threshold: Duration::from_secs(10),
