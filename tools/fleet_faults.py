@@ -12,7 +12,7 @@ of files in the server's queue. `jarmo fleet repeat` then learns again from the 
     lost      sent, and not in the window                                       must be 0
     twice     in the window more than once                                      must be 0
     queued    files that ever entered the server's queue
-    dropped   what the learner counted since its last start, and why: again (known), strange (another run), bad
+    dropped   what the learner counted since its last start, and why: again (known), blocked, bad
 
 A file in the window that no worker printed is not a fault: a killed worker cannot print the last acknowledgement. A
 file that the server delivers twice is dropped as known, although it was queued once.
@@ -37,7 +37,7 @@ import threading
 import time
 from pathlib import Path
 
-from fleet_kit import STREAM, Failed, Fleet, Proxy, add_tools, tools, until
+from fleet_kit import QUEUE, Failed, Fleet, Proxy, add_tools, tools, until
 
 STRACE, ZSTD = shutil.which("strace"), shutil.which("zstd")
 SWALLOWED = 140  # seconds: longer than the server remembers names (120)
@@ -85,7 +85,7 @@ class Trial:
             "sent": len(set(sent)), "queued": queued, "window": len(window),
             "lost": len(set(sent) - set(window)), "twice": len(window) - len(set(window)),
         }
-        names = {"duplicates": "again", "strange": "strange", "bad": "bad"}
+        names = {"duplicates": "again", "blocked": "blocked", "bad": "bad"}
         self.result["dropped"] = ", ".join(f"{report[key]} {name}" for key, name in names.items() if report.get(key))
         if not sent:
             raise Failed("no worker sent anything")
@@ -385,8 +385,8 @@ def send_bad(trial, content_of, why, said=""):
     trial.start()
     for number in range(trial.times):
         content = content_of(number)
-        answer = json.loads(fleet.ask("jarmo.samples.stranger.1", content) or b"{}")
-        if "error" in answer or answer.get("stream") != STREAM:
+        answer = json.loads(fleet.ask(fleet.subject("stranger"), content) or b"{}")
+        if "error" in answer or not answer.get("stream", "").startswith(QUEUE):
             raise Failed(f"the queue refused the file: {answer}")
         fleet.wait_for_files()
     trial.dropped[why] = trial.times
@@ -399,7 +399,7 @@ def truncated_file(trial):
         _, content = good_file(trial.fleet)
         return content[: trial.chance.randrange(len(content))]
 
-    send_bad(trial, cut, "bad", said="a bad file on jarmo.samples.stranger.1")
+    send_bad(trial, cut, "bad", said="a bad file of stranger")
 
 
 def garbage_file(trial):
@@ -407,7 +407,7 @@ def garbage_file(trial):
         content = trial.chance.randbytes(trial.chance.randrange(1, 100_000))
         return content if number % 2 else b"\x28\xb5\x2f\xfd" + content  # half of them begin like compressed ones
 
-    send_bad(trial, garbage, "bad", said="a bad file on")
+    send_bad(trial, garbage, "bad", said="a bad file of")
 
 
 def plain(content):
@@ -425,13 +425,13 @@ def wrong_format(trial):
 
     def change(_):
         content = plain(good_file(trial.fleet)[1])
-        newer = content.replace(rb'{\"format\":1,', rb'{\"format\":2,', 1)
+        newer = content.replace(rb'{\"format\":2,', rb'{\"format\":3,', 1)
         newer = newer.replace(rb'\"checksum\"', rb'\"checksuM\"', 1)
         if newer == content:
             raise Failed("the header of a file has no format")
         return packed(newer)
 
-    return send_bad(trial, change, "bad", said="games format 2, this program reads 1")
+    return send_bad(trial, change, "bad", said="games format 3, this program reads 2")
 
 
 def wrong_checksum(trial):
@@ -449,13 +449,13 @@ def wrong_checksum(trial):
 
 def wrong_rules(trial):
     files = of_other_run(trial, trial.times, {"game.name": "guard", "selfplay.simulations": 4})
-    send_bad(trial, files.__getitem__, "bad", said="a bad file on jarmo.samples.stranger.1")
+    send_bad(trial, files.__getitem__, "bad", said="a bad file of stranger")
     trial.note("files of guard, played by workers of another run")
 
 
 def another_run(trial):
     files = of_other_run(trial, trial.times, {})
-    send_bad(trial, files.__getitem__, "strange")
+    send_bad(trial, files.__getitem__, "bad", said="it belongs to another run")
 
 
 def replayed_file(trial):
@@ -464,7 +464,7 @@ def replayed_file(trial):
 
     def again(_):
         name, content = good_file(fleet)
-        answer = json.loads(fleet.ask("jarmo.samples.stranger.1", content, message_id=name))
+        answer = json.loads(fleet.ask(fleet.subject("stranger"), content, message_id=name))
         if not answer.get("duplicate"):
             raise Failed(f"the server took a name twice: {answer}")
         return content
@@ -474,20 +474,21 @@ def replayed_file(trial):
 
 
 def wrong_protocol(trial):
-    """The learner's card says another version of the protocol: workers say so and stop."""
+    """The settings of the run say another version of the protocol: workers say so and stop."""
     fleet = trial.fleet
     trial.start()
-    card = json.loads(fleet.ask("$JS.API.DIRECT.GET.KV_jarmo_run.$KV.jarmo_run.card"))
+    key = f"$KV.jarmo_runs.{fleet.run_name()}.settings"
+    settings = json.loads(fleet.ask(f"$JS.API.DIRECT.GET.KV_jarmo_runs.{key}"))
     for number in range(trial.times):
         playing = fleet.start_worker()
         until("a worker sends", lambda: fleet.sent(playing))
-        fleet.ask("$KV.jarmo_run.card", json.dumps({**card, "protocol": 2 + number}).encode())
+        fleet.ask(key, json.dumps({**settings, "protocol": 3 + number}).encode())
         coming = fleet.start_worker()
         for worker in (playing, coming):
             process, output = fleet.workers[worker]
             if process.wait(60) == 0 or "install the learner's version here" not in fleet.said(output):
                 raise Failed(f"a worker of another version: {fleet.said(output)[-300:]}")
-        fleet.ask("$KV.jarmo_run.card", json.dumps(card).encode())
+        fleet.ask(key, json.dumps(settings).encode())
     trial.note("a playing worker sent what it had, and it and a new one stopped with the reason")
 
 

@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-STREAM, CONSUMER = "JARMO_SAMPLES", "learner"
+QUEUE, CONSUMER = "JARMO_SAMPLES_", "learner"  # the run follows
 TINY = {
     "game.name": "connect_four", "net.width": 32, "net.blocks": 1, "selfplay.simulations": 128, "selfplay.games": 16,
     "fleet.games": 16, "fleet.max_age": 1_000_000_000, "fleet.publish": 50, "run.first_samples": 256,
@@ -244,14 +244,24 @@ class Fleet:
         finally:
             client.close()
 
+    def run_name(self):
+        """The identity of the run that has a queue at the server, once there is one."""
+        answer = json.loads(self.ask("$JS.API.STREAM.NAMES") or b"{}")
+        names = [name for name in answer.get("streams") or [] if name.startswith(QUEUE)]
+        return names[0].removeprefix(QUEUE) if names else "none"
+
+    def subject(self, user):
+        """The subject of a user's files."""
+        return f"jarmo.samples.{self.run_name()}.{user}"
+
     def stream(self):
         """The state of the queue: `messages` that wait, `last_seq` of all that ever came."""
-        answer = json.loads(self.ask(f"$JS.API.STREAM.INFO.{STREAM}") or b"{}")
+        answer = json.loads(self.ask(f"$JS.API.STREAM.INFO.{QUEUE}{self.run_name()}") or b"{}")
         return answer.get("state", {"messages": 0, "last_seq": 0})
 
     def unacknowledged(self):
         """Files that the learner has not acknowledged."""
-        answer = json.loads(self.ask(f"$JS.API.CONSUMER.INFO.{STREAM}.{CONSUMER}") or b"{}")
+        answer = json.loads(self.ask(f"$JS.API.CONSUMER.INFO.{QUEUE}{self.run_name()}.{CONSUMER}") or b"{}")
         return answer["num_pending"] + answer["num_ack_pending"] if "num_pending" in answer else None
 
     def status(self):

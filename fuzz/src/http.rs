@@ -108,6 +108,7 @@ fn serve() -> SocketAddr {
         record: None,
         analyse: false,
         bounds: Bounds::default(),
+        folder: None,
     };
     let (tell, told) = mpsc::channel();
     thread::spawn(move || {

@@ -198,7 +198,7 @@ def feed(fleet, files, megabytes, first):
     client = Client(fleet.port)
     while size < megabytes * 1e6:
         content = renamed(files[number % len(files)][0], first + number)
-        answer = json.loads(client.ask("jarmo.samples.feeder.1", content))
+        answer = json.loads(client.ask(fleet.subject("feeder"), content))
         if "error" in answer:
             raise SystemExit(f"the queue refused a file: {answer}")
         number, size = number + 1, size + len(content)

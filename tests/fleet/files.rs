@@ -31,7 +31,6 @@ fn file() -> GameFile {
         origin: GameVersion::of(&game),
         worker: "a worker".to_owned(),
         program: "jarmo".to_owned(),
-        counts: all.counts,
     };
     GameFile {
         header,

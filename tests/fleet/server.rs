@@ -92,17 +92,36 @@ impl Server {
 
     /// Kills the server and starts it again with the same data.
     pub fn crash(&mut self) {
+        self.end();
+        self.start_again();
+    }
+
+    /// Kills the server, deletes its data and starts it again.
+    pub fn lose_data(&mut self) {
+        self.end();
+        fs::remove_dir_all(self.folder().join("server/data")).unwrap();
+        self.start_again();
+    }
+
+    /// Kills the server.
+    pub fn end(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// Whether something listens on its port.
+    pub fn listens(&self) -> bool {
+        std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+    }
+
+    fn start_again(&mut self) {
         let program = env::var_os("JARMO_NATS_SERVER").unwrap();
         self.process = start_server(Path::new(&program), self.folder.path());
         self.wait();
     }
 
     fn wait(&mut self) {
-        until("the server listens", || {
-            std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
-        });
+        until("the server listens", || self.listens());
     }
 }
 
@@ -141,7 +160,7 @@ fn program() -> PathBuf {
 }
 
 /// Waits until something holds, for at most two minutes.
-pub fn until(what: &str, holds: impl Fn() -> bool) {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{what}");

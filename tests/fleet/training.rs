@@ -1,8 +1,9 @@
 //! A learner and workers: nothing is lost and nothing is learned twice, whoever is killed.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::{env, fs};
+use std::process::Stdio;
+use std::time::Duration;
+use std::{env, fs, thread};
 
 use serde_json::Value;
 
@@ -195,43 +196,152 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
 }
 
 #[test]
-fn a_second_learner_and_a_wrong_key_are_refused() {
+fn a_wrong_key_is_refused_and_leaves_no_folder() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    fs::write(server.folder().join("server/nobody.key"), "SUAKEY").unwrap();
+    let url = server.url();
+    let train = ["train", "--run", "refused", "--fleet", &url];
+    let refused = server.command(&train, "nobody", "wrong.log").status();
+    assert!(!refused.unwrap().success());
+    let said = server.log("wrong.log");
+    assert!(said.contains("it holds no key"), "{said}");
+    assert!(!server.folder().join("refused").exists());
+    // A server without encryption says so, and is not waited for.
+    let encrypted = url.replace("nats://", "tls://");
+    let work = ["worker", &encrypted, "--threads", "1"];
+    let refused = server.command(&work, "worker-1", "tls.log").status();
+    assert!(!refused.unwrap().success());
+    let said = server.log("tls.log");
+    assert!(said.contains("does not encrypt"), "{said}");
+}
+
+#[test]
+fn nothing_is_lost_when_another_run_uses_the_server_in_between() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let first = learner(&server, &["--set", "run.first_samples=1000"]);
+    let mut helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    stop(first);
+    let before = sent(&server, "one.log").len();
+    until("files wait", || sent(&server, "one.log").len() > before + 2);
+    // Another run begins, and the worker follows.
+    let url = server.url();
+    let train = ["train", "--run", "other", "--fleet", &url, "--no-play"];
+    let other = server
+        .command(&[&train[..], &TINY].concat(), "learner", "other.log")
+        .spawn()
+        .unwrap();
+    until("the other run gets files", || {
+        server.log("other/order.jsonl").contains("worker")
+    });
+    helper.kill().unwrap();
+    helper.wait().unwrap();
+    stop(other);
+    let resume = ["train", "--resume", "run", "--fleet", &url, "--no-play"];
+    let again = server.command(&resume, "learner", "learner.log").spawn();
+    let others = server.log("other/order.jsonl");
+    let sent = sent(&server, "one.log");
+    until("all files of both runs are taken", || {
+        let taken = taken(&server);
+        let is_taken = |id: &String| taken.contains(id) || others.contains(id.as_str());
+        sent.iter().all(is_taken)
+    });
+    stop(again.unwrap());
+}
+
+#[test]
+fn a_server_that_lost_its_data_gets_everything_again() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    let first = learner(&server, &[]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    stop(helper);
+    server.lose_data();
+    let before = taken(&server).len();
+    let helper = worker(&server, "two.log");
+    until("a new worker's files arrive", || {
+        taken(&server).len() > before
+    });
+    stop(helper);
+    stop(first);
+}
+
+#[test]
+fn a_blocked_key_is_shut_out() {
+    let Some(server) = Server::start(&["--workers", "2"]) else {
+        return;
+    };
+    let first = learner(&server, &[]);
+    let mut rogue = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    let order = server.log("run/order.jsonl");
+    let line: Value = serde_json::from_str(order.lines().next().unwrap()).unwrap();
+    let key = line["key"].as_str().unwrap();
+    let config = server.log("server/server.conf");
+    assert!(config.contains(key), "the key is the server's: {key}");
+    let block = ["fleet", "block", "server/worker-1.key", "--dir", "server"];
+    let output = jarmo(server.folder(), &block).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(key) && !said.contains("not found"), "{said}");
+    until("the worker ends", || rogue.try_wait().unwrap().is_some());
+    assert!(!rogue.wait().unwrap().success());
+    let said = server.log("one.log");
+    assert!(said.contains("no longer accepts this key"), "{said}");
+    // The other key still works.
+    let before = taken(&server).len();
+    let url = server.url();
+    let work = ["worker", &url, "--threads", "1", "--json"];
+    let helper = server.command(&work, "worker-2", "two.log").spawn();
+    until("the other key's files arrive", || {
+        taken(&server).len() > before
+    });
+    stop(helper.unwrap());
+    stop(first);
+}
+
+#[test]
+fn an_empty_queue_of_pairs_does_not_slow_self_play() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
     let url = server.url();
-    let first = learner(&server, &[]);
-    until("the learner runs", || {
-        server.log("learner.log").contains("connect_four")
-    });
-    until("its run is there", || {
-        server.folder().join("run/order.jsonl").exists() || {
-            let status = ["fleet", "status", &url];
-            let shown = server.command(&status, "learner", "status.log").status();
-            shown.unwrap().success() && server.log("status.log").contains("learner: run")
-        }
-    });
-    let other = ["train", "--run", "other", "--fleet", &url];
-    let second = server
-        .command(&[&other[..], &TINY].concat(), "learner", "other.log")
+    let more = ["--set", "run.reuse=0.01", "--set", "fleet.queue=1000"];
+    let first = learner(&server, &more);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    let positions = || {
+        let status = ["fleet", "status", &url, "--json"];
+        let mut status = server.command(&status, "learner", "status.log");
+        let output = status.stdout(Stdio::piped()).output().unwrap();
+        let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+        status["workers"][0]["positions"].as_f64().unwrap()
+    };
+    let speed = || {
+        let before = positions();
+        thread::sleep(Duration::from_secs(8));
+        positions() - before
+    };
+    let before = speed();
+    let arena = ["arena", "rollout:10", "random", "--game", "connect_four"];
+    let games = ["--games", "8", "--fleet", &url];
+    let played = server
+        .command(&[&arena[..], &games].concat(), "learner", "arena.log")
         .status();
-    assert!(!second.unwrap().success());
+    assert!(played.unwrap().success(), "{}", server.log("arena.log"));
+    let after = speed();
     assert!(
-        server.log("other.log").contains("another learner"),
-        "{}",
-        server.log("other.log")
+        after > 0.7 * before,
+        "{before} positions before, {after} after"
     );
+    stop(helper);
     stop(first);
-    fs::write(server.folder().join("server/nobody.key"), "SUAKEY").unwrap();
-    let wrong = server
-        .command(&["fleet", "status", &url], "nobody", "wrong.log")
-        .status();
-    assert!(!wrong.unwrap().success());
-    assert!(
-        server.log("wrong.log").contains("it holds no key"),
-        "{}",
-        server.log("wrong.log")
-    );
 }
 
 #[test]
@@ -258,19 +368,38 @@ fn matches_are_played_while_the_queue_is_full_and_nobody_learns() {
 }
 
 #[test]
-fn a_second_server_in_one_folder_is_refused() {
+fn a_second_server_in_one_folder_and_other_options_are_refused() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let url = server.url();
-    let port = url.rsplit(':').next().unwrap();
-    let program = PathBuf::from(env::var_os("JARMO_NATS_SERVER").unwrap());
-    let up = ["fleet", "up", "--dir", "server", "--port", port];
-    let second = jarmo(server.folder(), &up)
-        .env("PATH", program.parent().unwrap())
-        .output()
-        .unwrap();
-    assert!(!second.status.success(), "{second:?}");
-    let said = String::from_utf8_lossy(&second.stderr);
-    assert!(said.contains("already listens"), "{said}");
+    let program = env::var("JARMO_NATS_SERVER").unwrap();
+    let up = ["fleet", "up", "--dir", "server", "--server", &program];
+    let refused = |more: &[&str], why: &str| {
+        let second = jarmo(server.folder(), &[&up, more].concat()).output();
+        let second = second.unwrap();
+        assert!(!second.status.success(), "{second:?}");
+        let said = String::from_utf8_lossy(&second.stderr);
+        assert!(said.contains(why), "{said}");
+    };
+    refused(&[], "already listens");
+    refused(&["--tls"], "another --tls");
+    refused(&["--workers", "3"], "another --workers");
+    let config = server.log("server/server.conf");
+    assert!(config.contains("listen: \"127.0.0.1:"), "{config}");
+}
+
+#[test]
+fn fleet_up_ends_its_server_at_the_first_signal() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    server.end();
+    let program = env::var("JARMO_NATS_SERVER").unwrap();
+    let up = ["fleet", "up", "--dir", "server", "--server", &program];
+    let mut up = jarmo(server.folder(), &up);
+    let up = up.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let up = up.unwrap();
+    until("the server listens", || server.listens());
+    stop(up);
+    assert!(!server.listens());
 }

@@ -37,6 +37,7 @@ fn files(count: u64, config: &Config) -> Vec<Delivery> {
         Delivery {
             id: FileId(u128::from(number) + 1),
             sequence: number,
+            key: "key".to_owned(),
             worker: "test".to_owned(),
             weights: 0,
             bytes: 100,

@@ -9,28 +9,38 @@ use jarmo_learn::run::RunError;
 #[error("{problem}")]
 pub struct FleetError {
     problem: String,
-    may_pass: bool,
+    kind: FleetErrorKind,
+}
+
+/// What kind of problem it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FleetErrorKind {
+    /// The same fails again.
+    Lasting,
+    /// The same may succeed later, for example when the server is there.
+    Passing,
+    /// A limit of the server is reached, for example that of the queue.
+    Full,
+    /// Nothing at the server takes what was sent.
+    Missing,
 }
 
 impl FleetError {
     pub(super) fn new(problem: impl fmt::Display) -> FleetError {
         FleetError {
             problem: problem.to_string(),
-            may_pass: false,
+            kind: FleetErrorKind::Lasting,
         }
     }
 
-    /// The same problem, which may pass by itself.
-    pub(super) fn passing(self) -> FleetError {
-        FleetError {
-            may_pass: true,
-            ..self
-        }
+    /// The same problem as another kind.
+    pub(super) fn of_kind(self, kind: FleetErrorKind) -> FleetError {
+        FleetError { kind, ..self }
     }
 
-    /// Whether the same may succeed later, for example because the server is not there yet.
-    pub fn may_pass(&self) -> bool {
-        self.may_pass
+    /// What kind of problem it is.
+    pub fn kind(&self) -> FleetErrorKind {
+        self.kind
     }
 }
 

@@ -11,7 +11,7 @@ use jarmo_core::env::SavedGame;
 use jarmo_core::net::GameVersion;
 use jarmo_core::net::container::{Array, Format, numbers};
 use jarmo_learn::run::FileId;
-use jarmo_selfplay::selfplay::{Counts, Episode, Searched};
+use jarmo_selfplay::selfplay::{Episode, Searched};
 
 /// The most bytes of a file. A message has at most 1 MiB with its headers.
 pub const MOST_BYTES: usize = 900_000;
@@ -25,7 +25,7 @@ const LEVEL: i32 = 3;
 const FORMAT: Format = Format {
     key: "jarmo_games",
     what: "games",
-    version: 1,
+    version: 2,
 };
 
 /// The expectations of a search: win, draw, loss.
@@ -42,28 +42,6 @@ pub struct GameFileHeader {
     pub worker: String,
     /// The program and its version.
     pub program: String,
-    /// What the worker did since its last file. The counts of games are recounted by the learner.
-    pub counts: Counts,
-}
-
-/// What a worker can have counted at most between two files.
-const MOST_COUNTED: u64 = 1 << 40;
-
-impl GameFileHeader {
-    /// Whether its counts can be added up without an overflow.
-    pub(super) fn is_possible(&self) -> bool {
-        let counts = &self.counts;
-        [
-            counts.positions,
-            counts.simulations,
-            counts.requests,
-            counts.cached,
-            counts.room,
-        ]
-        .iter()
-        .all(|&count| count < MOST_COUNTED)
-            && counts.cached <= counts.requests
-    }
 }
 
 /// Finished games and where they come from.

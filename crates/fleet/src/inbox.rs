@@ -22,11 +22,13 @@ pub(super) struct Inbox {
     quarantine: PathBuf,
 }
 
-/// A file in the inbox.
-pub(super) struct Kept {
+/// The name of a file in the inbox, in the order of arrival at the server.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct KeptName {
     pub(super) sequence: u64,
     pub(super) id: FileId,
-    pub(super) bytes: Vec<u8>,
+    /// The key that sent it.
+    pub(super) key: String,
 }
 
 impl Inbox {
@@ -36,59 +38,47 @@ impl Inbox {
         let quarantine = run.join(QUARANTINE);
         for folder in [&inbox, &quarantine] {
             let made = fs::create_dir_all(folder).and_then(|()| remove_leftovers(folder));
-            made.map_err(|error| FleetError::new(format!("{}: {error}", folder.display())))?;
+            made.map_err(|error| at(folder, &error))?;
         }
         Ok(Inbox { inbox, quarantine })
     }
 
     /// Writes and syncs a file.
-    pub(super) fn keep(&self, sequence: u64, id: FileId, bytes: &[u8]) -> Result<(), FleetError> {
-        let path = self.path(sequence, id);
-        write_whole(&path, bytes)
-            .map_err(|error| FleetError::new(format!("{}: {error}", path.display())))
+    pub(super) fn keep(&self, name: &KeptName, bytes: &[u8]) -> Result<(), FleetError> {
+        let path = self.path(name);
+        write_whole(&path, bytes).map_err(|error| at(&path, &error))
     }
 
-    /// The files in the order of arrival at the server. Those of a checkpoint are deleted.
-    pub(super) fn load(&self, seen: &Seen) -> Result<Vec<Kept>, FleetError> {
-        let wrong = |path: &Path| {
-            let path = path.display().to_string();
-            move |error: io::Error| FleetError::new(format!("{path}: {error}"))
-        };
+    /// The files in the order of arrival at the server, with their content.
+    pub(super) fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
         let mut kept = Vec::new();
-        for (path, sequence, id) in self.files()? {
-            if seen.contains(id) {
-                fs::remove_file(&path).map_err(wrong(&path))?;
-                continue;
-            }
-            let bytes = read(&path, MOST_BYTES as u64).map_err(wrong(&path))?;
-            if GameFile::id(&bytes) == id {
-                kept.push(Kept {
-                    sequence,
-                    id,
-                    bytes,
-                });
-            } else {
+        for name in self.names()? {
+            let path = self.path(&name);
+            let bytes = read(&path, MOST_BYTES as u64).map_err(|error| at(&path, &error))?;
+            match GameFile::id(&bytes) == name.id {
+                true => kept.push((name, bytes)),
                 // It was whole when it was acknowledged, so the disk has lost it.
-                fs::remove_file(&path).map_err(wrong(&path))?;
+                false => self.remove(&name)?,
             }
         }
-        kept.sort_by_key(|file| file.sequence);
         Ok(kept)
     }
 
-    /// Deletes the files of a checkpoint.
+    /// Deletes the files that a checkpoint contains.
     pub(super) fn forget(&self, seen: &Seen) -> Result<(), FleetError> {
-        for (path, _, id) in self.files()? {
-            if seen.contains(id) {
-                remove(&path)?;
-            }
-        }
-        Ok(())
+        let names = self.names()?.into_iter();
+        names
+            .filter(|name| seen.contains(name.id))
+            .try_for_each(|name| self.remove(&name))
     }
 
     /// Deletes one file, if it is there.
-    pub(super) fn remove(&self, sequence: u64, id: FileId) -> Result<(), FleetError> {
-        remove(&self.path(sequence, id))
+    pub(super) fn remove(&self, name: &KeptName) -> Result<(), FleetError> {
+        let path = self.path(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path, &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Puts a bad file away. Returns its path, unless there are too many already.
@@ -101,29 +91,28 @@ impl Inbox {
         Ok(Some(path))
     }
 
-    fn path(&self, sequence: u64, id: FileId) -> PathBuf {
-        self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"))
+    fn path(&self, name: &KeptName) -> PathBuf {
+        let KeptName { sequence, id, key } = name;
+        self.inbox
+            .join(format!("{sequence:012}-{id}-{key}.{ENDING}"))
     }
 
-    fn files(&self) -> Result<Vec<(PathBuf, u64, FileId)>, FleetError> {
-        let listed = list(&self.inbox);
-        let listed = listed
-            .map_err(|error| FleetError::new(format!("{}: {error}", self.inbox.display())))?;
-        let files = listed.into_iter().filter_map(|path| {
-            let name = path.file_stem()?.to_str()?;
-            let (sequence, id) = name.split_once('-')?;
-            let (sequence, id) = (sequence.parse().ok()?, id.parse().ok()?);
-            Some((path.clone(), sequence, id))
+    fn names(&self) -> Result<Vec<KeptName>, FleetError> {
+        let listed = list(&self.inbox).map_err(|error| at(&self.inbox, &error))?;
+        let names = listed.iter().filter_map(|path| {
+            let mut parts = path.file_stem()?.to_str()?.splitn(3, '-');
+            Some(KeptName {
+                sequence: parts.next()?.parse().ok()?,
+                id: parts.next()?.parse().ok()?,
+                key: parts.next()?.to_owned(),
+            })
         });
-        Ok(files.collect())
+        let mut names: Vec<KeptName> = names.collect();
+        names.sort();
+        Ok(names)
     }
 }
 
-fn remove(path: &Path) -> Result<(), FleetError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(FleetError::new(format!("{}: {error}", path.display())))
-        }
-        _ => Ok(()),
-    }
+fn at(path: &Path, error: &io::Error) -> FleetError {
+    FleetError::new(format!("{}: {error}", path.display()))
 }

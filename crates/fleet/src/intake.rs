@@ -1,18 +1,19 @@
 //! Files of games on their way into the run: from the server to the disk, then acknowledged, then to the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::{AckKind, Message};
 
 use super::game_file::GameFile;
-use super::inbox::Inbox;
+use super::inbox::{Inbox, KeptName};
 use super::{FleetError, Link};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
+use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, FileId, Seen};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader};
@@ -23,38 +24,42 @@ const BATCH: usize = 4;
 /// How long a request waits for files.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The letters of a name that a worker gives itself.
+const MOST_NAME: usize = 64;
+
 /// The samples that wait on this machine at most, apart from those of one request. More would only be lost time when the
 /// learner is killed; the server's queue holds the rest.
 const MOST_WAITING: usize = 1 << 14;
 
-/// What the intake shares with the loop.
-pub(super) struct Desk {
+/// After so many bad files of one key, the others of this key stay at the server. There they take all the room that the
+/// key has, so that no more can come.
+const MOST_BAD: u32 = 100;
+
+/// How long they stay there before they are looked at again.
+const STAY: Duration = Duration::from_secs(3600);
+
+/// Files that have arrived, shared by the thread that takes them in and the loop.
+#[derive(Default)]
+pub(super) struct Arrivals {
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    ready: BTreeMap<(u64, FileId), Delivery>, // by sequence, which begins again if the server lost its disk
-    waiting: usize,                           // samples in `ready`
-    known: BTreeSet<FileId>,                  // on disk, and perhaps in a checkpoint
-    dropped: Dropped,
+    ready: BTreeMap<KeptName, Delivery>,
+    waiting: usize,             // samples in `ready`
+    seen: Seen,                 // files that the loop has taken
+    newest: u64,                // learning steps of the newest network that workers can have
+    blocked: BTreeSet<String>,  // keys
+    bad: BTreeMap<String, u32>, // files, by key
+    counted: FleetReport,       // what was dropped, and all bytes
     warnings: Vec<String>,
 }
 
-/// Counts of files that did not get into the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Dropped {
-    pub(super) duplicates: u64,
-    pub(super) strange: u64,
-    pub(super) bad: u64,
-    pub(super) bytes: u64, // of all files
-}
-
-impl Desk {
-    pub(super) fn new() -> Desk {
-        Desk {
-            state: Mutex::new(State::default()),
-        }
+impl Arrivals {
+    /// Begins with the files that the loop has taken before.
+    pub(super) fn begin(&self, seen: &Seen) {
+        self.lock().seen = seen.clone();
     }
 
     pub(super) fn waiting(&self) -> usize {
@@ -73,8 +78,9 @@ impl Desk {
         Some(delivery)
     }
 
-    pub(super) fn dropped(&self) -> Dropped {
-        self.lock().dropped
+    /// What was dropped, and the bytes of all files.
+    pub(super) fn counted(&self) -> FleetReport {
+        self.lock().counted.clone()
     }
 
     /// Adds a warning, unless the loop has not yet fetched the same one.
@@ -89,180 +95,194 @@ impl Desk {
         std::mem::take(&mut self.lock().warnings)
     }
 
-    /// Keeps only the names of files that a checkpoint remembers or that wait.
-    pub(super) fn forget(&self, seen: &Seen) {
-        let mut state = self.lock();
-        let waiting: BTreeSet<FileId> = state.ready.values().map(|file| file.id).collect();
-        state
-            .known
-            .retain(|id| seen.contains(*id) || waiting.contains(id));
+    /// Deletes the files that a checkpoint contains from the disk.
+    pub(super) fn saved(&self, inbox: &Inbox) -> Result<(), FleetError> {
+        let seen = self.lock().seen.clone();
+        inbox.forget(&seen)
     }
 
-    fn add(&self, delivery: Delivery) {
+    /// From now on, workers can have networks of so many learning steps.
+    pub(super) fn published(&self, step: u64) {
+        let newest = &mut self.lock().newest;
+        *newest = step.max(*newest);
+    }
+
+    /// Drops what these keys sent, and all that they send from now on.
+    pub(super) fn block(&self, keys: BTreeSet<String>, inbox: &Inbox) -> Result<(), FleetError> {
         let mut state = self.lock();
-        state.known.insert(delivery.id);
+        let keys: BTreeSet<String> = keys.difference(&state.blocked).cloned().collect();
+        let ready = state.ready.keys().filter(|name| keys.contains(&name.key));
+        let names: Vec<KeptName> = ready.cloned().collect();
+        for name in &names {
+            let delivery = state.ready.remove(name);
+            state.waiting -= delivery.map_or(0, |delivery| delivery.samples.len());
+            state.counted.blocked += 1;
+            inbox.remove(name)?;
+        }
+        for key in keys {
+            state.warnings.push(format!(
+                "{key} is blocked; order.jsonl names the files that it sent before"
+            ));
+            state.blocked.insert(key);
+        }
+        Ok(())
+    }
+
+    fn add(&self, name: KeptName, delivery: Delivery) {
+        let mut state = self.lock();
         state.waiting += delivery.samples.len();
-        let place = (delivery.sequence, delivery.id);
-        state.ready.insert(place, delivery);
+        state.ready.insert(name, delivery);
     }
 
-    fn count(&self, change: impl FnOnce(&mut Dropped)) {
-        change(&mut self.lock().dropped);
+    /// What to do with a file before it is read.
+    fn look_at(&self, key: &str, id: FileId, bytes: usize) -> Glance {
+        let mut state = self.lock();
+        if state.blocked.contains(key) {
+            state.counted.blocked += 1;
+            return Glance::Drop;
+        }
+        if state.bad.get(key).is_some_and(|&bad| bad >= MOST_BAD) {
+            return Glance::Leave;
+        }
+        state.counted.bytes += bytes as u64;
+        if state.seen.contains(id) || state.ready.keys().any(|name| name.id == id) {
+            state.counted.duplicates += 1;
+            return Glance::Drop;
+        }
+        Glance::Read
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics at the desk")
+    /// Counts a bad file.
+    fn bad(&self, key: &str) {
+        let mut state = self.lock();
+        state.counted.bad += 1;
+        let bad = state.bad.entry(key.to_owned()).or_default();
+        *bad += 1;
+        if *bad == MOST_BAD {
+            state.warnings.push(format!(
+                "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
+                 `fleet block {key}` shuts it out"
+            ));
+        }
     }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no thread panics")
+    }
+}
+
+/// What to do with a file before it is read.
+enum Glance {
+    Read,
+    Drop,
+    Leave,
 }
 
 /// Reads files, checks them, and keeps them.
 pub(super) struct Intake<G: Encode> {
-    run: String,
-    origin: GameVersion,
-    reader: EpisodeReader<G>,
-    inbox: Inbox,
-}
-
-/// What to do with a file.
-enum Checked {
-    Good(Box<Delivery>),
-    OfAnotherRun,
-    Bad(String),
+    pub(super) run: String,
+    pub(super) origin: GameVersion,
+    pub(super) reader: EpisodeReader<G>,
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) arrivals: Arc<Arrivals>,
 }
 
 impl<G: Encode + HasEndgames> Intake<G> {
-    pub(super) fn new(
-        run: String,
-        origin: GameVersion,
-        reader: EpisodeReader<G>,
-        inbox: Inbox,
-    ) -> Intake<G> {
-        Intake {
-            run,
-            origin,
-            reader,
-            inbox,
-        }
-    }
-
-    pub(super) fn inbox(&self) -> &Inbox {
-        &self.inbox
-    }
-
     /// Takes up the files that were acknowledged and are in no checkpoint.
-    pub(super) fn resume(&self, seen: &Seen, desk: &Desk) -> Result<(), FleetError> {
-        for kept in self.inbox.load(seen)? {
-            match self.check(kept.sequence, kept.id, &kept.bytes) {
-                Checked::Good(delivery) => desk.add(*delivery),
-                // The settings were changed since it was acknowledged.
-                Checked::OfAnotherRun | Checked::Bad(_) => {
-                    self.inbox.remove(kept.sequence, kept.id)?;
-                }
+    pub(super) fn resume(&self) -> Result<(), FleetError> {
+        self.arrivals.saved(&self.inbox)?;
+        for (name, bytes) in self.inbox.load()? {
+            // Files that were acknowledged were checked against the newest network of their time.
+            match self.check(&name, &bytes, u64::MAX) {
+                Ok(delivery) => self.arrivals.add(name, delivery),
+                // The settings were changed since then.
+                Err(_) => self.inbox.remove(&name)?,
             }
         }
         Ok(())
     }
 
     /// Handles one request's worth of files.
-    pub(super) fn fetch(
-        &self,
-        link: &Link,
-        files: &PullConsumer,
-        seen: &Mutex<Seen>,
-        desk: &Desk,
-    ) -> Result<(), FleetError> {
+    pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
         for message in link.fetch(files, BATCH, PATIENCE)? {
-            self.handle(link, &message, seen, desk)?;
+            self.handle(link, &message)?;
         }
         Ok(())
     }
 
     /// Keeps a file, then acknowledges it. If it cannot be kept, the server sends it again later.
-    fn handle(
-        &self,
-        link: &Link,
-        message: &Message,
-        seen: &Mutex<Seen>,
-        desk: &Desk,
-    ) -> Result<(), FleetError> {
+    fn handle(&self, link: &Link, message: &Message) -> Result<(), FleetError> {
         let bytes = &message.payload;
-        let id = GameFile::id(bytes);
-        let sequence = message.info().map_err(FleetError::new)?.stream_sequence;
-        desk.count(|dropped| dropped.bytes += bytes.len() as u64);
-        let is_known =
-            desk.lock().known.contains(&id) || seen.lock().expect("no thread panics").contains(id);
-        if is_known {
-            desk.count(|dropped| dropped.duplicates += 1);
-            return acknowledge(link, message);
+        let name = KeptName {
+            sequence: message.info().map_err(FleetError::new)?.stream_sequence,
+            id: GameFile::id(bytes),
+            key: sender(message).to_owned(),
+        };
+        match self.arrivals.look_at(&name.key, name.id, bytes.len()) {
+            Glance::Drop => return link.wait(message.double_ack()),
+            Glance::Leave => return link.wait(message.ack_with(AckKind::Nak(Some(STAY)))),
+            Glance::Read => {}
         }
-        match self.check(sequence, id, bytes) {
-            Checked::Good(delivery) => {
-                self.inbox.keep(sequence, id, bytes)?;
-                let acknowledged = acknowledge(link, message);
-                desk.add(*delivery);
+        let newest = self.arrivals.lock().newest;
+        match self.check(&name, bytes, newest) {
+            Ok(delivery) => {
+                self.inbox.keep(&name, bytes)?;
+                let acknowledged = link.wait(message.double_ack());
+                self.arrivals.add(name, delivery);
                 acknowledged
             }
-            Checked::OfAnotherRun => {
-                desk.count(|dropped| dropped.strange += 1);
-                acknowledge(link, message)
-            }
-            Checked::Bad(problem) => {
-                desk.count(|dropped| dropped.bad += 1);
-                let kept = self.inbox.quarantine(id, bytes);
-                let place = match kept {
+            Err(problem) => {
+                self.arrivals.bad(&name.key);
+                let place = match self.inbox.quarantine(name.id, bytes) {
                     Ok(Some(path)) => path.display().to_string(),
                     Ok(None) => "quarantine is full; the file is not kept".to_owned(),
                     Err(error) => return Err(FleetError::new(error)),
                 };
-                let subject = &message.subject;
-                desk.warn(format!(
-                    "a bad file on {subject}: {problem} (kept as {place})"
-                ));
-                acknowledge(link, message)
+                let key = &name.key;
+                self.arrivals
+                    .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
+                link.wait(message.double_ack())
             }
         }
     }
 
-    fn check(&self, sequence: u64, id: FileId, bytes: &[u8]) -> Checked {
-        let file = match GameFile::from_bytes(bytes) {
-            Ok(file) => file,
-            Err(error) => return Checked::Bad(error.to_string()),
-        };
+    /// Reads a file and checks all that can be checked.
+    fn check(&self, name: &KeptName, bytes: &[u8], newest: u64) -> Result<Delivery, FleetError> {
+        let file = GameFile::from_bytes(bytes)?;
         let header = &file.header;
-        if let Err(problem) = header.origin.check(&self.origin) {
-            return Checked::Bad(problem);
-        }
+        header.origin.check(&self.origin).map_err(FleetError::new)?;
         if header.run != self.run {
-            return Checked::OfAnotherRun;
-        }
-        if !header.is_possible() {
-            return Checked::Bad("its counts are impossible".to_owned());
+            return Err(FleetError::new("it belongs to another run"));
         }
         let mut samples = Samples::new();
-        let mut counts = Counts {
-            games: Default::default(),
-            ..header.counts
-        };
+        let mut counts = Counts::default();
         for (number, game) in file.games.iter().enumerate() {
-            if let Err(error) = self.reader.read(game, &mut samples, &mut counts) {
-                return Checked::Bad(format!("game {number}: {error}"));
+            let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
+            let read = self.reader.read(game, &mut samples, &mut counts);
+            read.map_err(|error| wrong(error.to_string()))?;
+            if game.weights > newest {
+                return Err(wrong(format!(
+                    "it was played by a network of step {}, and the newest one is of step {newest}",
+                    game.weights
+                )));
             }
+            counts.positions += game.searches.len() as u64;
         }
-        let Some(weights) = file.games.iter().map(|game| game.weights).min() else {
-            return Checked::Bad("it holds no games".to_owned());
-        };
-        Checked::Good(Box::new(Delivery {
-            id,
-            sequence,
-            worker: header.worker.clone(),
-            weights,
+        let weights = file.games.iter().map(|game| game.weights).min();
+        Ok(Delivery {
+            id: name.id,
+            sequence: name.sequence,
+            key: name.key.clone(),
+            worker: header.worker.chars().take(MOST_NAME).collect(),
+            weights: weights.ok_or_else(|| FleetError::new("it holds no games"))?,
             bytes: bytes.len() as u64,
             samples,
             counts,
-        }))
+        })
     }
 }
 
-fn acknowledge(link: &Link, message: &Message) -> Result<(), FleetError> {
-    link.wait(message.double_ack())
+/// The key that sent a file: the server lets a user publish under its own key alone.
+fn sender(message: &Message) -> &str {
+    message.subject.rsplit('.').next().unwrap_or_default()
 }

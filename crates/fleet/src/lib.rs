@@ -8,32 +8,35 @@
 //! This module has no server of its own and no rule of training: the loop is in [`jarmo_learn::run`], and the games are played
 //! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
 
-mod card;
 mod error;
+mod link;
 mod game_file;
 mod inbox;
 mod intake;
-mod learner;
-mod link;
-mod networks;
 mod places;
 mod progress;
+mod settings;
+mod networks;
 mod server;
 mod status;
-mod worker;
+mod supply;
+mod reporter;
+mod board_file;
 mod matches;
+mod worker;
 
 use jarmo_core::random::mix;
 
-pub use error::FleetError;
+pub use error::{FleetError, FleetErrorKind};
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
-pub use learner::{Learner, LearnerSettings};
 pub use link::{Address, Link};
 pub use matches::{MatchSettings, play_matches};
-pub use progress::{Doing, Progress, Workers};
-pub use server::{Server, ServerSettings, Written, find_server};
-pub use status::{LearnerStatus, Status, status};
-pub use worker::{SentFile, WorkerEvent, WorkerSettings, work};
+pub use progress::{Doing, WorkerStatus};
+pub use reporter::{SentFile, WorkerEvent};
+pub use server::{Blocked, Server, ServerSettings, Written, find_server};
+pub use status::{RunStatus, Status, status};
+pub use supply::{NatsSupply, SupplySettings};
+pub use worker::{WorkerSettings, work};
 
 /// A number that no other process and no other moment has, for names and seeds.
 fn unique() -> u64 {

@@ -1,21 +1,29 @@
 //! A connection to the server, with deadlines for everything.
 
+use std::error::Error;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::{self, Context, Message};
-use async_nats::{Client, ConnectOptions, Event, ServerError};
+use async_nats::jetstream::{self, Context, ErrorCode, Message};
+use async_nats::{
+    Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, RequestErrorKind,
+    ServerError, rustls,
+};
 use futures_util::StreamExt;
 use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use super::FleetError;
+use super::error::FleetErrorKind;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// Servers before this version can lose a stream in a crash.
@@ -23,6 +31,9 @@ const LEAST_VERSION: [u64; 3] = [2, 10, 23];
 
 /// The longest wait for an answer. Longer reads have deadlines of their own.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// The most messages of one kind that wait to be read. Later ones are dropped, and their senders try again.
+const MOST_UNREAD: usize = 256;
 
 /// The longest wait between two attempts to connect again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
@@ -45,8 +56,15 @@ pub struct Link {
     client: Client,
     context: Context,
     user: String,
-    connected: Arc<AtomicBool>,
-    denied: Arc<Notify>, // the server refused something to the user
+    signals: Arc<Signals>,
+}
+
+/// What the connection said last.
+#[derive(Default)]
+struct Signals {
+    is_lost: AtomicBool,
+    is_refused: AtomicBool, // the server does not let this user in any more
+    denied: Notify,         // the server refused something to the user
 }
 
 impl Link {
@@ -64,79 +82,25 @@ impl Link {
             .enable_all()
             .build()
             .map_err(FleetError::new)?;
-        let connected = Arc::new(AtomicBool::new(true));
-        let seen = Arc::clone(&connected);
-        let denied = Arc::new(Notify::new());
-        let deny = Arc::clone(&denied);
-        let mut options = ConnectOptions::new()
+        let signals = Arc::<Signals>::default();
+        let heard = Arc::clone(&signals);
+        let options = ConnectOptions::new()
             .name(name)
             .require_tls(url.starts_with("tls:"))
+            .subscription_capacity(MOST_UNREAD)
             .request_timeout(Some(ANSWER))
             .connection_timeout(ANSWER)
             .reconnect_delay_callback(|attempts| {
                 LONGEST_PAUSE.min(Duration::from_millis(100) * attempts.min(100) as u32)
             })
             .event_callback(move |event| {
-                match event {
-                    Event::Connected => seen.store(true, Ordering::Relaxed),
-                    Event::Disconnected | Event::Closed => seen.store(false, Ordering::Relaxed),
-                    // The server does not answer the request itself.
-                    Event::ServerError(ServerError::Other(error))
-                        if error.contains("Permissions Violation for Publish") =>
-                    {
-                        deny.notify_waiters();
-                    }
-                    _ => {}
-                }
+                heard.hear(&event);
                 std::future::ready(())
             });
-        let mut user = "open".to_owned();
-        if let Some(path) = &address.key {
-            let wrong = |problem: &dyn Display| {
-                FleetError::new(format!(
-                    "{}: {problem}; `fleet up` writes such files, one for the learner and one for workers",
-                    path.display()
-                ))
-            };
-            let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
-            let seed = seed.trim();
-            let pair = KeyPair::from_seed(seed).map_err(|_| wrong(&"it holds no key"))?;
-            user = pair.public_key();
-            options = options
-                .nkey(seed.to_owned())
-                .custom_inbox_prefix(format!("_INBOX_{user}"));
-        }
-        if let Some(path) = &address.authority {
-            if let Err(error) = read_text(path, SETTINGS_BYTES) {
-                return Err(FleetError::new(format!("{}: {error}", path.display())));
-            }
-            options = options.add_root_certificates(path.clone());
-        }
+        let (options, user) = identify(options, address)?;
         let client = runtime.block_on(options.connect(url.as_str()));
-        let client = client.map_err(|error| {
-            use async_nats::ConnectErrorKind::{Dns, Io, TimedOut};
-            if error.to_string().contains("invalid peer certificate") {
-                return FleetError::new(format!(
-                    "{url}: the server's certificate is not trusted, or is for another host; give the authority.pem \
-                     of this server with --authority, and the host that `fleet up --host` named"
-                ));
-            }
-            let problem = FleetError::new(format!(
-                "{url}: {error}; `fleet up` starts a server and says how to reach it"
-            ));
-            match error.kind() {
-                Dns | Io | TimedOut => problem.passing(),
-                _ => problem,
-            }
-        })?;
-        let version = client.server_info().version;
-        if !is_new_enough(&version) {
-            let [major, minor, patch] = LEAST_VERSION;
-            return Err(FleetError::new(format!(
-                "{url}: nats-server {version} can lose a stream in a crash; version {major}.{minor}.{patch} or newer \
-                 is needed"
-            )));
-        }
+        let client = client.map_err(|error| explain(url, &error))?;
+        check_version(url, &client.server_info().version)?;
         let _inside = runtime.enter(); // the context starts a task
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
@@ -145,8 +109,7 @@ impl Link {
             client,
             context,
             user,
-            connected,
-            denied,
+            signals,
         })
     }
 
@@ -165,7 +128,17 @@ impl Link {
 
     /// Whether the server can be reached.
     pub fn is_connected(&self) -> bool {
-        self.connected.load(Ordering::Relaxed)
+        !self.signals.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Fails if the server does not let this user in any more.
+    pub(super) fn check_admission(&self) -> Result<(), FleetError> {
+        match self.signals.is_refused.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(FleetError::new(
+                "the server no longer accepts this key; ask whoever runs the server for another one",
+            )),
+        }
     }
 
     /// Sends a message and waits until a stream has it. The stream drops a second one of the same name.
@@ -178,11 +151,34 @@ impl Link {
         let message = PublishMessage::build()
             .message_id(name)
             .payload(bytes.into());
-        self.wait(async {
+        let sent = self.within(ANSWER, async {
             let sent = self.context.send_publish(subject.to_owned(), message).await;
-            let sent = sent.map_err(|error| error.to_string())?.await;
-            sent.map(|_| ()).map_err(|error| error.to_string())
+            sent?.await
+        })?;
+        sent.map(|_| ()).map_err(|error| {
+            let said = error.source().and_then(|source| source.downcast_ref());
+            let code = said.map(jetstream::Error::error_code);
+            let kind = match (error.kind(), code) {
+                (_, Some(ErrorCode::STREAM_STORE_FAILED)) => FleetErrorKind::Full,
+                (PublishErrorKind::StreamNotFound, _) => FleetErrorKind::Missing,
+                _ => FleetErrorKind::Passing,
+            };
+            FleetError::new(&error).of_kind(kind)
         })
+    }
+
+    /// Sends a question to another program and waits for its answer.
+    pub(super) fn ask(&self, subject: &str, bytes: Vec<u8>) -> Result<Vec<u8>, FleetError> {
+        let asked = self.client.request(subject.to_owned(), bytes.into());
+        let answer = self.within(ANSWER, asked)?;
+        let answer = answer.map_err(|error| {
+            let kind = match error.kind() {
+                RequestErrorKind::NoResponders => FleetErrorKind::Missing,
+                _ => FleetErrorKind::Passing,
+            };
+            FleetError::new(&error).of_kind(kind)
+        })?;
+        Ok(answer.payload.to_vec())
     }
 
     /// The next messages of a queue, at most so many. While there are none, it waits this long.
@@ -192,13 +188,15 @@ impl Link {
         most: usize,
         patience: Duration,
     ) -> Result<Vec<Message>, FleetError> {
-        self.wait(async {
-            let batch = queue.batch().max_messages(most).expires(patience);
-            let messages = batch.messages().await.map_err(|error| error.to_string())?;
-            let messages: Vec<_> = messages.collect().await;
-            let messages: Result<Vec<Message>, _> = messages.into_iter().collect();
-            messages.map_err(|error| error.to_string())
-        })
+        self.wait(fetch(queue, most, patience))
+    }
+
+    /// Begins something without waiting for it.
+    pub(super) fn spawn<T: Send + 'static>(
+        &self,
+        what: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.runtime.spawn(what)
     }
 
     /// Waits for something, for at most as long as the server may take for an answer.
@@ -215,24 +213,134 @@ impl Link {
         most: Duration,
         what: impl Future<Output = Result<T, E>>,
     ) -> Result<T, FleetError> {
-        let denied = FleetError::new(
-            "the server does not let this key do that: learners, arenas and `fleet status` need learner.key, workers \
-             a key of their own",
-        );
-        let result = self.runtime.block_on(async {
+        self.within(most, what)?.map_err(FleetError::new)
+    }
+
+    /// The result of something that takes at most this time.
+    fn within<T>(&self, most: Duration, what: impl Future<Output = T>) -> Result<T, FleetError> {
+        self.check_admission()?;
+        self.runtime.block_on(async {
             tokio::select! {
-                result = tokio::time::timeout(most, what) => result.map(|done| done.map_err(FleetError::new)),
-                () = self.denied.notified() => Ok(Err(denied)),
+                result = tokio::time::timeout(most, what) => result.map_err(|_| {
+                    let problem = format!("no answer within {} s", most.as_secs());
+                    FleetError::new(problem).of_kind(FleetErrorKind::Passing)
+                }),
+                () = self.signals.denied.notified() => Err(FleetError::new(
+                    "the server does not let this key do that: learners, arenas and `fleet status` need learner.key, \
+                     workers a key of their own",
+                )),
             }
-        });
-        match result {
-            Ok(done) => done,
-            Err(_) => Err(FleetError::new(format!(
-                "no answer within {} s",
-                most.as_secs()
-            ))),
+        })
+    }
+}
+
+impl Signals {
+    fn hear(&self, event: &Event) {
+        let refused = ConnectErrorKind::AuthorizationViolation;
+        match event {
+            Event::Connected => {
+                self.is_lost.store(false, Ordering::Relaxed);
+                self.is_refused.store(false, Ordering::Relaxed);
+            }
+            Event::Disconnected | Event::Closed => self.is_lost.store(true, Ordering::Relaxed),
+            // The client tells a failed attempt to connect again by the name of the kind of error.
+            Event::ClientError(ClientError::Other(kind)) if *kind == refused.to_string() => {
+                self.is_refused.store(true, Ordering::Relaxed);
+            }
+            // The server does not answer the request itself.
+            Event::ServerError(ServerError::Other(error))
+                if error.starts_with("Permissions Violation for Publish") =>
+            {
+                self.denied.notify_waiters();
+            }
+            _ => {}
         }
     }
+}
+
+/// Adds the user's key and the authority. Returns the user's public key as well.
+fn identify(
+    mut options: ConnectOptions,
+    address: &Address,
+) -> Result<(ConnectOptions, String), FleetError> {
+    let mut user = "open".to_owned();
+    if let Some(path) = &address.key {
+        let pair = read_key(path)?;
+        user = pair.public_key();
+        options = options
+            .nkey(pair.seed().map_err(FleetError::new)?)
+            .custom_inbox_prefix(format!("_INBOX_{user}"));
+    }
+    if let Some(path) = &address.authority {
+        if let Err(error) = read_text(path, SETTINGS_BYTES) {
+            return Err(FleetError::new(format!("{}: {error}", path.display())));
+        }
+        options = options.add_root_certificates(path.clone());
+    }
+    Ok((options, user))
+}
+
+/// Reads the file of a user's key.
+pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
+    let wrong = |problem: &dyn Display| {
+        FleetError::new(format!(
+            "{}: {problem}; `fleet up` writes such files, one for the learner and one for workers",
+            path.display()
+        ))
+    };
+    let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
+    KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it holds no key"))
+}
+
+/// Why a connection could not be made, and what to do.
+fn explain(url: &str, error: &ConnectError) -> FleetError {
+    let inner = error.source().and_then(|source| source.downcast_ref());
+    let inner = inner.and_then(io::Error::get_ref);
+    match inner.and_then(|inner| inner.downcast_ref()) {
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            return FleetError::new(format!(
+                "{url}: the server's certificate is not trusted, or is for another host; give the authority.pem of \
+                 this server with --authority, and the host that `fleet up --host` named"
+            ));
+        }
+        Some(rustls::Error::InvalidMessage(_)) => {
+            let plain = url.replacen("tls://", "nats://", 1);
+            return FleetError::new(format!(
+                "{url}: the server does not encrypt connections; reach it as {plain}, or make one with `fleet up --tls`"
+            ));
+        }
+        _ => {}
+    }
+    let problem = FleetError::new(format!(
+        "{url}: {error}; `fleet up` starts a server and says how to reach it"
+    ));
+    match error.kind() {
+        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
+            problem.of_kind(FleetErrorKind::Passing)
+        }
+        _ => problem,
+    }
+}
+
+/// The next messages of a queue, at most so many. While there are none, it waits this long.
+pub(super) async fn fetch(
+    queue: &PullConsumer,
+    most: usize,
+    patience: Duration,
+) -> Result<Vec<Message>, async_nats::Error> {
+    let batch = queue.batch().max_messages(most).expires(patience);
+    let messages: Vec<_> = batch.messages().await?.collect().await;
+    messages.into_iter().collect()
+}
+
+fn check_version(url: &str, version: &str) -> Result<(), FleetError> {
+    if is_new_enough(version) {
+        return Ok(());
+    }
+    let [major, minor, patch] = LEAST_VERSION;
+    Err(FleetError::new(format!(
+        "{url}: nats-server {version} can lose a stream in a crash; version {major}.{minor}.{patch} or newer is needed"
+    )))
 }
 
 fn is_new_enough(version: &str) -> bool {

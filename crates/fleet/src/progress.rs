@@ -1,12 +1,11 @@
 //! What each worker does, as it says itself, and when it last got on.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use async_nats::jetstream::kv::Store;
-use futures_util::StreamExt;
+use async_nats::jetstream::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::places::{WORKERS, ages};
+use super::places::newest_messages;
 use super::{FleetError, Link};
 
 /// A worker that has played nothing for this long does nothing, whatever it says.
@@ -14,6 +13,12 @@ const PLAYS_WITHIN: f64 = 30.0;
 
 /// A worker or a learner that has said nothing for this long is gone.
 pub(super) const GONE_AFTER: f64 = 15.0;
+
+/// The most workers of one key that are listed. More are not real.
+const MOST_PER_KEY: usize = 256;
+
+/// The most letters of a name.
+const MOST_NAME: usize = 64;
 
 /// What a worker is busy with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +59,11 @@ impl Doing {
 /// What a worker says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Progress {
+pub struct WorkerStatus {
     /// Its name.
     pub worker: String,
+    /// The key that it has, as the server knows it. Set by the reader.
+    pub key: String,
     /// Its program and version.
     pub program: String,
     /// The run that it plays for.
@@ -89,10 +96,10 @@ pub struct Progress {
     pub since_heard: f64,
 }
 
-impl Progress {
+impl WorkerStatus {
     /// Whether it plays.
     pub fn plays(&self) -> bool {
-        self.is_here() && self.since_played < PLAYS_WITHIN && self.positions + self.pairs > 0
+        self.is_here() && self.since_played < PLAYS_WITHIN && (self.positions > 0 || self.pairs > 0)
     }
 
     /// Whether it is connected.
@@ -101,54 +108,38 @@ impl Progress {
     }
 }
 
-/// All workers that a server has heard of in the last hour.
-pub struct Workers {
-    store: Store,
+/// All workers that a server has heard of in the last hour, by name.
+pub(super) fn workers(link: &Link, progress: &Stream) -> Result<Vec<WorkerStatus>, FleetError> {
+    let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
+    let mut workers = Vec::new();
+    for (message, age) in newest_messages(link, progress)? {
+        let mut parts = message.subject.rsplit('.');
+        let (Some(worker), Some(key)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.payload) else {
+            continue;
+        };
+        let count = by_key.entry(key.to_owned()).or_default();
+        *count += 1;
+        if *count <= MOST_PER_KEY {
+            workers.push(WorkerStatus {
+                worker: plain(worker),
+                key: plain(key),
+                program: plain(&said.program),
+                run: plain(&said.run),
+                since_heard: age,
+                since_played: said.since_played + age,
+                ..said
+            });
+        }
+    }
+    workers.sort_by(|a, b| a.worker.cmp(&b.worker));
+    Ok(workers)
 }
 
-impl Workers {
-    /// The workers of a server.
-    pub fn of(link: &Link) -> Result<Workers, FleetError> {
-        let store = link.wait(link.context().get_key_value(WORKERS));
-        let store = store.map_err(|error| {
-            FleetError::new(format!(
-                "no learner and no arena has used this server so far: {error}"
-            ))
-        })?;
-        Ok(Workers { store })
-    }
-
-    pub(super) fn from(store: Store) -> Workers {
-        Workers { store }
-    }
-
-    /// Their progress, by name.
-    pub fn list(&self, link: &Link) -> Result<Vec<Progress>, FleetError> {
-        const MOST: Duration = Duration::from_secs(20);
-        let store = &self.store;
-        let read = async {
-            let mut entries = Vec::new();
-            let mut keys = store.keys().await.map_err(|error| error.to_string())?;
-            while let Some(key) = keys.next().await {
-                let key = key.map_err(|error| error.to_string())?;
-                let entry = store.entry(key).await.map_err(|error| error.to_string())?;
-                entries.extend(entry);
-            }
-            Ok::<_, String>(entries)
-        };
-        let entries = link.wait_for(MOST, read)?;
-        let ages = ages(link, store, &entries)?;
-        let mut workers: Vec<Progress> = entries
-            .iter()
-            .zip(ages)
-            .filter_map(|(entry, age)| {
-                let mut progress: Progress = serde_json::from_slice(&entry.value).ok()?;
-                progress.since_heard = age;
-                progress.since_played += age;
-                Some(progress)
-            })
-            .collect();
-        workers.sort_by(|a, b| a.worker.cmp(&b.worker));
-        Ok(workers)
-    }
+/// A name that can be shown on a terminal, whoever wrote it.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|letter| !letter.is_control());
+    letters.take(MOST_NAME).collect()
 }

@@ -4,7 +4,7 @@ use super::how_to_resume;
 use crate::cli::Failure;
 use crate::cli::fleet::AddressArgs;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_fleet::{Learner, LearnerSettings, Link};
+use jarmo_fleet::{Link, NatsSupply, SupplySettings};
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Fleet, RunFolder};
 
@@ -24,45 +24,56 @@ pub(super) struct FleetArgs {
 }
 
 impl FleetArgs {
+    /// The connection to the server, if there is one. It is made before anything is written.
+    pub(super) fn connect(&self) -> Result<Option<Link>, Failure> {
+        match &self.fleet {
+            Some(url) => {
+                let link = Link::open(&self.address.at(url), "learner");
+                link.map(Some).map_err(Failure::new)
+            }
+            None if self.address.is_given() => {
+                Err(Failure::usage("--key and --authority need --fleet"))
+            }
+            None => Ok(None),
+        }
+    }
+
     /// The machines, if there are any.
     pub(super) fn open<G: CatalogGame>(
         &self,
+        link: Option<Link>,
         game: &G,
         config: &Config,
         folder: &RunFolder,
     ) -> Result<Option<Machines>, Failure> {
-        let Some(url) = &self.fleet else {
-            return match self.address.is_given() {
-                true => Err(Failure::usage("--key and --authority need --fleet")),
-                false => Ok(None),
-            };
+        let Some(link) = link else {
+            return Ok(None);
         };
         let again = how_to_resume(folder.path());
         let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
-        let link = Link::open(&self.address.at(url), "learner").map_err(wrong)?;
-        let settings = LearnerSettings {
+        let settings = SupplySettings {
             run: folder.identity().map_err(Failure::new)?,
             folder: folder.path().to_owned(),
             config,
         };
-        let learner = Learner::open(link, game, settings).map_err(wrong)?;
+        let supply = NatsSupply::open(link, game, settings).map_err(wrong)?;
         Ok(Some(Machines {
-            learner,
+            supply,
             plays_here: !self.no_play,
         }))
     }
 }
 
-/// The learner of a fleet.
+/// The machines of a run.
 pub(super) struct Machines {
-    learner: Learner,
+    supply: NatsSupply,
     plays_here: bool,
 }
 
 impl Machines {
     pub(super) fn fleet(&self) -> Fleet<'_> {
         Fleet {
-            supply: &self.learner,
+            supply: &self.supply,
             plays_here: self.plays_here,
         }
     }

@@ -152,6 +152,8 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let device = open_device(args.device)?;
+    #[cfg(feature = "fleet")]
+    let link = args.fleet.connect()?;
     let (folder, config) = match &args.resume {
         Some(path) => resumed(path, &args.limits.0)?,
         None => created(games, &args)?,
@@ -163,7 +165,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
         device: &device,
         stop: &stop,
         #[cfg(feature = "fleet")]
-        fleet: &args.fleet,
+        fleet: (&args.fleet, link),
     };
     // A new run was checked before. A resumed one has its game from its own settings.
     let ended = games.with_game(&config.game.name, &config.game.settings(), task);
@@ -254,7 +256,7 @@ struct TrainTask<'a> {
     device: &'a OpenDevice,
     stop: &'a AtomicBool,
     #[cfg(feature = "fleet")]
-    fleet: &'a fleet::FleetArgs,
+    fleet: (&'a fleet::FleetArgs, Option<jarmo_fleet::Link>),
 }
 
 impl GameTask for TrainTask<'_> {
@@ -264,7 +266,9 @@ impl GameTask for TrainTask<'_> {
         let config = self.config;
         let facts = facts(&game, config, self.folder, self.device);
         #[cfg(feature = "fleet")]
-        let machines = self.fleet.open(&game, config, self.folder)?;
+        let (args, link) = self.fleet;
+        #[cfg(feature = "fleet")]
+        let machines = args.open(link, &game, config, self.folder)?;
         #[cfg(feature = "fleet")]
         let fleet = machines.as_ref().map(|machines| machines.fleet());
         #[cfg(feature = "fleet")]

@@ -1,7 +1,8 @@
 //! Pairs of games of a tournament, shared out among workers.
 //!
-//! The arena sends blocks of pairs to a work queue. A worker plays a block, sends the records of its games, and only then
-//! acknowledges it, so the games of a worker that is lost are played again. The games depend on nothing but the block.
+//! The arena sends blocks of pairs to a work queue. A worker plays a block, hands the records of its games to the arena,
+//! and only then acknowledges the block, so the games of a worker that is lost are played again. The games depend on
+//! nothing but the block.
 
 mod host;
 mod player;

@@ -8,15 +8,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::{AckKind, Message};
-use futures_util::StreamExt;
+use async_nats::jetstream::{AckKind, Context, Message};
+use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::task::{Answer, Task, file_name, hash_of, pack, unpack};
+use super::task::{Answer, Task, Verdict, file_name, hash_of, pack, unpack};
+use crate::board_file::write_board;
+use crate::link::fetch;
 use crate::networks::read_object;
-use crate::places::{AGENTS, PAIRS, PLAYERS, RESULTS_SUBJECT};
-use crate::worker::{Report, write_board};
-use crate::{Doing, FleetError, Link, WorkerEvent};
+use crate::places::{AGENTS, PAIRS, PLAYERS, results_subject};
+use crate::reporter::Reporter;
+use crate::{Doing, FleetError, FleetErrorKind, Link, WorkerEvent};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -25,10 +27,13 @@ use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::Team;
 use jarmo_learn::run::FileId;
 
-/// The time between two looks for pairs while there are none.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// The pause after a look that found no queue of pairs.
+const PAUSE: Duration = Duration::from_secs(2);
 
-/// How long a look waits for a pair.
+/// How long a request for the first pair waits at the server. Nothing waits for it here.
+const LONG: Duration = Duration::from_secs(10);
+
+/// How long a thread that plays matches waits for its next pair.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The time between two signs of life, several times shorter than the wait for an acknowledgement.
@@ -40,18 +45,24 @@ const OFFER_AGAIN: Duration = Duration::from_secs(10);
 /// The pause before an answer is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
 
+/// An arena that takes no answer for this long is gone.
+const ARENA_GONE: Duration = Duration::from_secs(60);
+
+/// A queue of pairs and the pair that waited there.
+type Waiting = Option<(PullConsumer, Message)>;
+
 /// Plays the matches of a fleet.
 pub(crate) struct Matches<'a, C> {
     games: &'a C,
     link: &'a Link,
     worker: &'a str,
     threads: usize,
-    report: Arc<Report>,
+    reporter: Arc<Reporter>,
     networks: Networks,
     folder: AgentFolder,
     fetching: Mutex<()>, // a file is fetched once
     queue: Option<PullConsumer>,
-    looked: Option<Instant>,
+    asked: Option<JoinHandle<Waiting>>, // for a pair
 }
 
 impl<'a, C: Catalog> Matches<'a, C> {
@@ -60,7 +71,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         link: &'a Link,
         worker: &'a str,
         threads: usize,
-        report: Arc<Report>,
+        reporter: Arc<Reporter>,
     ) -> Matches<'a, C> {
         let folder = format!("jarmo-agents-{}", std::process::id());
         Matches {
@@ -68,30 +79,27 @@ impl<'a, C: Catalog> Matches<'a, C> {
             link,
             worker,
             threads,
-            report,
+            reporter,
             networks: Networks::new(),
             folder: AgentFolder(std::env::temp_dir().join(folder)),
             fetching: Mutex::new(()),
             queue: None,
-            looked: None,
+            asked: None,
         }
     }
 
-    /// Plays the pairs that wait, until there are none or `stop` is set. Called often, it looks only now and then.
+    /// Plays the pairs that wait, until there are none or `stop` is set. Waits for nothing if there are none.
     pub(crate) fn play_waiting(&mut self, stop: &AtomicBool, tell: &mut impl FnMut(WorkerEvent)) {
-        let is_early = |looked: Instant| looked.elapsed() < LOOK_EVERY;
-        if self.looked.is_some_and(is_early) {
-            return;
-        }
-        let Some(first) = self.first_waiting() else {
+        let Some((queue, first)) = self.first_waiting() else {
             return;
         };
-        let before = match self.report.doing_now() {
+        self.queue = Some(queue);
+        let before = match self.reporter.doing_now() {
             // If a file still waits afterwards, its next attempt says so.
             Doing::WaitingForQueue | Doing::WaitingForServer => Doing::Playing,
             before => before,
         };
-        self.report.doing(Doing::PlayingMatches);
+        self.reporter.doing(Doing::PlayingMatches);
         tell(WorkerEvent::Doing(Doing::PlayingMatches));
         let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));
         let matches = &*self;
@@ -100,41 +108,30 @@ impl<'a, C: Catalog> Matches<'a, C> {
             let lanes: Vec<_> = (0..matches.threads).map(|_| scope.spawn(play)).collect();
             let mut reported = Instant::now();
             while lanes.iter().any(|lane| !lane.is_finished()) {
-                matches.report.events(&mut *tell);
+                matches.reporter.events(&mut *tell);
                 if reported.elapsed() > ALIVE_EVERY {
                     reported = Instant::now();
-                    matches.report.send(matches.link);
+                    matches.reporter.send(matches.link);
                 }
                 thread::sleep(Duration::from_millis(20));
             }
         });
-        self.report.events(&mut *tell);
-        self.report.doing(before);
+        self.reporter.events(&mut *tell);
+        self.reporter.doing(before);
         tell(WorkerEvent::Doing(before));
-        self.looked = Some(Instant::now());
     }
 
-    /// A block that waits now. It may be one that a lost worker had, which the server no longer counts as new.
-    fn first_waiting(&mut self) -> Option<Message> {
-        self.looked = Some(Instant::now());
-        if !self.link.is_connected() {
-            return None; // a learner's games need no server meanwhile
-        }
+    /// A block that came since the last call, if there is one. The request for it waits at the server meanwhile. It may be
+    /// a block that a lost worker had, which the server no longer counts as new.
+    fn first_waiting(&mut self) -> Waiting {
         let context = self.link.context();
-        let found = self.link.wait(async {
-            let found = context.get_consumer_from_stream(PLAYERS, PAIRS).await;
-            let queue: PullConsumer = found.map_err(|error| error.to_string())?;
-            let messages = queue.fetch().max_messages(1).expires(PATIENCE);
-            let messages = messages.messages().await;
-            let mut messages = messages.map_err(|error| error.to_string())?;
-            let message = messages.next().await.transpose();
-            let message = message.map_err(|error| error.to_string())?;
-            Ok::<_, String>((queue, message))
-        });
-        // Without a queue no arena has used this server so far.
-        let (queue, message) = found.ok()?;
-        self.queue = Some(queue);
-        message
+        let ask = || self.link.spawn(first_block(context.clone()));
+        let asked = self.asked.get_or_insert_with(ask);
+        if !asked.is_finished() {
+            return None;
+        }
+        let asked = self.asked.take()?;
+        self.link.wait(asked).ok().flatten()
     }
 
     /// One thread's part. One of the threads plays the block `first`.
@@ -148,7 +145,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
                     let played = self.answer(&message, stop);
                     busy.fetch_sub(1, Ordering::Relaxed);
                     if let Err(error) = played {
-                        self.report.warn(format!("pairs of a match: {error}"));
+                        self.reporter.warn(format!("pairs of a match: {error}"));
                         let again = AckKind::Nak(Some(OFFER_AGAIN));
                         let _ = self.link.wait(message.ack_with(again)); // or the server's wait ends
                     }
@@ -156,7 +153,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
                 Ok(None) if busy.load(Ordering::Relaxed) == 0 => return,
                 Ok(None) => {}
                 Err(error) => {
-                    self.report.warn(format!("pairs of a match: {error}"));
+                    self.reporter.warn(format!("pairs of a match: {error}"));
                     return;
                 }
             }
@@ -200,18 +197,29 @@ impl<'a, C: Catalog> Matches<'a, C> {
             worker: self.worker.to_owned(),
             games,
         })?;
-        let subject = format!("{RESULTS_SUBJECT}.{}.{}", self.link.user(), task.tournament);
+        let subject = results_subject(&task.tournament, self.link.user());
+        let begun = Instant::now();
         loop {
-            match self.link.publish(&subject, &task.id, answer.clone()) {
-                Ok(()) => break,
+            match self.link.ask(&subject, answer.clone()) {
+                Ok(verdict) => match unpack::<Verdict>(&verdict)? {
+                    Verdict::Taken => {
+                        self.reporter.pairs(pairs);
+                        break;
+                    }
+                    Verdict::Refused(problem) => return Err(FleetError::new(problem)),
+                },
                 Err(error) if stop.load(Ordering::Relaxed) => return Err(error),
+                Err(error)
+                    if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE =>
+                {
+                    break;
+                }
                 Err(error) => self
-                    .report
+                    .reporter
                     .warn(format!("pairs of a match: {error}; trying again")),
             }
             thread::sleep(AGAIN);
         }
-        self.report.pairs(pairs);
         self.link.wait(message.double_ack())
     }
 
@@ -244,9 +252,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
         let path = self.folder.0.join(file_name(&id.to_string()));
         let _fetching = self.fetching.lock().expect("no thread panics");
         if !path.exists() {
-            let context = self.link.context();
-            let store = self.link.wait(context.get_object_store(AGENTS))?;
-            let bytes = read_object(self.link, &store, &id.to_string())?;
+            let bytes = read_object(self.link, AGENTS, &id.to_string())?;
             if FileId(xxh3_128(&bytes)) != id {
                 return Err(wrong("its file has another content"));
             }
@@ -256,6 +262,26 @@ impl<'a, C: Catalog> Matches<'a, C> {
         }
         Ok(AgentSpec::Network(AgentSource::File(path), given))
     }
+}
+
+impl<C> Drop for Matches<'_, C> {
+    fn drop(&mut self) {
+        if let Some(asked) = &self.asked {
+            asked.abort();
+        }
+    }
+}
+
+/// Waits for a block of pairs. Without a queue no arena has used this server so far.
+async fn first_block(context: Context) -> Waiting {
+    let found = context.get_consumer_from_stream(PLAYERS, PAIRS).await;
+    if let Ok(queue) = found
+        && let Ok(mut messages) = fetch(&queue, 1, LONG).await
+    {
+        return messages.pop().map(|message| (queue, message));
+    }
+    tokio::time::sleep(PAUSE).await;
+    None
 }
 
 struct PlayBlock<'a> {

@@ -50,6 +50,15 @@ pub(super) struct Answer {
     pub(super) games: Vec<GameRecord>,
 }
 
+/// What the arena says to an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Verdict {
+    /// It has the games, these or those of another worker.
+    Taken,
+    /// The games cannot be those of the task.
+    Refused(String),
+}
+
 /// The version, beside the content. It is read first, because another version may write the content in another way.
 #[derive(Serialize, Deserialize)]
 struct Envelope<T> {

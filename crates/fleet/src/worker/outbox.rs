@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::SentFile;
-use super::session::Report;
-use crate::places::SAMPLES_SUBJECT;
-use crate::{Doing, FleetError, GameFile, Link};
+use crate::places::samples_subject;
+use crate::reporter::Reporter;
+use crate::{GameFile, Link, SentFile};
 
 /// The pause before a file is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
@@ -17,38 +16,38 @@ const AGAIN: Duration = Duration::from_millis(500);
 pub(super) const FAREWELL: Duration = Duration::from_secs(20);
 
 /// A file on its way.
-pub(super) struct Parcel {
+pub(super) struct OutgoingFile {
     pub(super) bytes: Vec<u8>,
     pub(super) samples: usize,
 }
 
 /// A thread that sends, with room for one file besides the one that it is sending.
 pub(super) struct Outbox {
-    parcels: Option<SyncSender<Parcel>>,
+    files: Option<SyncSender<OutgoingFile>>,
     deadline: Arc<Mutex<Option<Instant>>>,
     thread: Option<JoinHandle<usize>>,
 }
 
 impl Outbox {
-    pub(super) fn start(link: Link, process: &str, report: Arc<Report>) -> Outbox {
-        let (parcels, waiting) = sync_channel(1);
+    pub(super) fn start(link: Link, run: &str, reporter: Arc<Reporter>) -> Outbox {
+        let (files, waiting) = sync_channel(1);
         let deadline = Arc::new(Mutex::new(None));
         let until = Arc::clone(&deadline);
-        let subject = format!("{SAMPLES_SUBJECT}.{}.{process}", link.user());
-        let thread = thread::spawn(move || send_all(&link, &subject, &waiting, &until, &report));
+        let subject = samples_subject(run, link.user());
+        let thread = thread::spawn(move || send_all(&link, &subject, &waiting, &until, &reporter));
         Outbox {
-            parcels: Some(parcels),
+            files: Some(files),
             deadline,
             thread: Some(thread),
         }
     }
 
     /// Hands over a file, or gives it back if there is no room.
-    pub(super) fn offer(&self, parcel: Parcel) -> Option<Parcel> {
-        let parcels = self.parcels.as_ref().expect("open until it is finished");
-        match parcels.try_send(parcel) {
+    pub(super) fn offer(&self, file: OutgoingFile) -> Option<OutgoingFile> {
+        let files = self.files.as_ref().expect("open until it is finished");
+        match files.try_send(file) {
             Ok(()) => None,
-            Err(TrySendError::Full(parcel) | TrySendError::Disconnected(parcel)) => Some(parcel),
+            Err(TrySendError::Full(file) | TrySendError::Disconnected(file)) => Some(file),
         }
     }
 
@@ -66,7 +65,7 @@ impl Outbox {
     /// Sends what is left, for a limited time. Returns the number of files that could not be sent.
     pub(super) fn finish(mut self) -> usize {
         self.hurry();
-        self.parcels = None;
+        self.files = None;
         let thread = self.thread.take().expect("finished once");
         thread.join().expect("the outbox does not panic")
     }
@@ -77,29 +76,31 @@ fn is_late(deadline: &Mutex<Option<Instant>>) -> bool {
     until.is_some_and(|until| Instant::now() > until)
 }
 
-/// Sends every file until the server has it. Returns the number of those that it does not have.
+/// Sends every file until the server has it, under its name, so that the server recognises one that it already has.
+/// Returns the number of those that it does not have.
 fn send_all(
     link: &Link,
     subject: &str,
-    parcels: &Receiver<Parcel>,
+    files: &Receiver<OutgoingFile>,
     deadline: &Mutex<Option<Instant>>,
-    report: &Report,
+    reporter: &Reporter,
 ) -> usize {
     let mut unsent = 0;
-    for parcel in parcels {
+    for file in files {
+        let id = GameFile::id(&file.bytes);
         loop {
-            match send(link, subject, &parcel) {
+            match link.publish(subject, &id.to_string(), file.bytes.clone()) {
                 Ok(()) => {
-                    report.sent(SentFile {
-                        id: GameFile::id(&parcel.bytes),
-                        samples: parcel.samples,
-                        bytes: parcel.bytes.len(),
+                    reporter.sent(SentFile {
+                        id,
+                        samples: file.samples,
+                        bytes: file.bytes.len(),
                     });
                     break;
                 }
-                Err(problem) => report.cannot_send(problem),
+                Err(problem) => reporter.cannot_send(&problem),
             }
-            if is_late(deadline) {
+            if is_late(deadline) || link.check_admission().is_err() {
                 unsent += 1;
                 break;
             }
@@ -107,31 +108,4 @@ fn send_all(
         }
     }
     unsent
-}
-
-/// Why a file is not at the server.
-pub(super) enum Unsent {
-    QueueIsFull,
-    Failed(FleetError),
-}
-
-impl Unsent {
-    pub(super) fn doing(&self) -> Doing {
-        match self {
-            Unsent::QueueIsFull => Doing::WaitingForQueue,
-            Unsent::Failed(_) => Doing::WaitingForServer,
-        }
-    }
-}
-
-/// Sends a file under its name, so that the server recognises it if it already has it.
-fn send(link: &Link, subject: &str, parcel: &Parcel) -> Result<(), Unsent> {
-    let name = GameFile::id(&parcel.bytes).to_string();
-    match link.publish(subject, &name, parcel.bytes.clone()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.to_string().contains("maximum messages exceeded") => {
-            Err(Unsent::QueueIsFull)
-        }
-        Err(error) => Err(Unsent::Failed(error)),
-    }
 }

@@ -5,21 +5,22 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use async_nats::jetstream::kv::Store;
 use rayon::ThreadPoolBuilder;
 
-use super::outbox::{FAREWELL, Outbox, Parcel, Unsent};
-use super::{Identity, SentFile, WorkerEvent, WorkerPlaces, find_run};
-use crate::card::Card;
+use super::outbox::{FAREWELL, Outbox, OutgoingFile};
+use super::{Identity, find_run};
 use crate::networks::newer;
-use crate::places::WORKERS;
-use crate::{Doing, FleetError, GameFile, GameFileHeader, Link, MOST_BYTES, Progress};
+use crate::reporter::Reporter;
+use crate::settings::RunSettings;
+use crate::{Doing, FleetError, GameFile, GameFileHeader, Link, MOST_BYTES, WorkerEvent};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::{CatalogGame, GameTask};
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{BoxedEvaluator, evaluators};
 use jarmo_learn::train::OpenDevice;
-use jarmo_selfplay::selfplay::{Counts, Episode, SelfPlay, SelfPlaySettings};
+use jarmo_selfplay::selfplay::{Episode, SelfPlay, SelfPlaySettings};
 
 /// A file is sent when it has this many samples,
 const FILE_SAMPLES: usize = 4096;
@@ -36,13 +37,14 @@ const REPORT_EVERY: Duration = Duration::from_secs(2);
 /// Plays for a run until it is replaced, its settings change, or `stop` is set.
 pub(super) struct SessionTask<'a, T> {
     pub(super) link: &'a Link,
-    pub(super) places: WorkerPlaces,
-    pub(super) card: &'a Card,
+    pub(super) runs: &'a Store,
+    pub(super) wanted: Option<&'a str>,
+    pub(super) settings: &'a RunSettings,
     pub(super) config: &'a Config,
     pub(super) identity: &'a Identity,
     pub(super) threads: usize,
     pub(super) device: &'a OpenDevice,
-    pub(super) report: Arc<Report>,
+    pub(super) reporter: Arc<Reporter>,
     pub(super) stop: &'a AtomicBool,
     pub(super) tell: &'a mut T,
     /// Called between two rounds of self-play, and while a file waits for room.
@@ -54,27 +56,28 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), FleetError> {
         let origin = GameVersion::of(&game);
-        let check = self.card.game.check(&origin);
+        let check = self.settings.game.check(&origin);
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
-        let run = &self.card.run;
-        let mailbox = Mailbox {
-            newest: Mutex::new(None),
-            is_over: AtomicBool::new(false),
-        };
+        let run = &self.settings.run;
+        let news = News::default();
         thread::scope(|scope| {
-            scope.spawn(|| {
-                look_after(self.link, &self.places, self.card, &self.report, &mailbox);
+            let (link, runs, reporter) = (self.link, self.runs, &self.reporter);
+            let is_same = || is_same(link, self.wanted, self.settings);
+            scope.spawn({
+                let news = &news;
+                move || look_after(link, runs, run, is_same, reporter, news)
             });
-            let stop = self.stop;
+            let outbox = Outbox::start(self.link.clone(), run, Arc::clone(&self.reporter));
             let played = Session {
+                link: self.link,
                 origin,
                 run,
-                mailbox: &mailbox,
+                news: &news,
                 file: Pending::default(),
                 unsent: 0,
                 worker: &self.identity.name,
-                report: &self.report,
-                stop,
+                reporter: &self.reporter,
+                stop: self.stop,
                 tell: self.tell,
                 between: self.between,
             }
@@ -84,32 +87,30 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
                 self.identity.seed(self.config.run.seed),
                 self.threads,
                 self.device,
-                Outbox::start(
-                    self.link.clone(),
-                    &self.identity.process,
-                    Arc::clone(&self.report),
-                ),
+                outbox,
             );
-            mailbox.is_over.store(true, Ordering::Relaxed);
+            news.is_over.store(true, Ordering::Relaxed);
             played
         })
     }
 }
 
-/// What the thread that looks after the session hands to the one that plays.
-struct Mailbox {
-    newest: Mutex<Option<AgentFile>>,
-    is_over: AtomicBool, // the run was replaced, its settings changed, or the session ended
+/// What the thread that looks at the server hands to the one that plays.
+#[derive(Default)]
+struct News {
+    network: Mutex<Option<AgentFile>>, // newer than the last one
+    is_over: AtomicBool, // there is another run, its settings changed, or the session ended
 }
 
 struct Session<'a, T> {
+    link: &'a Link,
     origin: GameVersion,
     run: &'a str,
-    mailbox: &'a Mailbox,
+    news: &'a News,
     file: Pending,
     unsent: usize, // files that were given up
     worker: &'a str,
-    report: &'a Report,
+    reporter: &'a Reporter,
     stop: &'a AtomicBool,
     tell: &'a mut T,
     between: &'a mut dyn FnMut(&mut T),
@@ -149,29 +150,29 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         play.keep_episodes(step);
         self.network(step);
         while !self.is_over() {
-            if let Some(agent) = self.mailbox.take() {
+            if let Some(agent) = self.news.take() {
                 step = agent.header().provenance.step;
                 play.replace_evaluators(make(&agent));
                 play.keep_episodes(step);
                 self.network(step);
             }
             let round = pool.install(|| play.round());
-            self.report.played(&round.counts);
-            self.file
-                .add(round.episodes, round.samples.len(), &round.counts);
+            self.reporter.played(&round.counts);
+            self.file.add(round.episodes);
             if self.file.is_full() {
                 self.send(&outbox);
             }
-            self.report.events(&mut *self.tell);
+            self.reporter.events(&mut *self.tell);
             (self.between)(&mut *self.tell);
         }
-        self.report.doing(Doing::Stopping);
+        self.reporter.doing(Doing::Stopping);
         (self.tell)(WorkerEvent::Doing(Doing::Stopping));
         if !self.file.games.is_empty() {
             self.send(&outbox);
         }
         let unsent = self.unsent + outbox.finish();
-        self.report.events(&mut *self.tell);
+        self.reporter.events(&mut *self.tell);
+        self.link.check_admission()?;
         if unsent > 0 {
             return Err(FleetError::new(format!(
                 "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the \
@@ -183,26 +184,26 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
     }
 
     fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.mailbox.is_over.load(Ordering::Relaxed)
+        self.stop.load(Ordering::Relaxed) || self.news.is_over.load(Ordering::Relaxed)
     }
 
     /// Waits for a network. `None` if the session is over before.
     fn first_network(&mut self) -> Option<AgentFile> {
         loop {
-            if let Some(agent) = self.mailbox.take() {
+            if let Some(agent) = self.news.take() {
                 return Some(agent);
             }
             if self.is_over() {
                 return None;
             }
-            self.report.doing(Doing::WaitingForLearner);
+            self.reporter.doing(Doing::WaitingForLearner);
             (self.between)(&mut *self.tell);
             thread::sleep(Duration::from_millis(50));
         }
     }
 
     fn network(&mut self, step: u64) {
-        self.report.network(self.run, step);
+        self.reporter.network(self.run, step);
         (self.tell)(WorkerEvent::Network(step));
     }
 
@@ -213,15 +214,14 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
             origin: self.origin.clone(),
             worker: self.worker.to_owned(),
             program: this_program(),
-            counts: self.file.counts,
         };
         let samples = self.file.samples;
         let games = std::mem::take(&mut self.file).games;
         let bytes = GameFile { header, games }.to_bytes();
-        let mut parcel = Some(Parcel { bytes, samples });
-        while let Some(waiting) = parcel.take() {
-            parcel = outbox.offer(waiting);
-            if parcel.is_some() {
+        let mut file = Some(OutgoingFile { bytes, samples });
+        while let Some(waiting) = file.take() {
+            file = outbox.offer(waiting);
+            if file.is_some() {
                 if self.is_over() {
                     outbox.hurry();
                     if outbox.is_late() {
@@ -231,16 +231,16 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
                 } else {
                     (self.between)(&mut *self.tell); // matches do not wait for a learner
                 }
-                self.report.events(&mut *self.tell);
+                self.reporter.events(&mut *self.tell);
                 thread::sleep(Duration::from_millis(50));
             }
         }
     }
 }
 
-impl Mailbox {
+impl News {
     fn take(&self) -> Option<AgentFile> {
-        self.newest.lock().expect("no thread panics").take()
+        self.network.lock().expect("no thread panics").take()
     }
 }
 
@@ -249,7 +249,6 @@ struct Pending {
     games: Vec<Episode>,
     samples: usize,
     bytes: usize,
-    counts: Counts,
     since: Instant,
 }
 
@@ -259,18 +258,16 @@ impl Default for Pending {
             games: Vec::new(),
             samples: 0,
             bytes: 0,
-            counts: Counts::default(),
             since: Instant::now(),
         }
     }
 }
 
 impl Pending {
-    fn add(&mut self, games: Vec<Episode>, samples: usize, counts: &Counts) {
-        self.samples += samples;
-        self.counts.add(counts);
+    fn add(&mut self, games: Vec<Episode>) {
         let search = |policy: &[f32]| 4 * policy.len() + 14; // with expectation and length
         for game in &games {
+            self.samples += game.searches.len();
             let searches = game.searches.iter().map(|found| search(&found.policy));
             let actions = 2 * game.game.actions().len();
             self.bytes += searches.sum::<usize>() + actions + game.game.start_text().len() + 17;
@@ -286,159 +283,46 @@ impl Pending {
     }
 }
 
-/// Looks for newer networks and other settings, and reports, until the session is over.
-fn look_after(link: &Link, places: &WorkerPlaces, card: &Card, report: &Report, mailbox: &Mailbox) {
+/// Looks for newer networks and for another run or other settings, and reports, until the session is over.
+fn look_after(
+    link: &Link,
+    runs: &Store,
+    run: &str,
+    is_same: impl Fn() -> bool,
+    reporter: &Reporter,
+    news: &News,
+) {
     let mut known = None;
     let mut next = Instant::now();
-    while !mailbox.is_over.load(Ordering::Relaxed) {
+    while !news.is_over.load(Ordering::Relaxed) {
         if Instant::now() < next {
             thread::sleep(Duration::from_millis(50));
             continue;
         }
         next = Instant::now() + REPORT_EVERY;
-        match newer(link, &places.run, &places.networks, &card.run, known) {
+        match newer(link, runs, run, known) {
             Ok(Some(agent)) => {
                 known = Some(agent.header().provenance.step);
-                *mailbox.newest.lock().expect("no thread panics") = Some(agent);
+                *news.network.lock().expect("no thread panics") = Some(agent);
             }
             Ok(None) => {}
-            Err(error) => report.warn(format!("the newest network: {error}")),
+            Err(error) => reporter.warn(format!("the newest network: {error}")),
         }
-        if let Ok(Some((_, now))) = find_run(link)
-            && Card::read(&now).as_ref() != Ok(card)
-        {
-            mailbox.is_over.store(true, Ordering::Relaxed);
+        if !is_same() {
+            news.is_over.store(true, Ordering::Relaxed);
         }
-        report.send(link);
+        reporter.send(link);
     }
 }
 
-/// What the threads of a worker know of its progress.
-pub(crate) struct Report {
-    state: Mutex<State>,
-}
-
-struct State {
-    progress: Progress,
-    played: Instant,
-    reported: Instant,
-    at_report: (u64, u64), // positions and games at the last report
-    events: Vec<WorkerEvent>,
-}
-
-impl Report {
-    pub(super) fn new(worker: &str, threads: usize) -> Arc<Report> {
-        let progress = Progress {
-            worker: worker.to_owned(),
-            program: this_program(),
-            threads,
-            ..Progress::default()
-        };
-        Arc::new(Report {
-            state: Mutex::new(State {
-                progress,
-                played: Instant::now(),
-                reported: Instant::now(),
-                at_report: (0, 0),
-                events: Vec::new(),
-            }),
-        })
+/// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost them
+/// gets them again from the learner.
+fn is_same(link: &Link, wanted: Option<&str>, settings: &RunSettings) -> bool {
+    if link.check_admission().is_err() {
+        return false;
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics with the report")
-    }
-
-    pub(crate) fn doing_now(&self) -> Doing {
-        self.lock().progress.doing
-    }
-
-    pub(crate) fn doing(&self, doing: Doing) {
-        self.lock().progress.doing = doing;
-    }
-
-    fn network(&self, run: &str, step: u64) {
-        let progress = &mut self.lock().progress;
-        progress.run = run.to_owned();
-        progress.weights = step;
-    }
-
-    fn played(&self, counts: &Counts) {
-        let mut state = self.lock();
-        state.played = Instant::now();
-        state.progress.positions += counts.positions;
-        state.progress.games += counts.games.games;
-        if matches!(
-            state.progress.doing,
-            Doing::Starting | Doing::WaitingForLearner
-        ) {
-            state.progress.doing = Doing::Playing;
-            state.events.push(WorkerEvent::Doing(Doing::Playing));
-        }
-    }
-
-    pub(super) fn sent(&self, file: SentFile) {
-        let mut state = self.lock();
-        state.progress.files += 1;
-        state.progress.samples += file.samples as u64;
-        state.progress.bytes += file.bytes as u64;
-        state.events.push(WorkerEvent::Sent(file));
-        if state.progress.doing != Doing::Stopping {
-            state.progress.doing = Doing::Playing;
-        }
-    }
-
-    pub(crate) fn pairs(&self, pairs: usize) {
-        let mut state = self.lock();
-        state.played = Instant::now();
-        state.progress.pairs += pairs as u64;
-        state.progress.games += 2 * pairs as u64;
-        state.events.push(WorkerEvent::Pairs(pairs));
-    }
-
-    pub(super) fn cannot_send(&self, problem: Unsent) {
-        let doing = problem.doing();
-        let mut state = self.lock();
-        if state.progress.doing != doing && state.progress.doing != Doing::Stopping {
-            state.progress.doing = doing;
-            state.events.push(WorkerEvent::Doing(doing));
-            if let Unsent::Failed(error) = problem {
-                state.events.push(WorkerEvent::Warning(error.to_string()));
-            }
-        }
-    }
-
-    pub(crate) fn warn(&self, warning: String) {
-        let mut state = self.lock();
-        let event = WorkerEvent::Warning(warning);
-        if !state.events.contains(&event) {
-            state.events.push(event);
-        }
-    }
-
-    /// Tells what has happened since the last call.
-    pub(crate) fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
-        let events = std::mem::take(&mut self.lock().events);
-        events.into_iter().for_each(tell);
-    }
-
-    /// Sends the progress. A report that does not arrive is replaced by the next one.
-    pub(crate) fn send(&self, link: &Link) {
-        let progress = {
-            let mut state = self.lock();
-            let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
-            let (positions, games) = (state.progress.positions, state.progress.games);
-            let since_played = state.played.elapsed().as_secs_f64();
-            let (old_positions, old_games) = state.at_report;
-            state.progress.positions_per_s = (positions - old_positions) as f64 / seconds;
-            state.progress.games_per_s = (games - old_games) as f64 / seconds;
-            state.progress.since_played = since_played;
-            state.at_report = (positions, games);
-            state.reported = Instant::now();
-            state.progress.clone()
-        };
-        let subject = format!("$KV.{WORKERS}.{}.{}", link.user(), progress.worker);
-        let text = serde_json::to_vec(&progress).expect("progress is plain data");
-        let _ = link.wait(link.client().publish(subject, text.into()));
+    match find_run(link, wanted) {
+        Ok(Some((_, now))) => RunSettings::read(&now).as_ref() == Ok(settings),
+        Ok(None) | Err(_) => true,
     }
 }

@@ -22,8 +22,8 @@ pub struct FleetReport {
     pub duplicates: u64,
     /// Files that were dropped because their weights were too old.
     pub stale: u64,
-    /// Files that were dropped because they belong to another run.
-    pub strange: u64,
+    /// Files of blocked keys, which were dropped.
+    pub blocked: u64,
     /// Files in quarantine, because they are damaged or break the rules.
     pub bad: u64,
     /// Bytes that arrived.
@@ -83,7 +83,7 @@ impl FleetReport {
         let dropped: Vec<String> = [
             (self.stale, "too old"),
             (self.duplicates, "repeated"),
-            (self.strange, "of another run"),
+            (self.blocked, "of blocked keys"),
             (self.bad, "bad"),
         ]
         .iter()

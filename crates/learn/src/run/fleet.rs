@@ -2,7 +2,7 @@
 
 use super::order::{OrderLine, Sent};
 use super::state::Counters;
-use super::supply::{SinceLine, Supply};
+use super::supply::{FleetCounters, Supply};
 use super::watch::Watchers;
 use super::{Run, RunError};
 use crate::observe::{Event, FleetReport};
@@ -64,38 +64,50 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
     }
 }
 
-/// Shows what the fleet does.
+/// Tells watchers what the fleet does. Speeds and ages since the last line of metrics say nothing while that line is only
+/// seconds old; those that were told before are told again.
 pub(super) fn tell(
     supply: &dyn Supply,
-    counters: &Counters,
+    counters: &mut Counters,
     watchers: &mut Watchers<impl FnMut(Event<'_>)>,
 ) {
+    const LEAST_SECONDS: f64 = 5.0;
     for warning in supply.warnings() {
         watchers.tell(Event::Warning(warning));
     }
-    let report = report(supply, counters);
-    supply.show(watchers.tell_fleet(report, counters.sums.passed));
+    let mut counted = counters.fleet.report(counters.sums.passed);
+    let told = &counters.fleet.told;
+    if counters.sums.passed < LEAST_SECONDS && told.files > 0 {
+        counted = FleetReport {
+            files: counted.files,
+            samples: counted.samples,
+            stale: counted.stale,
+            ..told.clone()
+        };
+    }
+    counters.fleet.told = supply.report(counted);
+    watchers.tell(Event::Fleet(&counters.fleet.told));
 }
 
-/// What watchers see of the fleet.
+/// What a line of metrics says of the fleet.
 pub(super) fn report(supply: &dyn Supply, counters: &Counters) -> FleetReport {
-    let SinceLine {
-        files,
-        samples,
-        bytes,
-        ages,
-        oldest,
-    } = counters.fleet.line;
-    let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
-    let passed = counters.sums.passed;
-    FleetReport {
-        files: counters.fleet.files,
-        samples: counters.fleet.samples,
-        stale: counters.fleet.stale,
-        age: per(ages, files as f64),
-        oldest,
-        samples_per_s: per(samples, passed),
-        bytes_per_s: per(bytes, passed),
-        ..supply.report()
+    supply.report(counters.fleet.report(counters.sums.passed))
+}
+
+impl FleetCounters {
+    /// What the run itself has counted. The last line of metrics was written so many seconds ago.
+    fn report(&self, seconds: f64) -> FleetReport {
+        let per = |sum: u64, count: f64| if count > 0.0 { sum as f64 / count } else { 0.0 };
+        let line = &self.line;
+        FleetReport {
+            files: self.files,
+            samples: self.samples,
+            stale: self.stale,
+            age: per(line.ages, line.files as f64),
+            oldest: line.oldest,
+            samples_per_s: per(line.samples, seconds),
+            bytes_per_s: per(line.bytes, seconds),
+            ..FleetReport::default()
+        }
     }
 }

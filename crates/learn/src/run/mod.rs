@@ -103,6 +103,7 @@ pub fn run_with_fleet<G: CatalogGame>(
     loop {
         let step = run.trainer.steps();
         if stop.load(Ordering::Relaxed) {
+            run.write_last_files()?;
             run.save_checkpoint()?;
             return Ok(Ended::Stopped);
         }
@@ -111,6 +112,7 @@ pub fn run_with_fleet<G: CatalogGame>(
             continue; // `stop` may have been set meanwhile
         }
         if run.is_finished() {
+            run.write_last_files()?;
             run.complete_metrics()?;
             run.save_checkpoint()?;
             return Ok(Ended::Limit);
@@ -122,7 +124,7 @@ pub fn run_with_fleet<G: CatalogGame>(
             run.publish();
         }
         if let Some(fleet) = &run.fleet {
-            fleet::tell(fleet.supply, &run.counters, &mut run.watchers);
+            fleet::tell(fleet.supply, &mut run.counters, &mut run.watchers);
         }
         if passed(config.run.checkpoint) {
             run.take_exam();
@@ -255,7 +257,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
                 self.watchers.tell(Event::Played(samples, &metrics));
                 if let Some(supply) = supply.filter(|_| told.elapsed() > TELL_EVERY) {
                     told = Instant::now();
-                    fleet::tell(supply, &self.counters, &mut self.watchers);
+                    fleet::tell(supply, &mut self.counters, &mut self.watchers);
                 }
             };
             match plays_here {
@@ -347,6 +349,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         Ok(())
     }
 
+    /// Writes a line of metrics if files came from other machines since the last one, because there may be no next line.
+    fn write_last_files(&mut self) -> Result<(), RunError> {
+        match self.counters.fleet.line.files {
+            0 => Ok(()),
+            _ => self.write_metrics(),
+        }
+    }
+
     /// Adds exam and match results that wait for the next line of metrics to the last line, because there
     /// may be no next line. If the run is resumed, the next line repeats them.
     fn complete_metrics(&mut self) -> Result<(), RunError> {
@@ -395,7 +405,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let played = saved.counters.matches.steps();
         self.folder.tidy(&saved.counters, keep, played)?;
         if let Some(fleet) = &self.fleet {
-            fleet.supply.saved(&saved.counters.fleet.seen)?;
+            fleet.supply.saved()?;
             let youngest = self
                 .trainer
                 .steps()

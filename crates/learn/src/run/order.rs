@@ -35,7 +35,10 @@ pub struct Sent {
     pub id: FileId,
     /// Its number in the order of arrival at the server.
     pub sequence: u64,
-    /// Who sent it.
+    /// The key that sent it; empty in runs of older versions.
+    #[serde(default)]
+    pub key: String,
+    /// The name that its worker gave itself.
     pub worker: String,
     /// The learning steps of the oldest weights that played in it.
     pub weights: u64,
@@ -46,6 +49,7 @@ impl Sent {
         Sent {
             id: delivery.id,
             sequence: delivery.sequence,
+            key: delivery.key.clone(),
             worker: delivery.worker.clone(),
             weights: delivery.weights,
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,9 @@ pub struct Delivery {
     pub id: FileId,
     /// Its number in the order of arrival at the server.
     pub sequence: u64,
-    /// Who sent it.
+    /// The key that sent it, as the server knows it.
+    pub key: String,
+    /// The name that its worker gives itself.
     pub worker: String,
     /// The learning steps of the oldest weights that played in it.
     pub weights: u64,
@@ -69,25 +71,49 @@ pub struct Delivery {
     pub counts: Counts,
 }
 
-/// The files that a run has taken, with the learning steps of their weights. A file whose weights are too old is refused
-/// whether or not it is known, so only younger ones need to be remembered.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seen(BTreeMap<FileId, u64>);
+/// The files that a run has taken, with the learning steps of their weights. Clones share one list: the run adds to it,
+/// and a supply reads it. A file whose weights are too old is refused whether or not it is known, so only younger ones
+/// need to be remembered.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<FileId, u64>", into = "BTreeMap<FileId, u64>")]
+pub struct Seen(Arc<Mutex<BTreeMap<FileId, u64>>>);
 
 impl Seen {
     /// Whether a file was taken.
     pub fn contains(&self, id: FileId) -> bool {
-        self.0.contains_key(&id)
+        self.files().contains_key(&id)
     }
 
     /// Adds a file with the learning steps of its weights. Returns whether it is new.
-    pub fn add(&mut self, id: FileId, weights: u64) -> bool {
-        self.0.insert(id, weights).is_none()
+    pub fn add(&self, id: FileId, weights: u64) -> bool {
+        self.files().insert(id, weights).is_none()
     }
 
     /// Forgets files with weights of fewer learning steps.
-    pub(super) fn forget_before(&mut self, weights: u64) {
-        self.0.retain(|_, &mut of| of >= weights);
+    pub(super) fn forget_before(&self, weights: u64) {
+        self.files().retain(|_, &mut of| of >= weights);
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<FileId, u64>> {
+        self.0.lock().expect("no thread panics")
+    }
+}
+
+impl From<BTreeMap<FileId, u64>> for Seen {
+    fn from(files: BTreeMap<FileId, u64>) -> Seen {
+        Seen(Arc::new(Mutex::new(files)))
+    }
+}
+
+impl From<Seen> for BTreeMap<FileId, u64> {
+    fn from(seen: Seen) -> BTreeMap<FileId, u64> {
+        seen.files().clone()
+    }
+}
+
+impl PartialEq for Seen {
+    fn eq(&self, other: &Seen) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || *self.files() == other.files().clone()
     }
 }
 
@@ -97,7 +123,7 @@ impl Seen {
 /// checkpoint contains it. After a restart, [`Supply::begin`] says which files the last checkpoint contains, and all
 /// others come again.
 pub trait Supply: Sync {
-    /// Begins or continues a run.
+    /// Begins or continues a run that has taken these files. The run adds to them.
     fn begin(&self, seen: &Seen) -> Result<(), RunError>;
 
     /// The number of samples that wait on this machine.
@@ -109,14 +135,11 @@ pub trait Supply: Sync {
     /// Gives newer weights to the machines. Does not wait for them.
     fn publish(&self, agent: AgentFile);
 
-    /// A checkpoint contains these files.
-    fn saved(&self, seen: &Seen) -> Result<(), RunError>;
+    /// A checkpoint contains all files that the run has taken so far.
+    fn saved(&self) -> Result<(), RunError>;
 
-    /// What the supply itself knows of the machines.
-    fn report(&self) -> FleetReport;
-
-    /// All that watchers see, for those who look at the server.
-    fn show(&self, report: &FleetReport);
+    /// Completes what the run has counted by what the supply knows of the machines. The result is what watchers see.
+    fn report(&self, counted: FleetReport) -> FleetReport;
 
     /// Warnings since the last call.
     fn warnings(&self) -> Vec<String>;
@@ -167,19 +190,17 @@ impl Supply for Handed {
         self.published.lock().expect("no thread panics").push(step);
     }
 
-    fn saved(&self, _: &Seen) -> Result<(), RunError> {
+    fn saved(&self) -> Result<(), RunError> {
         Ok(())
     }
 
-    fn report(&self) -> FleetReport {
+    fn report(&self, counted: FleetReport) -> FleetReport {
         FleetReport {
             queued: self.files().len() as u64,
             connected: true,
-            ..FleetReport::default()
+            ..counted
         }
     }
-
-    fn show(&self, _: &FleetReport) {}
 
     fn warnings(&self) -> Vec<String> {
         Vec::new()
@@ -201,6 +222,8 @@ pub(super) struct FleetCounters {
     pub(super) files: u64,
     pub(super) samples: u64,
     pub(super) stale: u64, // files that were dropped because their weights were too old
+    #[serde(skip)]
+    pub(super) told: FleetReport, // last
     pub(super) line: SinceLine,
 }
 

@@ -4,22 +4,17 @@ use std::fmt::Display;
 use std::io;
 
 use super::RunError;
-use crate::observe::{Event, EventFile, FleetReport};
+use crate::observe::{Event, EventFile};
 
 pub(super) struct Watchers<F> {
     tell: F,
     file: Option<EventFile>, // `None` after an error
-    fleet: FleetReport,      // told last
 }
 
 impl<F: FnMut(Event<'_>)> Watchers<F> {
     /// Watchers with a file for TensorBoard, unless it could not be created.
     pub(super) fn new(tell: F, file: Result<EventFile, RunError>) -> Watchers<F> {
-        let mut watchers = Watchers {
-            tell,
-            file: None,
-            fleet: FleetReport::default(),
-        };
+        let mut watchers = Watchers { tell, file: None };
         match file {
             Ok(file) => watchers.file = Some(file),
             Err(error) => watchers.without_file(&error),
@@ -29,24 +24,6 @@ impl<F: FnMut(Event<'_>)> Watchers<F> {
 
     pub(super) fn tell(&mut self, event: Event<'_>) {
         (self.tell)(event);
-    }
-
-    /// Tells what the fleet does, and returns what was told. Speeds and ages since the last line of metrics say nothing
-    /// while that line is only seconds old; those that were told before are told again.
-    pub(super) fn tell_fleet(&mut self, mut report: FleetReport, seconds: f64) -> &FleetReport {
-        const LEAST_SECONDS: f64 = 5.0;
-        if seconds < LEAST_SECONDS && self.fleet.files > 0 {
-            report = FleetReport {
-                age: self.fleet.age,
-                oldest: self.fleet.oldest,
-                samples_per_s: self.fleet.samples_per_s,
-                bytes_per_s: self.fleet.bytes_per_s,
-                ..report
-            };
-        }
-        self.fleet = report;
-        (self.tell)(Event::Fleet(&self.fleet));
-        &self.fleet
     }
 
     /// Writes for TensorBoard. If that fails, the run continues without it.

@@ -39,9 +39,9 @@ pub struct SelfPlay<G: Encode, E> {
 /// The result of one round, or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// Samples of the finished games, in the order of shards and slots.
+    /// Samples of the finished games, in the order of shards and slots; none if the games themselves are kept.
     pub samples: Samples,
-    /// The finished games themselves, see [`SelfPlay::keep_episodes`].
+    /// The finished games themselves, if they are kept: see [`SelfPlay::keep_episodes`].
     pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
@@ -124,7 +124,7 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
         Ok(())
     }
 
-    /// From now on, rounds also give the finished games themselves. Games whose first search is yet to come are
+    /// From now on, rounds give the finished games themselves and no samples. Games whose first search is yet to come are
     /// marked with this number of learning steps, those of the present evaluators.
     pub fn keep_episodes(&mut self, weights: u64) {
         for shard in &mut self.shards {

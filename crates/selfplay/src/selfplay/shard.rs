@@ -148,8 +148,10 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             if let Some(weights) = record.weights() {
                 let episode = Episode::new(&rules.game, &ended.history(), record, weights);
                 round.episodes.push(episode);
+                *record = Record::default();
+            } else {
+                record.finish(ended.outcome, self.lambda, &mut round.samples);
             }
-            record.finish(ended.outcome, self.lambda, &mut round.samples);
             Some(rules.open(&mut draws[ended.slot]))
         });
         self.place_trees();

@@ -1,0 +1,176 @@
+//! What the threads of a worker tell: events to its caller, and progress to the server.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::places::progress_subject;
+use super::progress::{Doing, WorkerStatus};
+use super::{FleetError, FleetErrorKind, Link};
+use jarmo_host::program::this_program;
+use jarmo_learn::run::FileId;
+use jarmo_selfplay::selfplay::Counts;
+
+/// An event of a worker.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "event", content = "of")]
+pub enum WorkerEvent {
+    /// It does something else now.
+    Doing(Doing),
+    /// It plays for a run: its game and its settings in words.
+    Playing(String),
+    /// It plays with a network of this many learning steps.
+    Network(u64),
+    /// The server has a file.
+    Sent(SentFile),
+    /// An arena has the games of this many pairs.
+    Pairs(usize),
+    /// Something went wrong and is tried again.
+    Warning(String),
+}
+
+/// A file that the server has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SentFile {
+    /// Its name.
+    pub id: FileId,
+    /// Its samples.
+    pub samples: usize,
+    /// Its bytes.
+    pub bytes: usize,
+}
+
+/// What the threads of a worker know of its progress.
+pub(super) struct Reporter {
+    state: Mutex<State>,
+}
+
+struct State {
+    progress: WorkerStatus,
+    played: Instant,
+    reported: Instant,
+    at_report: (u64, u64), // positions and games at the last report
+    events: Vec<WorkerEvent>,
+}
+
+impl Reporter {
+    pub(super) fn new(worker: &str, threads: usize) -> Arc<Reporter> {
+        let progress = WorkerStatus {
+            worker: worker.to_owned(),
+            program: this_program(),
+            threads,
+            ..WorkerStatus::default()
+        };
+        Arc::new(Reporter {
+            state: Mutex::new(State {
+                progress,
+                played: Instant::now(),
+                reported: Instant::now(),
+                at_report: (0, 0),
+                events: Vec::new(),
+            }),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no thread panics with the report")
+    }
+
+    pub(super) fn doing_now(&self) -> Doing {
+        self.lock().progress.doing
+    }
+
+    pub(super) fn doing(&self, doing: Doing) {
+        self.lock().progress.doing = doing;
+    }
+
+    pub(super) fn network(&self, run: &str, step: u64) {
+        let progress = &mut self.lock().progress;
+        progress.run = run.to_owned();
+        progress.weights = step;
+    }
+
+    pub(super) fn played(&self, counts: &Counts) {
+        let mut state = self.lock();
+        state.played = Instant::now();
+        state.progress.positions += counts.positions;
+        state.progress.games += counts.games.games;
+        if matches!(
+            state.progress.doing,
+            Doing::Starting | Doing::WaitingForLearner
+        ) {
+            state.progress.doing = Doing::Playing;
+            state.events.push(WorkerEvent::Doing(Doing::Playing));
+        }
+    }
+
+    pub(super) fn sent(&self, file: SentFile) {
+        let mut state = self.lock();
+        state.progress.files += 1;
+        state.progress.samples += file.samples as u64;
+        state.progress.bytes += file.bytes as u64;
+        state.events.push(WorkerEvent::Sent(file));
+        if state.progress.doing != Doing::Stopping {
+            state.progress.doing = Doing::Playing;
+        }
+    }
+
+    pub(super) fn pairs(&self, pairs: usize) {
+        let mut state = self.lock();
+        state.played = Instant::now();
+        state.progress.pairs += pairs as u64;
+        state.progress.games += 2 * pairs as u64;
+        state.events.push(WorkerEvent::Pairs(pairs));
+    }
+
+    pub(super) fn cannot_send(&self, error: &FleetError) {
+        let doing = match error.kind() {
+            FleetErrorKind::Full => Doing::WaitingForQueue,
+            FleetErrorKind::Missing => Doing::WaitingForLearner,
+            FleetErrorKind::Passing | FleetErrorKind::Lasting => Doing::WaitingForServer,
+        };
+        let mut state = self.lock();
+        if state.progress.doing != doing && state.progress.doing != Doing::Stopping {
+            state.progress.doing = doing;
+            state.events.push(WorkerEvent::Doing(doing));
+            if doing == Doing::WaitingForServer {
+                state.events.push(WorkerEvent::Warning(error.to_string()));
+            }
+        }
+    }
+
+    pub(super) fn warn(&self, warning: String) {
+        let mut state = self.lock();
+        let event = WorkerEvent::Warning(warning);
+        if !state.events.contains(&event) {
+            state.events.push(event);
+        }
+    }
+
+    /// Tells what has happened since the last call.
+    pub(super) fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
+        let events = std::mem::take(&mut self.lock().events);
+        events.into_iter().for_each(tell);
+    }
+
+    /// Sends the progress. A report that does not arrive is replaced by the next one.
+    pub(super) fn send(&self, link: &Link) {
+        let progress = {
+            let mut state = self.lock();
+            let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
+            let (positions, games) = (state.progress.positions, state.progress.games);
+            let since_played = state.played.elapsed().as_secs_f64();
+            let (old_positions, old_games) = state.at_report;
+            state.progress.positions_per_s = (positions - old_positions) as f64 / seconds;
+            state.progress.games_per_s = (games - old_games) as f64 / seconds;
+            state.progress.since_played = since_played;
+            state.at_report = (positions, games);
+            state.reported = Instant::now();
+            state.progress.clone()
+        };
+        let subject = progress_subject(link.user(), &progress.worker);
+        let text = serde_json::to_vec(&progress).expect("progress is plain data");
+        let _ = link.wait(link.client().publish(subject, text.into()));
+    }
+}

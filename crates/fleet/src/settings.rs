@@ -1,0 +1,177 @@
+//! What a learner says of its run: its settings, its newest network, and that it is there.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::FleetError;
+use super::places::PROTOCOL;
+use jarmo_core::net::GameVersion;
+use jarmo_host::files::{SETTINGS_BYTES, read_text};
+use jarmo_host::program::this_program;
+use jarmo_learn::config::Config;
+use jarmo_learn::observe::FleetReport;
+
+/// The version of how games are played with given settings: self-play, search, and the kernels of networks. It changes
+/// when an older worker would play worse games without noticing. Rules, features and the format of networks have
+/// versions of their own.
+const PLAY: u32 = 1;
+
+/// The settings that a worker needs, by the beginning of their names.
+const NEEDED: [&str; 5] = ["game.", "net.", "selfplay.", "fleet.games", "run.seed"];
+
+/// The settings of a run, for workers. A worker ignores what it does not know, unless one of the versions differs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RunSettings {
+    protocol: u32,
+    play: u32,
+    program: String,
+    /// The identity of the run.
+    pub(super) run: String,
+    /// What its network and its samples are for.
+    pub(super) game: GameVersion,
+    /// All settings, as TOML.
+    config: String,
+    /// The content of the board file, if the run has one.
+    pub(super) board: Option<String>,
+}
+
+/// The newest network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Newest {
+    /// Its learning steps.
+    pub(super) step: u64,
+    /// Its name among the objects.
+    pub(super) object: String,
+}
+
+/// The learner's sign of life.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Alive {
+    pub(super) folder: String,
+    /// Its program and version.
+    pub(super) program: String,
+    /// What it says of the fleet.
+    pub(super) report: FleetReport,
+}
+
+impl RunSettings {
+    pub(super) fn new(
+        run: String,
+        game: GameVersion,
+        config: &Config,
+    ) -> Result<RunSettings, FleetError> {
+        let board = &config.game.board;
+        let board = (!board.as_os_str().is_empty()).then(|| read_text(board, SETTINGS_BYTES));
+        Ok(RunSettings {
+            protocol: PROTOCOL,
+            play: PLAY,
+            program: this_program(),
+            run,
+            game,
+            config: config.to_toml(),
+            board: board.transpose().map_err(FleetError::new)?,
+        })
+    }
+
+    /// Reads settings. Another version of the program may have written them in another way, so versions are read first.
+    pub(super) fn read(bytes: &[u8]) -> Result<RunSettings, FleetError> {
+        #[derive(Deserialize)]
+        struct Versions {
+            protocol: u32,
+            #[serde(default)]
+            play: u32,
+            program: String,
+        }
+        let unreadable =
+            |error| FleetError::new(format!("the settings of the run cannot be read: {error}"));
+        let there: Versions = serde_json::from_slice(bytes).map_err(unreadable)?;
+        let versions = [
+            ("the fleet's protocol", there.protocol, PROTOCOL),
+            ("self-play and search", there.play, PLAY),
+        ];
+        for (what, theirs, ours) in versions {
+            if theirs != ours {
+                return Err(FleetError::new(format!(
+                    "the learner is {} with version {theirs} of {what}, this worker is {} with version {ours}; install \
+                     the learner's version here",
+                    there.program,
+                    this_program()
+                )));
+            }
+        }
+        serde_json::from_slice(bytes).map_err(unreadable)
+    }
+
+    /// The settings that a worker needs, and the names of those among them that it does not know and ignores.
+    pub(super) fn config(&self) -> Result<(Config, Vec<String>), FleetError> {
+        let wrong = |error: &dyn std::fmt::Display| {
+            FleetError::new(format!(
+                "the learner ({}) has settings that this worker ({}) cannot use: {error}; install the learner's version \
+                 here",
+                self.program,
+                this_program()
+            ))
+        };
+        let known = Config::default().settings();
+        let known: BTreeSet<String> = known.into_iter().map(|(key, _)| key).collect();
+        let mut table: toml::Table = self.config.parse().map_err(|error| wrong(&error))?;
+        let mut unknown = Vec::new();
+        for (group, settings) in &mut table {
+            let Some(settings) = settings.as_table_mut() else {
+                continue;
+            };
+            settings.retain(|name, _| {
+                let key = format!("{group}.{name}");
+                let is_needed = NEEDED.iter().any(|needed| key.starts_with(needed));
+                let is_known = known.contains(&key);
+                if is_needed && !is_known {
+                    unknown.push(key);
+                }
+                is_needed && is_known
+            });
+        }
+        let config = Config::from_toml(&table.to_string()).map_err(|error| wrong(&error))?;
+        Ok((config, unknown))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jarmo_core::games::ConnectFour;
+
+    fn settings() -> RunSettings {
+        let game = GameVersion::of(&ConnectFour::new(0));
+        RunSettings::new("run".to_owned(), game, &Config::default()).unwrap()
+    }
+
+    #[test]
+    fn a_worker_ignores_and_names_settings_that_it_does_not_know() {
+        let mut newer = settings();
+        newer.config = newer.config.replace("[selfplay]", "[selfplay]\nfuture = 1");
+        newer.config += "\n[future]\nsetting = 1\n";
+        let (config, unknown) = newer.config().unwrap();
+        assert_eq!(config.selfplay, Config::default().selfplay);
+        assert_eq!(unknown, ["selfplay.future"]);
+        let mut json = serde_json::to_value(&newer).unwrap();
+        json["future"] = 1.into();
+        let read = RunSettings::read(&serde_json::to_vec(&json).unwrap());
+        assert_eq!(read.unwrap(), newer);
+    }
+
+    #[test]
+    fn a_worker_that_would_play_otherwise_says_which_version_there_is() {
+        for (version, what) in [("protocol", "protocol"), ("play", "search")] {
+            let mut json = serde_json::to_value(settings()).unwrap();
+            json[version] = 99.into();
+            let read = RunSettings::read(&serde_json::to_vec(&json).unwrap());
+            let problem = read.unwrap_err().to_string();
+            assert!(problem.contains("version 99"), "{problem}");
+            assert!(problem.contains(what), "{problem}");
+        }
+        let mut strange = settings();
+        strange.config = strange.config.replace("gumbel", "future");
+        assert!(strange.config().is_err());
+    }
+}
