@@ -174,11 +174,15 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
         self.reporter.events(&mut *self.tell);
         self.link.check_admission()?;
         if unsent > 0 {
-            return Err(FleetError::new(format!(
-                "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the \
-                 server is away",
+            let lost = FleetError::new(format!(
+                "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the server \
+                 is away",
                 FAREWELL.as_secs()
-            )));
+            ));
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(lost);
+            }
+            (self.tell)(WorkerEvent::Warning(lost.to_string())); // another run has begun
         }
         Ok(())
     }
