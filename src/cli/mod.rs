@@ -31,6 +31,7 @@ mod numbers;
 mod perft;
 mod proof;
 mod puzzles;
+mod real;
 mod rules;
 mod solved;
 mod tables;

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::solved::{JarmoArgs, SolvedGameArgs, SolvedTask};
-use super::{CommandResult, Failure, balance, position_of, puzzles, seconds};
+use super::{CommandResult, Failure, balance, position_of, puzzles, real, seconds};
 use crate::accuracy::HasExam;
 use crate::bench;
 use crate::catalog::{Catalog, CatalogGame};
@@ -52,6 +52,9 @@ pub(super) enum Command {
     Puzzles(puzzles::Args),
     /// Solve the smallest forces with the shuttle rule and print what it changes
     Shuttle(ShuttleArgs),
+    /// Find what each side does not lose under the shuttle rule
+    #[command(subcommand)]
+    Real(real::Command),
     /// Measure the time of a lookup
     Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
@@ -189,6 +192,7 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         Command::Openings(args) => run_openings(games, &args),
         Command::Balance(args) => balance::run(games, &args),
         Command::Puzzles(args) => puzzles::run(games, &args),
+        Command::Real(command) => real::run(games, command),
         Command::Bench(args) => args.game.run(games, BenchTask(&args))?,
         Command::Shuttle(args) => run_shuttle(games, &args),
         Command::Stats(args) => args.game.run(games, StatsTask(&args))?,

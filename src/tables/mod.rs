@@ -17,6 +17,7 @@ mod map;
 mod openings;
 mod packed;
 mod progress;
+mod real;
 mod shuttle;
 mod solvable;
 mod solve;
@@ -32,7 +33,10 @@ pub use lines::Blockable;
 pub use lookup::{ActionValue, Tables};
 pub use openings::{OpeningCounts, SolvedOpening};
 pub use packed::{PackError, PackProgress, pack};
-pub use shuttle::{Change, MOST_SHUTTLE_FORCE, ShuttleEffect, shuttle_effect};
+pub use real::{HoldCounts, Holds, RealError, RealProgress, RealValue, build_real};
+pub use shuttle::{
+    Change, HoldCheck, MOST_SHUTTLE_FORCE, ShuttleEffect, check_holds, shuttle_effect,
+};
 pub use solvable::{Job, Layer, LayerEvent, NeverPacked, Packed, PliesTo, Solvable};
 pub use stats::{LayerStats, SideStats};
 pub use tammi::TammiLayer;

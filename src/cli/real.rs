@@ -1,0 +1,279 @@
+//! `jarmo tables real`
+
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Subcommand, ValueEnum};
+
+use super::solved::JarmoArgs;
+use super::{CommandResult, Failure, position_of};
+use crate::catalog::Catalog;
+use crate::game::{Game, Mask, Player};
+use crate::games::{Jarmo, JarmoPosition};
+use crate::numbers::NumberRange;
+use crate::tables::index::{LEAST_FORCE, MOST_FORCE};
+use crate::tables::{
+    HoldCheck, Holds, MOST_SHUTTLE_FORCE, RealProgress, Tables, build_real, check_holds,
+};
+
+const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
+const CHECKED: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_SHUTTLE_FORCE as u64);
+const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
+
+/// Jarmo with the shuttle rule: the placements that each side does not lose
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Find the placements that a side does not lose, up to a force, from tables
+    #[command(after_help = "\
+The work can be killed at any time; the same command continues it. It takes one thread, and half a byte more than
+one byte of memory for each placement with one side to move: 16 GB for force 10.")]
+    Build(BuildArgs),
+    /// Print what is proven of a position and of the openings from it
+    Show(ShowArgs),
+    /// Compare the smallest forces with the results of all positions with all histories
+    Check(CheckArgs),
+    /// Count what a side holds by force and by the result of the tables
+    Stats(StatsArgs),
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Side {
+    White,
+    Black,
+    Both,
+}
+
+#[derive(clap::Args)]
+pub(super) struct BuildArgs {
+    #[command(flatten)]
+    game: JarmoArgs,
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    /// The directory to write to; finished forces that are already there are kept
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// The side that must not lose
+    #[arg(long, value_name = "SIDE", default_value = "both")]
+    side: Side,
+    /// The most archers and marks on the board
+    #[arg(long, value_name = "F", value_parser = FORCE.parser::<u32>())]
+    force: u32,
+}
+
+#[derive(clap::Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    game: JarmoArgs,
+    /// The directory that `build` wrote
+    #[arg(value_name = "DIR")]
+    holds: PathBuf,
+    /// The position [default: the start]
+    #[arg(long, value_name = "TEXT")]
+    position: Option<String>,
+    /// List the openings of this many plies from the position
+    #[arg(long, value_name = "PLIES", default_value_t = 0, value_parser = PLIES.parser::<u32>())]
+    plies: u32,
+}
+
+#[derive(clap::Args)]
+pub(super) struct StatsArgs {
+    #[command(flatten)]
+    game: JarmoArgs,
+    /// The directory of tables
+    #[arg(value_name = "DIR")]
+    tables: PathBuf,
+    /// The directory that `build` wrote
+    #[arg(value_name = "DIR")]
+    holds: PathBuf,
+}
+
+#[derive(clap::Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    game: JarmoArgs,
+    /// The directory that `build` wrote, with both sides
+    #[arg(value_name = "DIR")]
+    holds: PathBuf,
+    /// The most archers and marks on the board; 4 takes 1.2 GiB of memory and 5 minutes of processor time
+    #[arg(long, value_name = "F", default_value_t = 3, value_parser = CHECKED.parser::<u32>())]
+    force: u32,
+}
+
+pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
+    match command {
+        Command::Build(args) => run_build(games, &args),
+        Command::Show(args) => run_show(games, &args),
+        Command::Check(args) => run_check(games, &args),
+        Command::Stats(args) => run_stats(games, &args),
+    }
+}
+
+fn run_build<C: Catalog>(games: &C, args: &BuildArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
+    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
+    let sides: &[Player] = match args.side {
+        Side::White => &[Player::White],
+        Side::Black => &[Player::Black],
+        Side::Both => &Player::BOTH,
+    };
+    for &side in sides {
+        let mut shown = Instant::now();
+        let mut tell = |progress| show_progress(side, progress, &mut shown);
+        build_real(&game, &tables, &args.out, side, args.force, &mut tell).map_err(Failure::new)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_progress(side: Player, progress: RealProgress, shown: &mut Instant) {
+    let side = side.name();
+    let due = shown.elapsed() >= Duration::from_secs(1);
+    let line = match progress {
+        RealProgress::Kept { force } => format!("force {force}: already there"),
+        RealProgress::Resumed { force } => format!("force {force}: going on"),
+        RealProgress::Filled { force, done } if due => {
+            format!("force {force}: {:.0} % filled", 100.0 * done)
+        }
+        RealProgress::Counted { force, done } if due => {
+            format!("force {force}: {:.0} % counted", 100.0 * done)
+        }
+        RealProgress::Round {
+            force,
+            round,
+            done,
+            lowered,
+        } if due || done == 1.0 => {
+            let share = 100.0 * done;
+            format!("force {force}: round {round}, {share:.0} %, {lowered} lowered")
+        }
+        RealProgress::Built {
+            force,
+            placements,
+            took,
+        } => {
+            let took = took.as_secs_f64();
+            format!("force {force}: {placements} placements in {took:.1} s")
+        }
+        RealProgress::Filled { .. } | RealProgress::Counted { .. } | RealProgress::Round { .. } => {
+            return;
+        }
+    };
+    *shown = Instant::now();
+    eprintln!("{side}, {line}");
+}
+
+fn run_show<C: Catalog>(games: &C, args: &ShowArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?.with_max_plies(0);
+    let holds = Holds::open(&game, &args.holds).map_err(Failure::new)?;
+    let start = position_of(&game, args.position.as_deref())?;
+    let mut out = stdout().lock();
+    writeln!(out, "{}", describe(&game, &holds, &start))?;
+    let mut openings = vec![(String::new(), start)];
+    for _ in 0..args.plies {
+        let mut longer = Vec::new();
+        for (text, position) in &openings {
+            for action in game.legal(position).iter() {
+                let mut next = *position;
+                game.play(&mut next, action);
+                let action = game.action_text(position, action);
+                longer.push((format!("{text}{action} "), next));
+            }
+        }
+        openings = longer;
+    }
+    if args.plies > 0 {
+        for (text, position) in &openings {
+            writeln!(out, "  {text} {}", describe(&game, &holds, position))?;
+        }
+        let drawn = |(_, position): &&(String, JarmoPosition)| {
+            let value = holds.value(&game, position);
+            value.is_some_and(|value| value.is_drawn())
+        };
+        let drawn = openings.iter().filter(drawn).count();
+        let (all, plies) = (openings.len(), args.plies);
+        writeln!(out, "{drawn} of {all} openings of {plies} plies are drawn")?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is proven of a position.
+fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static str {
+    let Some(value) = holds.value(game, position) else {
+        return "over";
+    };
+    match (value.white_holds, value.black_holds) {
+        (Some(true), Some(true)) => "drawn",
+        (Some(true), _) => "white does not lose",
+        (_, Some(true)) => "black does not lose",
+        _ => "open",
+    }
+}
+
+fn run_check<C: Catalog>(games: &C, args: &CheckArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
+    let holds = Holds::open(&game, &args.holds).map_err(Failure::new)?;
+    if Player::BOTH
+        .iter()
+        .any(|&side| holds.force(side) < Some(args.force))
+    {
+        return Err(Failure::new(
+            "files of both sides up to this force are needed",
+        ));
+    }
+    let mut out = stdout().lock();
+    let mut sound = true;
+    for (force, sides) in (LEAST_FORCE..).zip(check_holds(&game, args.force, &holds)) {
+        for (side, checks) in Player::BOTH.into_iter().zip(sides) {
+            for (what, check) in ["without a move before", "in all"].into_iter().zip(checks) {
+                let HoldCheck {
+                    not_lost,
+                    held,
+                    wrong,
+                } = check;
+                let side = side.name();
+                writeln!(
+                    out,
+                    "force {force}, {side}, positions {what}: not lost {not_lost}, of these held {held}; held but lost {wrong}"
+                )?;
+                sound &= wrong == 0;
+            }
+        }
+    }
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn run_stats<C: Catalog>(games: &C, args: &StatsArgs) -> CommandResult {
+    let game = args.game.jarmo(games)?;
+    let tables = Tables::open(&game, &args.tables).map_err(Failure::new)?;
+    let holds = Holds::open(&game, &args.holds).map_err(Failure::new)?;
+    let mut out = stdout().lock();
+    writeln!(
+        out,
+        "force  bound       drawn   not held   unless streak is 1          2          3          4         won   not held     unless"
+    )?;
+    for side in Player::BOTH {
+        for force in LEAST_FORCE..=MOST_FORCE {
+            let Some(counts) = holds.counts(&tables, side, force) else {
+                continue;
+            };
+            let [one, two, three, four] = counts.streaks;
+            writeln!(
+                out,
+                "{force:5}  {:5} {:11} {:10} {one:20} {two:10} {three:10} {four:10} {:11} {:10} {:10}",
+                side.name(),
+                counts.drawn.iter().sum::<u64>(),
+                counts.drawn[0],
+                counts.won.iter().sum::<u64>(),
+                counts.won[0],
+                counts.won[1],
+            )?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
