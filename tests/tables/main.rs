@@ -10,6 +10,7 @@ mod proof;
 mod puzzles;
 #[cfg(feature = "cli")]
 mod program;
+mod real;
 mod selfplay;
 mod tammi;
 mod truth;
