@@ -13,7 +13,7 @@ use jarmo_core::games::board::{BoardAction, Circle, Circles};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::tables::index::{Army, LEAST_FORCE, Layer, Placement};
-use jarmo_exact::tables::{Blockable, Tables};
+use jarmo_exact::tables::{Blockable, Holds, Tables};
 
 /// The highest force that [`shuttle_effect`] solves; it takes 1.2 GiB of memory.
 pub const MOST_SHUTTLE_FORCE: u32 = 4;
@@ -104,6 +104,51 @@ pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, Bl
     Ok((LEAST_FORCE..=force)
         .map(|force| histories.compare(&tables, force))
         .collect())
+}
+
+/// What a bound side holds, compared with the exact results of all positions of a force.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HoldCheck {
+    /// Positions that the side does not lose.
+    pub not_lost: u64,
+    /// Positions among them that it is proven to hold.
+    pub held: u64,
+    /// Positions that it is said to hold and loses: none, unless the files are wrong.
+    pub wrong: u64,
+}
+
+impl HoldCheck {
+    fn add(mut self, lost: bool, held: bool) -> HoldCheck {
+        self.not_lost += u64::from(!lost);
+        self.held += u64::from(!lost && held);
+        self.wrong += u64::from(lost && held);
+        self
+    }
+
+    fn join(self, other: HoldCheck) -> HoldCheck {
+        HoldCheck {
+            not_lost: self.not_lost + other.not_lost,
+            held: self.held + other.held,
+            wrong: self.wrong + other.wrong,
+        }
+    }
+}
+
+/// Solves all positions up to a force with the shuttle rule, with both players' last moves and streaks, and
+/// compares them with what each side is proven to hold: by force, then by player, positions without a move before
+/// and all positions.
+///
+/// # Panics
+/// Panics if the force is above [`MOST_SHUTTLE_FORCE`], or if a file of a force up to it is missing.
+pub fn check_holds(game: &Jarmo, force: u32, holds: &Holds) -> Vec<[[HoldCheck; 2]; 2]> {
+    assert!(
+        force <= MOST_SHUTTLE_FORCE,
+        "the highest force that can be solved is {MOST_SHUTTLE_FORCE}"
+    );
+    let histories = Histories::solve(game, force);
+    (LEAST_FORCE..=force)
+        .map(|force| histories.check(holds, force))
+        .collect()
 }
 
 /// All positions up to a force with their histories, and their values.
@@ -323,6 +368,43 @@ impl Histories {
                         visit(&position.with_shuttle(!mover, past), first + other)
                     })
                 })
+            })
+        })
+    }
+
+    fn check(&self, holds: &Holds, force: u32) -> [[HoldCheck; 2]; 2] {
+        let nothing: fn() -> [[HoldCheck; 2]; 2] = Default::default;
+        self.each(
+            |_| true,
+            |position, index| (*position, self.bytes[index].load(Ordering::Relaxed)),
+        )
+        .fold(nothing, |mut checks, (position, byte)| {
+            let pasts = Player::BOTH.map(|player| self.past(&position, player));
+            let counts = position.force() == force && !pasts.contains(&PASSED);
+            let known = holds.value(&self.game, &position).filter(|_| counts);
+            if let Some(known) = known {
+                for (player, held) in Player::BOTH
+                    .into_iter()
+                    .zip([known.white_holds, known.black_holds])
+                {
+                    let for_mover = result_of(byte).verdict;
+                    let lost = match position.to_move() == player {
+                        true => for_mover == Verdict::Loss,
+                        false => for_mover == Verdict::Win,
+                    };
+                    let held = held.expect("a file of this force");
+                    let [fresh, all] = &mut checks[player.index()];
+                    *all = all.add(lost, held);
+                    if pasts == [NO_PAST; 2] {
+                        *fresh = fresh.add(lost, held);
+                    }
+                }
+            }
+            checks
+        })
+        .reduce(nothing, |left, right| {
+            std::array::from_fn(|player| {
+                std::array::from_fn(|which| left[player][which].join(right[player][which]))
             })
         })
     }

@@ -28,6 +28,7 @@ mod net_args;
 mod numbers;
 mod perft;
 mod proof;
+mod real;
 mod rules;
 mod tables;
 #[cfg(feature = "train")]

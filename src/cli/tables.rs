@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use serde_json::json;
 
-use super::{CommandResult, Failure, position_of, seconds};
+use super::{CommandResult, Failure, position_of, real, seconds};
 use jarmo_core::game::{Player, Proven};
 use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
@@ -44,6 +44,9 @@ pub(super) enum Command {
     Probe(ProbeArgs),
     /// Print the exact results of all openings of a length
     Openings(OpeningsArgs),
+    /// Find what each side does not lose under the shuttle rule (jarmo)
+    #[command(subcommand)]
+    Real(real::Command),
     /// Measure the time of a lookup
     Bench(BenchArgs),
     /// Count won, drawn and lost positions for every force and side to move
@@ -164,7 +167,7 @@ pub(super) struct StatsArgs {
 /// A game with exact tables and the settings of its rules.
 #[derive(clap::Args)]
 pub(super) struct SolvedGameArgs {
-    /// The game: jarmo or tammi; `pack` and `openings` are for jarmo
+    /// The game: jarmo or tammi; `pack`, `openings` and `real` are for jarmo
     #[arg(long = "game", default_value = "jarmo", value_name = "NAME")]
     name: String,
     /// A board file with other lines than the standard board (jarmo)
@@ -185,6 +188,7 @@ impl Command {
             | Command::Openings(OpeningsArgs { game, .. })
             | Command::Bench(BenchArgs { game, .. })
             | Command::Stats(StatsArgs { game, .. }) => game,
+            Command::Real(command) => command.game(),
         }
     }
 
@@ -195,7 +199,7 @@ impl Command {
             Command::Probe(args) => run_probe(game, args),
             Command::Bench(args) => run_bench(game, args),
             Command::Stats(args) => run_stats(game, args),
-            Command::Pack(_) | Command::Openings(_) => {
+            Command::Pack(_) | Command::Openings(_) | Command::Real(_) => {
                 let problem = "this command is for jarmo only, not for";
                 Err(Failure::usage(format!("{problem} {}", game.id())))
             }
@@ -227,6 +231,7 @@ impl GameTask for &Command {
         ) {
             (Command::Pack(args), Some(jarmo), _) => run_pack(jarmo, args),
             (Command::Openings(args), Some(jarmo), _) => run_openings(jarmo, args),
+            (Command::Real(command), Some(jarmo), _) => real::run(jarmo, command),
             (_, Some(jarmo), _) => self.run_for(jarmo),
             (_, _, Some(tammi)) => self.run_for(tammi),
             _ => Err(Failure::usage(EndgameError::NoTables(id))),

@@ -1,11 +1,14 @@
 //! `lab shuttle`
 
 use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
 
 use super::{BoardArgs, CommandResult};
-use crate::shuttle::{Change, MOST_SHUTTLE_FORCE, shuttle_effect};
-use jarmo_core::game::Game;
+use crate::shuttle::{Change, MOST_SHUTTLE_FORCE, check_holds, shuttle_effect};
+use jarmo_core::game::{Game, Player};
+use jarmo_core::games::Jarmo;
 use jarmo_core::numbers::NumberRange;
+use jarmo_exact::tables::Holds;
 use jarmo_exact::tables::index::LEAST_FORCE;
 
 /// Solve the smallest forces with the shuttle rule and print what it changes
@@ -17,12 +20,19 @@ pub(super) struct Args {
     /// time
     #[arg(long, value_name = "F", default_value_t = 3, value_parser = FORCE.parser::<u32>())]
     force: u32,
+    /// Compare what each side holds, as `jarmo tables real build` has written it, with exact play in all positions with
+    /// all histories
+    #[arg(long, value_name = "DIR")]
+    holds: Option<PathBuf>,
 }
 
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_SHUTTLE_FORCE as u64);
 
 pub(super) fn run(args: &Args) -> CommandResult {
     let game = args.board.jarmo()?;
+    if let Some(folder) = &args.holds {
+        return compare(&game, args.force, folder);
+    }
     let effects = shuttle_effect(&game, args.force)?;
     let mut out = stdout().lock();
     for effect in effects {
@@ -58,4 +68,32 @@ pub(super) fn run(args: &Args) -> CommandResult {
         show("positions with all streaks".to_owned(), &effect.all())?;
     }
     Ok(())
+}
+
+/// Compares what each side holds with exact play. Nothing that a side holds may be lost.
+fn compare(game: &Jarmo, force: u32, folder: &Path) -> CommandResult {
+    let holds = Holds::open(game, folder)?;
+    let missing = |&side: &Player| holds.force(side) < Some(force);
+    if Player::BOTH.iter().any(missing) {
+        return Err("files of both sides up to this force are needed".into());
+    }
+    let mut out = stdout().lock();
+    let mut wrong = 0;
+    for (force, sides) in (LEAST_FORCE..).zip(check_holds(game, force, &holds)) {
+        for (side, checks) in Player::BOTH.into_iter().zip(sides) {
+            for (what, check) in ["without a move before", "in all"].into_iter().zip(checks) {
+                let side = side.name();
+                writeln!(
+                    out,
+                    "force {force}, {side}, positions {what}: not lost {}, of these held {}; held but lost {}",
+                    check.not_lost, check.held, check.wrong
+                )?;
+                wrong += check.wrong;
+            }
+        }
+    }
+    match wrong {
+        0 => Ok(()),
+        _ => Err(format!("{wrong} positions are held but lost").into()),
+    }
 }

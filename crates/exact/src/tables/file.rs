@@ -308,7 +308,7 @@ pub fn checksum_of(table: &[u8]) -> u64 {
     u64::from_le_bytes(table[48..56].try_into().expect("eight bytes"))
 }
 
-fn checksum(bytes: &[u8]) -> u64 {
+pub(super) fn checksum(bytes: &[u8]) -> u64 {
     let chunks: Vec<u8> = bytes
         .par_chunks(CHUNK)
         .flat_map_iter(|chunk| xxh3_64(chunk).to_le_bytes())

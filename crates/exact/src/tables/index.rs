@@ -265,11 +265,18 @@ impl Layer {
     /// The index of a placement; `None` if it has another force or a player has no archer.
     #[inline]
     pub fn index(&self, placement: &Placement) -> Option<usize> {
+        let (number, within) = self.place(placement)?;
+        Some(self.blocks[number].start + within)
+    }
+
+    /// The block of a placement and its place there; `None` if it has another force or a player has no archer.
+    #[inline(always)]
+    pub(super) fn place(&self, placement: &Placement) -> Option<(usize, usize)> {
         let material = Material::of(placement);
         if usize::from(material.own.archers.max(material.enemy.archers)) > MOST {
             return None;
         }
-        let block = &self.blocks[self.block_of(&material)?];
+        let number = self.block_of(&material)?;
         let Placement { own, enemy, .. } = *placement;
         let row = row(
             material.enemy,
@@ -279,7 +286,7 @@ impl Layer {
         let free = compress(own.archers, enemy.archers);
         let column = rank(free, material.own.archers.into()) * material.own.patterns()
             + pattern_rank(pattern(own.marked, own.archers));
-        Some(block.start + row * block.columns + column)
+        Some((number, row * self.blocks[number].columns + column))
     }
 
     /// The placement with this index.

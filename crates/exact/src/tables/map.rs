@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, MmapMut};
 
 /// Maps a whole file into memory, read-only.
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
@@ -14,4 +14,11 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
     // memory-mapped database, other programs must not write to these files. The bytes are plain `u8`s:
     // every value is valid, and none is used as an address, a length or an index.
     unsafe { Mmap::map(file) }
+}
+
+/// Maps a whole file into memory for reading and writing.
+pub(super) fn map_mut(file: &File) -> io::Result<MmapMut> {
+    // SAFETY: as in [`map`], no other program may change the file. The caller holds the lock of the folder, so
+    // no other process of this program maps it for writing, and the map is the only one in this process.
+    unsafe { MmapMut::map_mut(file) }
 }

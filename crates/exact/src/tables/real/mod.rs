@@ -1,0 +1,312 @@
+//! Jarmo with the shuttle rule: which placements a side holds, that is, does not lose, for the game as it is
+//! played.
+//!
+//! One side is *bound* by the rule, the other is *free* of it: the free side may play every move, and may also pass
+//! wherever the rule could force it to. What the bound side holds in this game it holds in the real one, because
+//! there the other side has fewer actions. A position that both sides hold, each bound in its turn, is drawn.
+//! `docs/lab/real_rules.md` has the proof, and what is lost by freeing a side.
+//!
+//! [`build_real`] finds what one side holds, force by force, from tables; [`Holds`] opens the files.
+
+mod actions;
+mod hold;
+mod known;
+mod layer;
+mod solve;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use self::actions::Move;
+use self::hold::MOST_MOVES;
+use self::known::Known;
+use self::layer::{HeldLayer, Layout, Unfinished, finished_path};
+use self::solve::{Solver, Stage};
+use super::code;
+use super::file::{Owner, Problem, TableFileError};
+use super::index::{LEAST_FORCE, Placement};
+use super::lines::{Blockable, Lines};
+use super::lookup::Tables;
+use jarmo_core::game::{Game, Player, Verdict};
+use jarmo_core::games::board::{Board, BoardAction};
+use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_host::files::lock_folder;
+
+pub use self::hold::Hold;
+
+/// A message about the progress of [`build_real`].
+#[derive(Clone, Debug)]
+pub enum RealProgress {
+    /// A finished force exists already and passed its checks.
+    Kept {
+        /// Its force.
+        force: u32,
+    },
+    /// A force continues from where an earlier build ended.
+    Resumed {
+        /// Its force.
+        force: u32,
+    },
+    /// This share of the first bytes of a force is written.
+    Filled {
+        /// The force.
+        force: u32,
+        /// From 0 to 1.
+        done: f64,
+    },
+    /// The holding actions of this share of the placements are counted.
+    Counted {
+        /// The force.
+        force: u32,
+        /// From 0 to 1.
+        done: f64,
+    },
+    /// A round over the placements that may change.
+    Round {
+        /// The force.
+        force: u32,
+        /// Rounds so far, this one included.
+        round: u32,
+        /// The share of this round that is done.
+        done: f64,
+        /// Bytes that were lowered in this round.
+        lowered: u64,
+    },
+    /// A force is done and on disk.
+    Built {
+        /// Its force.
+        force: u32,
+        /// Placements of either player to move.
+        placements: usize,
+        /// The time it took in this process.
+        took: Duration,
+    },
+}
+
+/// Why [`build_real`] failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RealError {
+    /// The board lets players pass without the rule.
+    #[error(transparent)]
+    Board(#[from] Blockable),
+    /// A file could not be read or written, or belongs to another board.
+    #[error(transparent)]
+    File(#[from] TableFileError),
+    /// Another process is building in this folder.
+    #[error("{}: another process is building in this folder", .0.display())]
+    Busy(PathBuf),
+    /// The tables end below the force, or have packed results.
+    #[error("force {0}: a table with distances is needed; build it with `jarmo tables build`")]
+    NoTable(u32),
+    /// A player can have more moves than a byte can name.
+    #[error(
+        "a player can have {0} moves on this board, more than the {MOST_MOVES} that are supported"
+    )]
+    Moves(u32),
+}
+
+/// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is
+/// continued.
+pub fn build_real(
+    game: &Jarmo,
+    tables: &Tables,
+    folder: &Path,
+    bound: Player,
+    force: u32,
+    tell: &mut dyn FnMut(RealProgress),
+) -> Result<(), RealError> {
+    let lines = Lines::of(game.board())?;
+    if lines.most_actions() as usize > MOST_MOVES {
+        return Err(RealError::Moves(lines.most_actions()));
+    }
+    let owner = Owner::of(game);
+    std::fs::create_dir_all(folder).map_err(TableFileError::io(folder))?;
+    let lock = lock_folder(folder).map_err(TableFileError::io(folder))?;
+    let _lock = lock.ok_or_else(|| RealError::Busy(folder.to_owned()))?;
+    let mut done = Vec::new();
+    for force in LEAST_FORCE..=force {
+        let finished = finished_path(folder, bound, force);
+        if finished.exists() {
+            done.push(HeldLayer::open(folder, owner, bound, force)?);
+            tell(RealProgress::Kept { force });
+            continue;
+        }
+        let table = tables.bytes(force).ok_or(RealError::NoTable(force))?;
+        let began = Instant::now();
+        let layout = Layout::new(force);
+        let (mut file, existed) = Unfinished::open(folder, owner, bound, &layout)?;
+        if existed {
+            tell(RealProgress::Resumed { force });
+        }
+        let solver = Solver {
+            lines: &lines,
+            bound,
+            lower: &done,
+            layout: &layout,
+            table,
+        };
+        solver.solve(&mut file, &mut |stage| {
+            tell(match stage {
+                Stage::Filled(done) => RealProgress::Filled { force, done },
+                Stage::Counted(done) => RealProgress::Counted { force, done },
+                Stage::Round(round, done, lowered) => RealProgress::Round {
+                    force,
+                    round,
+                    done,
+                    lowered,
+                },
+            });
+        });
+        file.finish(&finished)?;
+        tell(RealProgress::Built {
+            force,
+            placements: layout.size,
+            took: began.elapsed(),
+        });
+        done.push(HeldLayer::open(folder, owner, bound, force)?);
+    }
+    Ok(())
+}
+
+/// What is known of a position of the game as it is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RealValue {
+    /// Whether White is proven not to lose, if White's files are there.
+    pub white_holds: Option<bool>,
+    /// Whether Black is proven not to lose, if Black's files are there.
+    pub black_holds: Option<bool>,
+}
+
+impl RealValue {
+    /// Whether both sides hold.
+    pub fn is_drawn(self) -> bool {
+        self.white_holds == Some(true) && self.black_holds == Some(true)
+    }
+}
+
+/// The placements that each side holds, as far as there are files.
+#[derive(Debug)]
+pub struct Holds {
+    lines: Lines,
+    board: Board,
+    sides: [Vec<HeldLayer>; 2],
+}
+
+/// Placements with a bound side to move, by the result of the table and by how far the side holds them: not, if
+/// its last move was another or its streak short enough, always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HoldCounts {
+    /// Drawn by the table.
+    pub drawn: [u64; 3],
+    /// Won by the table.
+    pub won: [u64; 3],
+    /// Of the drawn ones held unless there is a streak: by the streak that is too long, 1 to 4.
+    pub streaks: [u64; 4],
+}
+
+impl Holds {
+    /// Opens the files in a folder and verifies all checksums.
+    pub fn open(game: &Jarmo, folder: &Path) -> Result<Holds, RealError> {
+        let lines = Lines::of(game.board())?;
+        let owner = Owner::of(game);
+        let side = |bound| {
+            (LEAST_FORCE..)
+                .take_while(|&force| finished_path(folder, bound, force).exists())
+                .map(|force| HeldLayer::open(folder, owner, bound, force))
+                .collect::<Result<Vec<_>, _>>()
+        };
+        let sides = [side(Player::White)?, side(Player::Black)?];
+        if sides.iter().all(Vec::is_empty) {
+            let what = "has no files of placements held; build them with `jarmo tables real build`";
+            let problem = Problem::Other(what.to_owned());
+            return Err(TableFileError::new(folder, problem).into());
+        }
+        Ok(Holds {
+            lines,
+            board: game.board().clone(),
+            sides,
+        })
+    }
+
+    /// The highest force of which there is a file for this side.
+    pub fn force(&self, bound: Player) -> Option<u32> {
+        (LEAST_FORCE..)
+            .zip(&self.sides[bound.index()])
+            .map(|(force, _)| force)
+            .last()
+    }
+
+    /// What is known of a position, with both players' last moves and streaks. The limit on the length of a game
+    /// does not count. `None` where the game is over.
+    pub fn value(&self, game: &Jarmo, position: &JarmoPosition) -> Option<RealValue> {
+        let over = game.outcome(position).is_some();
+        (!over).then(|| RealValue {
+            white_holds: self.holds(position, Player::White),
+            black_holds: self.holds(position, Player::Black),
+        })
+    }
+
+    /// Whether a side is proven not to lose a position that is not over; `None` without a file.
+    fn holds(&self, position: &JarmoPosition, bound: Player) -> Option<bool> {
+        let placement = Placement::of(position);
+        if self.force(bound)? < position.force() {
+            return None;
+        }
+        let known = Known {
+            lines: &self.lines,
+            bound,
+            lower: &self.sides[bound.index()],
+            top: None,
+        };
+        let last = position
+            .shuttle(bound)
+            .last_move()
+            .and_then(|(action, streak)| match self.board.decode(action) {
+                BoardAction::Move { from, to } => {
+                    let (from, to) = (from.index() as u32, to.index() as u32);
+                    Some((Move { from, to }, streak))
+                }
+                _ => None,
+            });
+        Some(if placement.mover == bound {
+            known.holds_before(&placement, last)
+        } else {
+            known.holds_after(&placement, last)
+        })
+    }
+
+    /// Counts the placements of a force with a side to move; `None` without a file or table of it.
+    pub fn counts(&self, tables: &Tables, bound: Player, force: u32) -> Option<HoldCounts> {
+        let number = force.checked_sub(LEAST_FORCE)? as usize;
+        let held = self.sides[bound.index()].get(number)?;
+        let table = tables.bytes(force)?;
+        let mut counts = HoldCounts::default();
+        for (block, &start) in held.layout.layer.blocks().iter().zip(&held.layout.starts) {
+            if block.material.mover != bound {
+                continue;
+            }
+            let codes = &held.codes()[start..][..block.size()];
+            for (&byte, &code) in table[block.start..][..block.size()].iter().zip(codes) {
+                let proven = code::proven(byte);
+                let hold = Hold::of(code);
+                let column = match hold {
+                    Hold::No => 0,
+                    Hold::Unless { .. } => 1,
+                    Hold::Yes => 2,
+                };
+                match proven.verdict {
+                    _ if proven.is_over() => {}
+                    Verdict::Draw => {
+                        counts.drawn[column] += 1;
+                        if let Hold::Unless { streak, .. } = hold {
+                            counts.streaks[usize::from(streak) - 1] += 1;
+                        }
+                    }
+                    Verdict::Win => counts.won[column] += 1,
+                    Verdict::Loss => {}
+                }
+            }
+        }
+        Some(counts)
+    }
+}

@@ -1,0 +1,127 @@
+//! What each side holds under the shuttle rule: against exact play, after interruptions, on the command line.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use jarmo::game::{Game, Player, Verdict};
+use jarmo::games::Jarmo;
+use jarmo::tables::{Holds, Tables, build_real};
+
+fn build(folder: &Path, force: u32) -> Tables {
+    let game = Jarmo::standard();
+    let tables = Tables::solve(&game, force).unwrap();
+    for bound in Player::BOTH {
+        build_real(&game, &tables, folder, bound, force, &mut |_| {}).unwrap();
+    }
+    tables
+}
+
+#[test]
+fn a_draw_that_only_a_shuttle_holds_is_not_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = build(folder.path(), 4);
+    let game = Jarmo::standard();
+    let holds = Holds::open(&game, folder.path()).unwrap();
+    let value = |text: &str| {
+        let position = game.parse_position(text).unwrap();
+        let verdict = tables.proven(&position).unwrap().verdict;
+        (verdict, holds.value(&game, &position).unwrap())
+    };
+    // White wins in 13: Black has to stop going back and forth.
+    let (verdict, real) = value("1w3/1b3/5/b4/w4 w - - 0");
+    assert_eq!(verdict, Verdict::Draw);
+    assert_eq!(real.white_holds, Some(true));
+    assert_eq!(real.black_holds, Some(false));
+    let counts = |bound, force| holds.counts(&tables, bound, force).unwrap();
+    let white = counts(Player::White, 4);
+    assert_eq!(white.drawn.iter().sum::<u64>(), 28_720);
+    assert_eq!(white.drawn[0], 40);
+    assert_eq!(white.streaks, [0, 0, 41, 9733]);
+    assert_eq!(counts(Player::Black, 4).drawn[0], 171);
+}
+
+#[test]
+fn an_interrupted_build_continues_to_the_same_files() {
+    let game = Jarmo::standard();
+    let whole = tempfile::tempdir().unwrap();
+    let tables = build(whole.path(), 4);
+    let stopped = tempfile::tempdir().unwrap();
+    for bound in Player::BOTH {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let mut messages = 0;
+            let mut tell = |_| {
+                messages += 1;
+                assert!(messages < 23, "stopped");
+            };
+            let build = || build_real(&game, &tables, stopped.path(), bound, 4, &mut tell);
+            if catch_unwind(AssertUnwindSafe(build)).is_ok_and(|done| done.is_ok()) {
+                break;
+            }
+        }
+        assert!(attempts > 2, "{attempts} attempts");
+        for force in 2..=4 {
+            let name = format!("{}-{force:02}.held", bound.name());
+            let [one, other] = [&whole, &stopped].map(|dir| fs::read(dir.path().join(&name)));
+            assert!(one.unwrap() == other.unwrap(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 3);
+    let path = folder.path().join("black-03.held");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[1000] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("black-03.held: is damaged; remove it and build it again")
+    );
+}
+
+#[test]
+fn files_are_built_shown_and_counted() {
+    use assert_cmd::prelude::*;
+    use predicates::prelude::*;
+    use predicates::str::contains;
+
+    let jarmo = |arguments: &[&str]| {
+        let mut command = std::process::Command::cargo_bin("jarmo").unwrap();
+        command.args(arguments).assert()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name| folder.path().join(name).to_str().unwrap().to_owned();
+    let (tables, holds) = (path("tables"), path("holds"));
+    jarmo(&["tables", "build", "--force", "4", "--out", &tables]).success();
+    let build = [
+        "tables", "real", "build", &tables, "--out", &holds, "--force",
+    ];
+    jarmo(&[&build[..], &["4"]].concat())
+        .success()
+        .stderr(contains("black, force 4: 219100 placements in "));
+    jarmo(&[&build[..], &["4", "--side", "white"]].concat())
+        .success()
+        .stderr(contains("white, force 4: already there"));
+    jarmo(&[&build[..], &["5"]].concat())
+        .failure()
+        .stderr(contains("force 5: a table with distances is needed"));
+    jarmo(&["tables", "real", "stats", &tables, &holds])
+        .success()
+        .stdout(contains("28720         40"));
+    let position = "1w3/1b3/5/b4/w4 w - - 0";
+    let show = ["tables", "real", "show", &holds];
+    jarmo(&[&show[..], &["--position", position, "--plies", "1"]].concat())
+        .success()
+        .stdout(contains("white does not lose\n").and(contains(" openings of 1 plies are drawn")));
+    jarmo(&show).success().stdout("open\n");
+    jarmo(&["tables", "real", "show", &tables])
+        .failure()
+        .stderr(contains("has no files of placements held"));
+}
