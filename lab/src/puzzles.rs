@@ -57,7 +57,7 @@ pub enum PuzzleError {
     Agent(#[from] AgentError),
     /// The solving agent has no network.
     #[error("agent `{0}` has no network; puzzles are rated with one")]
-    NoNetwork(AgentSpec),
+    NoNetwork(Box<AgentSpec>),
 }
 
 /// A puzzle before its difficulty is known.
@@ -81,7 +81,7 @@ pub fn make(
     let players = (0..threads).map(|_| build(game.clone(), &settings.player));
     let mut players = players.collect::<Result<Vec<_>, AgentError>>()?;
     let Some(network) = build_without_search(game.clone(), &settings.solver)? else {
-        return Err(PuzzleError::NoNetwork(settings.solver.clone()));
+        return Err(PuzzleError::NoNetwork(Box::new(settings.solver.clone())));
     };
     let mut solver = Solver {
         network,

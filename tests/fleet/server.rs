@@ -4,7 +4,8 @@ use std::env;
 use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,11 +31,7 @@ impl Server {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let text = port.to_string();
         let up = [
             "fleet",
@@ -165,6 +162,19 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
         thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A free port that no other test of this process was given. It lies below those that the system gives to outgoing
+/// connections, so that none of them takes it before the server does.
+fn free_port() -> u16 {
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + (number % 10_000) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
     }
 }
 

@@ -163,23 +163,32 @@ fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) ->
         endgame_force: 7,
         lambda: 0.75,
     };
-    let start = || SelfPlay::new(game, &settings, vec![Fractions(game.clone()); 2], 3);
-    let mut play = start();
-    play.keep_episodes(4);
-    let (mut samples, mut text) = (Samples::new(), String::new());
-    for round in 0..rounds {
-        if round == rounds / 2 {
-            let saved = serde_json::to_string(&play.save()).unwrap();
-            text += &saved;
-            play = start();
-            play.restore(&serde_json::from_str(&saved).unwrap())
-                .unwrap();
-            play.keep_episodes(9);
+    // Games are kept, or become samples.
+    let play = |keeps: bool| {
+        let start = |weights| {
+            let mut play = SelfPlay::new(game, &settings, vec![Fractions(game.clone()); 2], 3);
+            if keeps {
+                play.keep_episodes(weights);
+            }
+            play
+        };
+        let mut play = start(4);
+        let (mut samples, mut text) = (Samples::new(), String::new());
+        for round in 0..rounds {
+            if round == rounds / 2 {
+                let saved = serde_json::to_string(&play.save()).unwrap();
+                text += &saved;
+                play = start(9);
+                play.restore(&serde_json::from_str(&saved).unwrap())
+                    .unwrap();
+            }
+            let round = play.round();
+            samples.extend(&round.samples);
+            text += &serde_json::to_string(&round.episodes).unwrap();
         }
-        let round = play.round();
-        samples.extend(&round.samples);
-        text += &serde_json::to_string(&round.episodes).unwrap();
-    }
+        (samples, text)
+    };
+    let ((samples, _), (_, text)) = (play(false), play(true));
     let bytes = samples.to_bytes(&GameVersion::of(game));
     (samples.len(), digits(&[&bytes, text.as_bytes()]))
 }

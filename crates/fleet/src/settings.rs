@@ -131,6 +131,7 @@ impl RunSettings {
                 is_needed && is_known
             });
         }
+        table.retain(|group, _| known.iter().any(|key| key.split('.').next() == Some(group)));
         let config = Config::from_toml(&table.to_string()).map_err(|error| wrong(&error))?;
         Ok((config, unknown))
     }
