@@ -86,6 +86,161 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
     first.kill().unwrap();
     first.wait().unwrap();
     let url = server.url();
+    let resume = ["train", "--resume", "run", "--fleet", &url, "--no-play"];
+    let again = || {
+        server
+            .command(&resume, "learner", "learner.log")
+            .spawn()
+            .unwrap()
+    };
+    let second = again();
+    let before = taken(&server).len();
+    until("files arrive again", || taken(&server).len() >= before + 3);
+    doomed.kill().unwrap();
+    doomed.wait().unwrap();
+    let before = taken(&server).len();
+    until("the other worker goes on", || {
+        taken(&server).len() >= before + 2
+    });
+    stop(survivor);
+    let sent: BTreeSet<String> = sent(&server, "one.log")
+        .union(&sent(&server, "two.log"))
+        .cloned()
+        .collect();
+    assert!(sent.len() >= 8, "{}", sent.len());
+    until("all files are taken", || {
+        let taken = taken(&server);
+        sent.iter().all(|id| taken.contains(id))
+    });
+    stop(second);
+    let all = taken(&server);
+    assert_eq!(
+        all.iter().collect::<BTreeSet<_>>().len(),
+        all.len(),
+        "none twice"
+    );
+    let repeated = jarmo(server.folder(), &["fleet", "repeat", "run"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&repeated.stdout);
+    assert!(text.contains("bit for bit"), "{repeated:?}");
+    server.crash();
+    let status = server
+        .command(&["fleet", "status", &url], "learner", "status.log")
+        .status();
+    assert!(status.unwrap().success());
+    assert!(
+        server.log("status.log").contains("learner: run"),
+        "{}",
+        server.log("status.log")
+    );
+}
+
+#[test]
+fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
+    let Some(server) = Server::start(&["--tls"]) else {
+        return;
+    };
+    let url = server.url();
+    let refused = server
+        .command(&["fleet", "status", &url], "worker-1", "refused.log")
+        .status();
+    assert!(
+        refused.unwrap().success(),
+        "without a learner there is nothing to see"
+    );
+    let first = learner(&server, &["--set", "run.first_samples=1000"]);
+    let helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    let refused = server
+        .command(&["fleet", "status", &url], "worker-1", "refused.log")
+        .status();
+    assert!(!refused.unwrap().success(), "a worker sees no other worker");
+    let said = server.log("refused.log");
+    assert!(
+        said.contains("learner.key"),
+        "it says what is needed: {said}"
+    );
+    let seen = || {
+        let seen = server
+            .command(&["fleet", "status", &url, "--json"], "learner", "seen.log")
+            .status();
+        assert!(seen.unwrap().success());
+        let seen = server.log("seen.log");
+        let status: Value = serde_json::from_str(seen.lines().last().unwrap()).unwrap();
+        assert!(status["workers"].as_array().unwrap().len() <= 1);
+        status["workers"][0].clone()
+    };
+    until("the status shows the worker's samples", || {
+        seen()["samples"].as_u64() > Some(0)
+    });
+    // Without the authority's certificate, the server is a stranger.
+    let mut stranger = jarmo(server.folder(), &["fleet", "status", &url]);
+    let output = stranger
+        .args(["--key", "server/learner.key"])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    stop(helper);
+    until("the status says that the only worker is silent", || {
+        seen()["since_heard"].as_f64() > Some(3.0)
+    });
+    stop(first);
+    let secret = fs::read_to_string(server.folder().join("server/learner.key")).unwrap();
+    for log in ["learner.log", "one.log", "server.log"] {
+        assert!(
+            !server.log(log).contains(secret.trim()),
+            "{log} holds a secret"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_key_is_refused_and_leaves_no_folder() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    fs::write(server.folder().join("server/nobody.key"), "SUAKEY").unwrap();
+    let url = server.url();
+    let train = ["train", "--run", "refused", "--fleet", &url];
+    let refused = server.command(&train, "nobody", "wrong.log").status();
+    assert!(!refused.unwrap().success());
+    let said = server.log("wrong.log");
+    assert!(said.contains("it holds no key"), "{said}");
+    assert!(!server.folder().join("refused").exists());
+    // A server without encryption says so, and is not waited for.
+    let encrypted = url.replace("nats://", "tls://");
+    let work = ["worker", &encrypted, "--threads", "1"];
+    let refused = server.command(&work, "worker-1", "tls.log").status();
+    assert!(!refused.unwrap().success());
+    let said = server.log("tls.log");
+    assert!(said.contains("does not encrypt"), "{said}");
+}
+
+#[test]
+fn nothing_is_lost_when_another_run_uses_the_server_in_between() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let first = learner(&server, &["--set", "run.first_samples=1000"]);
+    let mut helper = worker(&server, "one.log");
+    until("files arrive", || !taken(&server).is_empty());
+    stop(first);
+    let before = sent(&server, "one.log").len();
+    until("files wait", || sent(&server, "one.log").len() > before + 2);
+    // Another run begins, and the worker follows.
+    let url = server.url();
+    let train = ["train", "--run", "other", "--fleet", &url, "--no-play"];
+    let other = server
+        .command(&[&train[..], &TINY].concat(), "learner", "other.log")
+        .spawn()
+        .unwrap();
+    until("the other run gets files", || {
+        server.log("other/order.jsonl").contains("worker")
+    });
+    helper.kill().unwrap();
+    helper.wait().unwrap();
+    stop(other);
     let again = ["run", "other"].map(|run| {
         let resume = ["train", "--resume", run, "--fleet", &url, "--no-play"];
         let log = format!("{run}.log");
@@ -97,7 +252,7 @@ fn nothing_is_lost_or_learned_twice_when_a_learner_a_worker_and_the_server_are_k
         let is_taken = |id: &String| taken.contains(id) || others.contains(id.as_str());
         sent.iter().all(is_taken)
     });
-    again.map(stop);
+    again.into_iter().for_each(stop);
 }
 
 #[test]
