@@ -105,7 +105,7 @@ impl HeldLayer {
         let path = finished_path(folder, bound, force);
         let fail = |problem| TableFileError::new(&path, problem);
         if !path.exists() {
-            let what = "is missing; build it with `jarmo tables real build`";
+            let what = "is missing; build it first";
             return Err(fail(Problem::Other(what.to_owned())));
         }
         let (file, _) = files::open(&path).map_err(TableFileError::io(&path))?;
