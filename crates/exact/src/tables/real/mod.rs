@@ -96,7 +96,7 @@ pub enum RealError {
     #[error("{}: another process is building in this folder", .0.display())]
     Busy(PathBuf),
     /// The tables end below the force, or have packed results.
-    #[error("force {0}: a table with distances is needed; build it with `jarmo tables build`")]
+    #[error("force {0}: a table with distances is needed; build it first")]
     NoTable(u32),
     /// A player can have more moves than a byte can name.
     #[error(
@@ -217,7 +217,7 @@ impl Holds {
         };
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
-            let what = "has no files of placements held; build them with `jarmo tables real build`";
+            let what = "has no files of placements held; build them first";
             let problem = Problem::Other(what.to_owned());
             return Err(TableFileError::new(folder, problem).into());
         }
