@@ -245,7 +245,8 @@ fn measure<G: CatalogGame>(
             measured.push(one);
         }
     }
-    if !args.json {
+    // An agent without a network has nothing to show where only networks are asked.
+    if !args.json && !measured.is_empty() {
         write_table(&mut stdout().lock(), game, &name, &measured, args.worst)?;
     }
     if let Some(path) = &args.svg {
