@@ -262,7 +262,7 @@ def test_self_play_goes_on_after_an_error_and_from_what_was_saved(name: str) -> 
     ours.append(next(resumed))
     for one, two in zip(expected, ours, strict=True):
         for array, same in zip(one, two, strict=True):
-            assert np.array_equal(array, same)
+            assert np.array_equal(np.asarray(array), np.asarray(same))
     assert resumed.stats() == straight.stats()
     with pytest.raises(ValueError, match='not this self-play: it was made with .*"seed":3'):
         games(guess, seed=4).restore(broken.save())
