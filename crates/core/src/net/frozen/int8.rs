@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{CHUNK, RunNet, heads, in_chunks};
+#[cfg(target_arch = "aarch64")]
+use crate::net::kernel::int8::neon::Neon;
 use crate::net::kernel::int8::{Dense8, Int8, Rows16, portable::Portable8};
 #[cfg(target_arch = "x86_64")]
 use crate::net::kernel::int8::{avx2::Avx2Int8, vnni::Vnni};
@@ -19,6 +21,10 @@ pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Avx2Int8::detect() {
+        return with_kernel(kernel, weights);
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(kernel) = Neon::detect() {
         return with_kernel(kernel, weights);
     }
     with_kernel(Portable8, weights)

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::int8;
 #[cfg(target_arch = "x86_64")]
-use super::{avx2::Avx2, avx512::Avx512, int8::avx2::Avx2Int8};
+use super::{avx2::Avx2, avx512::Avx512};
 use crate::game::shorten;
 
 /// The kinds of kernels.
@@ -54,11 +55,11 @@ impl KernelKind {
     /// The kind for networks whose user names none: small integers where the processor multiplies them quickly, which
     /// is one and a half to three times as fast there as 32-bit floats, and half as fast elsewhere.
     pub fn best() -> KernelKind {
-        #[cfg(target_arch = "x86_64")]
-        if Avx2Int8::detect().is_some() {
-            return KernelKind::Int8;
+        if int8::is_fast() {
+            KernelKind::Int8
+        } else {
+            KernelKind::Portable
         }
-        KernelKind::Portable
     }
 
     fn runs_here(self) -> bool {

@@ -1,7 +1,11 @@
 //! Compares every kernel of this machine with the portable one, over all shapes of tiles.
 
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // elsewhere the portable kernel is the only one in floats
+
 use rand::RngExt;
 
+#[cfg(target_arch = "aarch64")]
+use super::int8::neon::Neon;
 use super::int8::{Dense8, Int8, Rows16, portable::Portable8};
 #[cfg(target_arch = "x86_64")]
 use super::int8::{avx2::Avx2Int8, vnni::Vnni};
@@ -173,7 +177,7 @@ fn in_integers<K: Int8>(kernel: K, (rows, inputs, outputs): (usize, usize, usize
         .collect()
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn integers_are_the_same_bits<K: Int8>(kernel: K) {
     for rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 97] {
         for (inputs, outputs) in [(32, 1), (64, 33), (96, 176), (416, 80)] {
@@ -186,13 +190,19 @@ fn integers_are_the_same_bits<K: Int8>(kernel: K) {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn kernels_of_small_integers_give_the_same_bits() {
+    #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Avx2Int8::detect() {
         integers_are_the_same_bits(kernel);
     }
+    #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Vnni::detect() {
+        integers_are_the_same_bits(kernel);
+    }
+    #[cfg(target_arch = "aarch64")]
+    if let Some(kernel) = Neon::detect() {
         integers_are_the_same_bits(kernel);
     }
 }

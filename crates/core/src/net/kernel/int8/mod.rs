@@ -6,8 +6,10 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(in crate::net) mod avx2;
+#[cfg(target_arch = "aarch64")]
+pub(in crate::net) mod neon;
 pub(in crate::net) mod portable;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::net) mod vnni;
@@ -148,6 +150,16 @@ impl Rows16 {
             assert!(end <= self.rows.len(), "rows must be in the table");
         }
     }
+}
+
+/// Whether this processor multiplies bytes quickly.
+pub(super) fn is_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return avx2::Avx2Int8::detect().is_some();
+    #[cfg(target_arch = "aarch64")]
+    return neon::Neon::detect().is_some();
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
 }
 
 /// The scale of a row whose largest number is `most`, and its inverse.

@@ -1,7 +1,7 @@
 //! The loops of the kernels, written once for all vector units: tiles of six rows by a few vectors, whose sums stay in
 //! registers.
 //!
-//! Everything here is inlined into the entry points of [`avx2`](super::avx2) and [`vnni`](super::vnni), which enable the
+//! Everything here is inlined into the entry points of `avx2`, `vnni` and `neon`, which enable the
 //! instructions.
 
 use super::{Dense8, Int8, Rows16, row_scale};
