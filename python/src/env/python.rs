@@ -81,14 +81,20 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
         work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) -> PyResult<()> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = self.layout.arrays(py, out)?;
         let stop = env.stop();
         let changing = &mut *env;
-        self.layout
-            .fill(&arrays, out.is_none(), move |rows| match stop {
-                None => py.detach(move || work(changing, rows)),
-                Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
-            })??;
+        let work = move |rows: Rows<'_>| match stop {
+            None => py.detach(move || work(changing, rows)),
+            Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
+        };
+        let arrays = match out.is_none() && self.layout.is_small() {
+            true => self.layout.few(py, work)?,
+            false => {
+                let arrays = self.layout.arrays(py, out)?;
+                self.layout.fill(&arrays, out.is_none(), work)??;
+                arrays
+            }
+        };
         self.layout.step(py, env, arrays)
     }
 
