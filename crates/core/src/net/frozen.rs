@@ -4,12 +4,12 @@ use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::config::NetShape;
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
 use super::logits::Logits;
+use super::settings::NetShape;
 use super::weights::Weights;
 
 /// Positions computed together, few enough that their activations stay in the cache. A multiple of the
@@ -104,7 +104,7 @@ struct Packed<K: Kernel> {
 impl<K: Kernel> Packed<K> {
     fn new(kernel: K, weights: &Weights) -> Packed<K> {
         let shape = *weights.shape();
-        let width = weights.config().width;
+        let width = weights.settings().width;
         let dense = |[matrix, bias]: [&[f32]; 2]| Dense::pack::<K>(matrix, bias);
         let block = |index| dense(weights.layer(&format!("blocks.{index}")));
         let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
@@ -122,7 +122,7 @@ impl<K: Kernel> Packed<K> {
             shape,
             width,
             stem: PackedRows::pack::<K>(stem, stem_bias),
-            blocks: (0..weights.config().blocks).map(block).collect(),
+            blocks: (0..weights.settings().blocks).map(block).collect(),
             heads: dense([&matrix, &bias]),
         }
     }
