@@ -59,22 +59,8 @@ impl Matches {
         stop: &AtomicBool,
     ) -> Result<Option<Strength>, RunError> {
         let past = self.past(config.past);
-        let mut entrants = vec![entrant(folder, step)];
-        entrants.extend(config.opponents.iter().map(|spec| Entrant {
-            name: spec.clone(),
-            checkpoint: None,
-        }));
-        entrants.extend(past.iter().map(|&step| entrant(folder, step)));
-        let nets: Vec<FrozenNet> = std::iter::once(&step)
-            .chain(&past)
-            .map(|&step| {
-                folder
-                    .load_agent(step)
-                    .map(|file| FrozenNet::new(file.weights()))
-            })
-            .collect::<Result<_, _>>()?;
-        let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
-        let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
+        let entrants = entrants(folder, config, step, &past);
+        let teams = teams(game, config, folder, (step, &past), threads)?;
         let seed = stream(seed, MATCHES + step).next_u64();
         let pairs = config.games / 2;
         let openings = Openings::random(game, config.opening_plies, pairs as usize, seed);
@@ -85,11 +71,10 @@ impl Matches {
             seed,
             ..Settings::default()
         };
-        let mut tournament =
-            Tournament::new(game, entrants, &openings, settings).map_err(RunError::new)?;
-        tournament
-            .play(teams, stop, &mut ())
-            .map_err(RunError::new)?;
+        let tournament = Tournament::new(game, entrants, &openings, settings);
+        let mut tournament = tournament.map_err(RunError::new)?;
+        let played = tournament.play(teams, stop, &mut ());
+        played.map_err(RunError::new)?;
         let standings = tournament.standings();
         if stop.load(Ordering::Relaxed) && standings.games() < standings.planned_games() {
             return Ok(None);
@@ -181,19 +166,48 @@ fn name(step: u64) -> String {
     format!("step-{step}")
 }
 
-fn entrant(folder: &RunFolder, step: u64) -> Entrant {
-    Entrant {
+/// The checkpoint, the fixed agents, the past checkpoints.
+fn entrants(
+    folder: &RunFolder,
+    config: &EvaluationSettings,
+    step: u64,
+    past: &[u64],
+) -> Vec<Entrant> {
+    let own = |step: u64| Entrant {
         name: name(step),
         checkpoint: Some(Checkpoint {
             run: folder.name(),
             step,
             cpu_seconds: None,
         }),
-    }
+    };
+    let fixed = config.opponents.iter().map(|spec| Entrant {
+        name: spec.clone(),
+        checkpoint: None,
+    });
+    let past = past.iter().map(|&step| own(step));
+    std::iter::once(own(step))
+        .chain(fixed)
+        .chain(past)
+        .collect()
 }
 
-/// The agents of one thread: the checkpoint, the fixed agents, the past checkpoints. `nets` are those
-/// of the checkpoint and of the past ones.
+/// The agents of every thread, in the order of the [`entrants`].
+fn teams<G: CatalogGame>(
+    game: &G,
+    config: &EvaluationSettings,
+    folder: &RunFolder,
+    (step, past): (u64, &[u64]),
+    threads: usize,
+) -> Result<Vec<Team<G>>, RunError> {
+    let net = |&step: &u64| Ok(FrozenNet::new(folder.load_agent(step)?.weights()));
+    let nets = std::iter::once(&step).chain(past).map(net);
+    let nets: Vec<FrozenNet> = nets.collect::<Result<_, RunError>>()?;
+    let teams = (0..threads).map(|_| team(game, config, &nets, past, step));
+    teams.collect()
+}
+
+/// The agents of one thread. `nets` are those of the checkpoint and of the past ones.
 fn team<G: CatalogGame>(
     game: &G,
     config: &EvaluationSettings,
