@@ -123,6 +123,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()> {
         let done = self.on_threads(|env, _| match reset {
             Reset::Seed(seed) => env.reseed(*seed),
+            Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
                 let opening =
@@ -214,8 +215,11 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         self.env.steps()
     }
 
-    fn seed(&self) -> u64 {
-        self.env.settings().seed
+    fn seeds(&self) -> Vec<u64> {
+        match self.env.seeds() {
+            [] => vec![self.env.settings().seed],
+            seeds => seeds.to_vec(),
+        }
     }
 
     fn save(&self) -> Vec<u8> {
