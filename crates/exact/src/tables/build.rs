@@ -222,7 +222,7 @@ fn check_room<G: Solvable>(
         .map(|&force| G::layer(force).size() as u64)
         .sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
-    let free = fs4::available_space(folder).map_err(TableFileError::io(folder))?;
+    let free = free_space(folder).map_err(TableFileError::io(folder))?;
     if free < disk {
         return Err(BuildError::Short("disk space", disk, free));
     }
@@ -235,6 +235,16 @@ fn check_room<G: Solvable>(
         Some(free) => Ok(usable.min(free)),
         None => Ok(usable),
     }
+}
+
+#[cfg(any(unix, windows))]
+fn free_space(folder: &Path) -> std::io::Result<u64> {
+    fs4::available_space(folder)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn free_space(_: &Path) -> std::io::Result<u64> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// Bytes that an unfinished layer already takes on the disk.
