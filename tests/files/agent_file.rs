@@ -405,6 +405,6 @@ fn what_the_arena_said_goes_into_the_header() {
         .assert()
         .code(2)
         .stderr(contains(
-            "expected one of `portable`, `avx2`, `avx512`, `avx512-bf16`",
+            "expected one of `portable`, `avx2`, `avx512`, `int8`",
         ));
 }

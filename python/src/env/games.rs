@@ -124,6 +124,7 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()> {
         let done = self.on_threads(|env, _| match reset {
             Reset::Seed(seed) => env.reseed(*seed),
+            Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
                 let opening = |&(slot, at): &(usize, &dyn AnyPosition)| {
@@ -216,8 +217,11 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         self.env.steps()
     }
 
-    fn seed(&self) -> u64 {
-        self.env.settings().seed
+    fn seeds(&self) -> Vec<u64> {
+        match self.env.seeds() {
+            [] => vec![self.env.settings().seed],
+            seeds => seeds.to_vec(),
+        }
     }
 
     fn save(&self) -> Vec<u8> {

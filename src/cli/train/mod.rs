@@ -278,7 +278,11 @@ impl GameTask for TrainTask<'_> {
         let mut printer = Printer::new(RunView::new(config, facts), self.stop);
         let _ = printer.begin();
         let (folder, device) = (self.folder, self.device);
-        let tell = |event: Event<'_>| printer.event(&event);
+        let mut has_played = false;
+        let tell = |event: Event<'_>| {
+            has_played |= matches!(event, Event::Played(..) | Event::Strength(_));
+            printer.event(&event);
+        };
         let ended = run_with_fleet(game, config, folder, device, fleet, self.stop, tell);
         printer.end();
         let path = folder.path();
@@ -286,6 +290,21 @@ impl GameTask for TrainTask<'_> {
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
             writeln!(out, "stopped; {}{also}", how_to_resume(path))?;
+        } else if !has_played {
+            let limits = config.run.limits();
+            let limits: Vec<String> = limits
+                .iter()
+                .map(|(n, what)| format!("--{what} {n}"))
+                .collect();
+            let limits = limits.join(" ");
+            writeln!(
+                out,
+                "nothing to do: the run has reached its limit ({limits}); give it a higher one, or 0 for none, with: \
+                 {} train --resume {} --{} N",
+                program::name(),
+                path.display(),
+                config.run.limits()[0].1,
+            )?;
         }
         if let Some(agent) = newest_agent(path) {
             let agent = agent.display();

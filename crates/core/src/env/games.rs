@@ -1,6 +1,7 @@
 //! The part of an environment that one thread steps: a shard, and the opponent in its games.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::rows::Rows;
 use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
@@ -20,14 +21,26 @@ const ATTEMPTS: u32 = 32;
 const MOST_ATTEMPTS: u64 = 16;
 
 /// What decides how a new game begins.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct NewGames {
     pub settings: EnvSettings,
+    /// A seed for each slot, or none: then the seed of the settings is that of all.
+    pub seeds: Arc<[u64]>,
     /// Resets without a seed so far, so that they start other games.
     pub resets: u64,
 }
 
 impl NewGames {
+    /// The seed and the number that a slot's random numbers come from: with a seed of its own, those of the first slot
+    /// of an environment with that seed.
+    #[inline]
+    pub fn origin(&self, slot: u64) -> (u64, u64) {
+        match self.seeds.get(slot as usize) {
+            Some(&seed) => (seed, 0),
+            None => (self.settings.seed, slot),
+        }
+    }
+
     /// The opening of the game that starts in a slot at a step.
     #[inline]
     fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Opening<G::Position> {
@@ -35,7 +48,8 @@ impl NewGames {
             return Opening::at(game.start());
         }
         // The seed is inverted because `VecEnv::sample` uses the seed itself.
-        let seed = !self.settings.seed ^ self.resets.rotate_right(8);
+        let (seed, slot) = self.origin(slot);
+        let seed = !seed ^ self.resets.rotate_right(8);
         let mut stream = slot_stream(seed, slot, step);
         Opening::random(game, self.settings.opening_plies, &mut stream)
     }
@@ -47,7 +61,8 @@ impl NewGames {
             Seat::White => Player::White,
             Seat::Black => Player::Black,
             Seat::Random => {
-                let seed = self.settings.seed ^ SIDES ^ self.resets.rotate_right(8);
+                let (seed, slot) = self.origin(slot);
+                let seed = seed ^ SIDES ^ self.resets.rotate_right(8);
                 Player::BOTH[(Draws::new(seed, step).bits(slot) & 1) as usize]
             }
         }
@@ -251,8 +266,11 @@ impl<G: Game> Part<G> {
             if asked.is_empty() {
                 break;
             }
-            let seed = (new.settings.seed ^ OPPONENT).wrapping_add(round);
-            let stream = |&slot: &usize| slot_stream(seed, shard.number(slot), shard.steps());
+            let stream = |&slot: &usize| {
+                let (seed, number) = new.origin(shard.number(slot));
+                let seed = (seed ^ OPPONENT).wrapping_add(round);
+                slot_stream(seed, number, shard.steps())
+            };
             let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
             let positions: Vec<G::Position> =
                 asked.iter().map(|&slot| *shard.position(slot)).collect();

@@ -25,6 +25,8 @@ pub struct SavedEnv {
     #[serde(flatten)]
     pub(super) terms: Terms,
     pub(super) seed: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) seeds: Vec<u64>, // [games] or none
     pub(super) resets: u64,
     pub(super) sides: Vec<u8>, // [games], of the caller
     pub(super) state: EnvState,
@@ -80,8 +82,9 @@ impl SavedEnv {
                 ours[name]
             )));
         }
-        let games = [self.state.games.len(), self.sides.len()];
-        match games == [self.terms.games; 2] {
+        let mut games = vec![self.state.games.len(), self.sides.len()];
+        games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));
+        match games.iter().all(|&count| count == self.terms.games) {
             true => Ok(()),
             false => Err(EnvError(
                 "not a saved environment: games are missing".to_owned(),

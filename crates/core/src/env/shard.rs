@@ -182,10 +182,15 @@ impl<G: Game> Shard<G> {
     /// action 0.
     pub fn sample(&self, seed: u64, out: &mut [Action]) {
         let draws = Draws::new(seed, self.steps);
+        self.sample_by(|number| draws.bits(number), out);
+    }
+
+    /// [`Shard::sample`] with these random bits by the number of the slot.
+    pub(super) fn sample_by(&self, bits: impl Fn(u64) -> u64, out: &mut [Action]) {
         for ((slot, out), number) in self.slots.iter().zip(out).zip(self.number(0)..) {
             *out = match slot.legal.count() {
                 0 => Action(0),
-                count => slot.legal.nth(below(draws.bits(number), count)),
+                count => slot.legal.nth(below(bits(number), count)),
             };
         }
     }

@@ -1,5 +1,7 @@
 //! Many games that advance together on the threads of a pool.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +11,7 @@ use super::saved::Terms;
 use super::{EnvError, EnvState, GameStats, History, Keep, Opening, SavedEnv, Shard};
 use crate::encode::Encode;
 use crate::game::{Action, Game, Outcome, Player};
-use crate::random::Stream;
+use crate::random::{Draws, Stream};
 
 /// A shard has at least this many games. With fewer, handing it to a thread costs more than it saves.
 const MIN_PER_THREAD: usize = 128;
@@ -174,6 +176,7 @@ impl<G: Game> VecEnv<G> {
         assert!(settings.games > 0, "an environment needs at least one game");
         let new = NewGames {
             settings,
+            seeds: Arc::default(),
             resets: 0,
         };
         let share = settings.games.div_ceil(opponents.len());
@@ -286,8 +289,17 @@ impl<G: Game> VecEnv<G> {
     /// Panics unless `out` has one action per game.
     pub fn sample(&self, out: &mut [Action]) {
         assert_eq!(out.len(), self.len(), "one action per game");
-        let seed = self.new.settings.seed;
-        self.write_each(out, 1, |games, out| games.shard.sample(seed, out));
+        let new = &self.new;
+        self.write_each(out, 1, |games, out| match new.seeds.is_empty() {
+            true => games.shard.sample(new.settings.seed, out),
+            false => {
+                let bits = |number| {
+                    let (seed, number) = new.origin(number);
+                    Draws::new(seed, games.shard.steps()).bits(number)
+                };
+                games.shard.sample_by(bits, out);
+            }
+        });
     }
 
     /// Plays one action in every game, then those of the opponents. When a game ends, another one starts or the
@@ -324,9 +336,33 @@ impl<G: Game> VecEnv<G> {
 
     /// Starts everything again, as in a new environment with this seed.
     pub fn reseed(&mut self, seed: u64) -> Result<(), Interrupted> {
-        let before = self.new;
-        self.new.settings.seed = seed;
-        self.new.resets = 0;
+        let mut settings = self.new.settings;
+        settings.seed = seed;
+        self.renew(settings, Arc::default())
+    }
+
+    /// Starts everything again with a seed for each slot. The games of a slot are those of the first slot of an
+    /// environment with its seed.
+    ///
+    /// # Panics
+    /// Panics unless there is one seed per slot.
+    pub fn reseed_each(&mut self, seeds: &[u64]) -> Result<(), Interrupted> {
+        assert_eq!(seeds.len(), self.len(), "one seed per slot");
+        self.renew(self.new.settings, seeds.into())
+    }
+
+    /// The seeds of the slots, if each has its own.
+    pub fn seeds(&self) -> &[u64] {
+        &self.new.seeds
+    }
+
+    fn renew(&mut self, settings: EnvSettings, seeds: Arc<[u64]>) -> Result<(), Interrupted> {
+        let new = NewGames {
+            settings,
+            seeds,
+            resets: 0,
+        };
+        let before = std::mem::replace(&mut self.new, new);
         let started = self.change(None, |part, new, _| {
             part.games = part.games.fresh(new);
             part.begin(new)
@@ -351,6 +387,7 @@ impl<G: Game> VecEnv<G> {
         SavedEnv {
             terms: self.terms(),
             seed: self.new.settings.seed,
+            seeds: self.new.seeds.to_vec(),
             resets: self.new.resets,
             sides: self.sides().map(|side| side.index() as u8).collect(),
             state: EnvState {
@@ -371,8 +408,9 @@ impl<G: Game> VecEnv<G> {
     /// changes.
     pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), EnvError> {
         saved.check(&self.terms())?;
-        let mut new = self.new;
+        let mut new = self.new.clone();
         new.settings.seed = saved.seed;
+        new.seeds = saved.seeds[..].into();
         new.resets = saved.resets;
         let restored = self.parts.iter().map(|part| {
             let numbers = part.games.numbers();
@@ -419,12 +457,12 @@ impl<G: Game> VecEnv<G> {
         rows: Option<Rows<'_>>,
         work: impl Fn(&mut Part<G>, &NewGames, Option<Rows<'_>>) -> bool + Sync,
     ) -> Result<(), Interrupted> {
-        let new = self.new;
         let copy = |part: &Part<G>| part.games.clone();
         let before = self
             .can_be_interrupted()
             .then(|| self.parts.iter().map(copy).collect::<Vec<_>>());
-        if in_parallel(&mut self.parts, rows, &|part, rows| work(part, &new, rows)) {
+        let VecEnv { parts, new, .. } = self;
+        if in_parallel(parts, rows, &|part, rows| work(part, new, rows)) {
             return Ok(());
         }
         let before = before.expect("only what can be interrupted is");

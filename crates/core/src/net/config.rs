@@ -66,7 +66,7 @@ impl NetShape {
     /// Refuses numbers outside the supported range.
     pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
-            ("features", self.features, 1, 1 << 16),
+            ("features", self.features, 1, 1 << 15),
             ("actions", self.actions, 1, 1 << 16),
             ("points", self.points, 0, 127),
         ] {

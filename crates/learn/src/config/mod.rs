@@ -207,6 +207,17 @@ impl RunSettings {
         ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
     ];
 
+    /// The limits that are set, as pairs of a count and its name.
+    pub fn limits(&self) -> Vec<(f64, &'static str)> {
+        let limits = [
+            (self.steps as f64, "steps"),
+            (self.games as f64, "games"),
+            (self.minutes, "minutes"),
+            (self.cpu_minutes, "cpu-minutes"),
+        ];
+        limits.into_iter().filter(|(most, _)| *most > 0.0).collect()
+    }
+
     /// The threads of self-play.
     pub fn playing_threads(&self) -> usize {
         match self.threads {

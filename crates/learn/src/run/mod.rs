@@ -35,7 +35,7 @@ pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 pub use crate::RunError;
 
 use crate::config::Config;
-use crate::observe::{Activity, Event};
+use crate::observe::{Activity, Event, Resumed};
 use crate::train::OpenDevice;
 use clock::Clock;
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
@@ -177,13 +177,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let learner = learner.on(device);
         let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
         let mut counters = Counters::default();
+        let is_resumed = saved.is_some();
         if let Some(saved) = saved {
             let restored = player.restore(&saved.games, saved.pending);
             counters = saved.counters;
             let file = folder.part_path(&counters, GAMES);
             restored.map_err(|error| folder.broken(&file, error))?;
         }
-        let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
+        let (lines, mut warnings) = folder.cut_metrics(counters.step, counters.lines)?;
         let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
         warnings.extend(skipped);
         folder.cut_order(counters.next_file)?;
@@ -193,6 +194,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
+        }
+        if is_resumed {
+            watchers.tell(Event::Resumed(Resumed {
+                step: counters.step,
+                seconds: counters.seconds,
+                lines: &lines,
+                strength: counters.strength.as_ref(),
+            }));
         }
         watchers.write(|file| file.settings(config, counters.step));
         let run = Run {
@@ -311,7 +320,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         self.folder.save_agent(&self.agent())?;
         let from = (self.config.run.seed, step, self.player.threads());
         let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
-        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop)?;
+        let watchers = &mut self.watchers;
+        let warn = |warning| watchers.tell(Event::Warning(warning));
+        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop, warn)?;
         if let Some(strength) = strength {
             self.watchers.tell(Event::Strength(&strength));
             self.watchers.write(|file| file.strength(&strength));

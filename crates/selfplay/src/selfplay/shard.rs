@@ -39,6 +39,7 @@ pub(super) struct SlotSearches<G: Encode, E> {
     noise: Vec<f32>,
     policy: Vec<f32>,     // [actions]
     weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
+    keeps_games: bool,    // besides their samples
     seed: u64,
 }
 
@@ -80,6 +81,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             env,
             rules,
             weights: None,
+            keeps_games: false,
             seed,
         }
     }
@@ -123,6 +125,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
         self.weights = Some(weights);
     }
 
+    /// See [`SelfPlay::keep_games`](super::SelfPlay::keep_games).
+    pub(super) fn keep_games(&mut self) {
+        self.keeps_games = true;
+    }
+
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
         let cache = self.evaluator.inner_mut();
         *cache.inner_mut() = evaluator;
@@ -150,6 +157,10 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
                 round.episodes.push(episode);
                 *record = Record::default();
             } else {
+                if self.keeps_games {
+                    let episode = Episode::new(&rules.game, &ended.history(), record, 0);
+                    round.episodes.push(episode);
+                }
                 record.finish(ended.outcome, self.lambda, &mut round.samples);
             }
             Some(rules.open(&mut draws[ended.slot]))
