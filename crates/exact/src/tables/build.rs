@@ -178,6 +178,7 @@ fn check_room<G: Solvable>(
         .map(|&force| G::layer(force).size() as u64)
         .sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
+<<<<<<< HEAD
     let free = fs4::available_space(folder).map_err(ExactError::io(folder))?;
     let short = |what: &str, needed: u64, free: u64| {
         let (needed, free) = (needed >> 20, free >> 20);
@@ -185,6 +186,9 @@ fn check_room<G: Solvable>(
             "not enough {what}: {needed} MiB needed, {free} MiB free; free some or build a lower force"
         )))
     };
+=======
+    let free = free_space(folder).map_err(TableFileError::io(folder))?;
+>>>>>>> h-web
     if free < disk {
         return short("disk space", disk, free);
     }
@@ -197,6 +201,16 @@ fn check_room<G: Solvable>(
         Some(free) => Ok(usable.min(free)),
         None => Ok(usable),
     }
+}
+
+#[cfg(any(unix, windows))]
+fn free_space(folder: &Path) -> std::io::Result<u64> {
+    fs4::available_space(folder)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn free_space(_: &Path) -> std::io::Result<u64> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// Bytes that an unfinished layer already takes on the disk.

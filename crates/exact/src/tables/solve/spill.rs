@@ -430,11 +430,28 @@ impl Drop for Writer {
 }
 
 /// Takes room for a file on the disk, where the file system can.
+#[cfg(any(unix, windows))]
 fn allocate(file: &File, size: u64) -> io::Result<()> {
     match fs4::FileExt::allocate(file, size) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
         other => other,
     }
+}
+
+#[cfg(not(any(unix, windows)))]
+fn allocate(file: &File, size: u64) -> io::Result<()> {
+    file.set_len(size)
+}
+
+// A browser tab has no files.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn write_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(unix)]
