@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::bench::report;
 use super::config::ConfigArgs;
-use super::{CommandResult, Failure, thread_pool};
+use super::{CommandResult, thread_pool};
 use jarmo_core::net::{NetShape, Weights};
 use jarmo_core::numbers::THREADS;
 use jarmo_core::random::stream;

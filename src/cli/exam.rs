@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure};
+use super::CommandResult;
 use jarmo_core::game::Player;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_judge::accuracy::{Exam, ExamHeader, Phase};

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueEnum};
 
 use super::tables::{SolvedGameArgs, show_progress};
-use super::{CommandResult, Failure, position_of};
+use super::{CommandResult, position_of};
 use jarmo_core::env::Line;
-use jarmo_core::game::Player;
+use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};

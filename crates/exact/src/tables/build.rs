@@ -178,17 +178,13 @@ fn check_room<G: Solvable>(
         .map(|&force| G::layer(force).size() as u64)
         .sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
-<<<<<<< HEAD
-    let free = fs4::available_space(folder).map_err(ExactError::io(folder))?;
+    let free = free_space(folder).map_err(ExactError::io(folder))?;
     let short = |what: &str, needed: u64, free: u64| {
         let (needed, free) = (needed >> 20, free >> 20);
         Err(ExactError::new(format!(
             "not enough {what}: {needed} MiB needed, {free} MiB free; free some or build a lower force"
         )))
     };
-=======
-    let free = free_space(folder).map_err(TableFileError::io(folder))?;
->>>>>>> h-web
     if free < disk {
         return short("disk space", disk, free);
     }

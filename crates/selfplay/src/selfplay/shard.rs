@@ -158,7 +158,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
                 *record = Record::default();
             } else {
                 if self.keeps_games {
-                    let episode = Episode::new(&rules.game, &ended.history(), record, 0);
+                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
                     round.episodes.push(episode);
                 }
                 record.finish(ended.outcome, self.lambda, &mut round.samples);
