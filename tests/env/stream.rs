@@ -57,15 +57,15 @@ fn some_slots_act_while_the_others_wait() {
     let mut shard = Shard::new(&game, 0..3, keep, open);
     shard.step(&[Action(0); 3], |_, _| None);
     for _ in 0..3 {
-        shard.step_some(&[(1, Action(1)), (2, Action(2))], |_| None);
-        shard.step_some(&[(1, Action(0))], |_| None);
+        shard.step_some(&[(1, Action(1)), (2, Action(2))], |_, _| None);
+        shard.step_some(&[(1, Action(0))], |_, _| None);
     }
     assert_eq!(shard.steps(), 1, "these moves belong to the last step");
     assert_eq!(game.ply(shard.position(0)), 1);
     assert_eq!(shard.history(2).actions, [0, 2, 2, 2].map(Action));
     let mut ended = Vec::new();
     assert!(shard.is_idle(1), "four in a column");
-    shard.step_some(&[(1, Action(0)), (2, Action(6))], |game| {
+    shard.step_some(&[(1, Action(0)), (2, Action(6))], |game, _| {
         ended.push(game.slot);
         None
     });
