@@ -5,13 +5,13 @@ use jarmo::encode::Encode;
 use jarmo::eval::{Evaluation, Evaluator, Value};
 use jarmo::game::Mask;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{FrozenNet, KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
+use jarmo::net::{FrozenNet, KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
 use jarmo::random::{below, stream};
 use jarmo::replay::{Sample, Samples};
 use jarmo::train::{DeviceNet, Learner, LearnerSettings, OpenDevice, Predictions};
 use rand::Rng;
 
-const NET: NetConfig = NetConfig {
+const NET: NetSettings = NetSettings {
     width: 64,
     blocks: 1,
 };
@@ -183,7 +183,7 @@ fn the_loss_falls_on_what_can_be_learned() {
 #[test]
 fn new_weights_of_a_grown_network_learn() {
     let game = Jarmo::standard();
-    let wide = NetConfig {
+    let wide = NetSettings {
         width: 96,
         blocks: 2,
     };

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use crate::games::Games;
 use crate::levels::Level;
+use jarmo_exact::ExactErrorKind;
 use jarmo_exact::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks,
     TreeSpec, YesNo,
 };
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_exact::tables::{EndgameError, Endgames};
+use jarmo_exact::tables::Endgames;
 
 /// Search table size per agent. A search thread keeps a few agents.
 const MEGABYTES: u32 = 32;
@@ -314,8 +315,8 @@ pub(crate) fn endgames<G: CatalogGame>(
     };
     match game.open_endgames(folder) {
         Ok(tables) => Ok(Some(tables)),
-        Err(EndgameError::NoTables(_) | EndgameError::NoneHere { .. }) => Ok(None),
-        Err(problem @ EndgameError::File(_)) => Err(problem.to_string()),
+        Err(problem) if problem.kind == ExactErrorKind::NoTables => Ok(None),
+        Err(problem) => Err(problem.to_string()),
     }
 }
 

@@ -6,12 +6,12 @@ use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::config::NetShape;
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512};
 use super::logits::Logits;
+use super::settings::NetShape;
 use super::weights::Weights;
 
 /// Positions computed together, few enough that their activations stay in the cache. A multiple of the
@@ -105,7 +105,7 @@ struct Packed<K: Kernel> {
 impl<K: Kernel> Packed<K> {
     fn new(kernel: K, weights: &Weights) -> Packed<K> {
         let shape = *weights.shape();
-        let width = weights.config().width;
+        let width = weights.settings().width;
         let dense =
             |[matrix, bias]: [&[f32]; 2]| Dense::pack(matrix, bias, K::COLUMNS, 1, |number| number);
         let block = |index| dense(weights.layer(&format!("blocks.{index}")));
@@ -116,7 +116,7 @@ impl<K: Kernel> Packed<K> {
             shape,
             width,
             stem: PackedRows::pack(stem, stem_bias),
-            blocks: (0..weights.config().blocks).map(block).collect(),
+            blocks: (0..weights.settings().blocks).map(block).collect(),
             heads: dense([&matrix, &bias]),
         }
     }
@@ -126,7 +126,7 @@ impl<K: Kernel> Packed<K> {
 fn heads(weights: &Weights) -> (Vec<f32>, Vec<f32>) {
     let shape = weights.shape();
     let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
-    let width = weights.config().width;
+    let width = weights.settings().width;
     let mut matrix = Vec::with_capacity(width * shape.outputs());
     for input in 0..width {
         for [matrix_of_head, bias] in &heads {

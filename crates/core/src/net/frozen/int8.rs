@@ -53,9 +53,9 @@ impl<K: Int8> Packed<K> {
         Packed {
             kernel,
             shape: *weights.shape(),
-            width: weights.config().width,
+            width: weights.settings().width,
             stem: Rows16::pack(stem, stem_bias),
-            blocks: (0..weights.config().blocks).map(block).collect(),
+            blocks: (0..weights.settings().blocks).map(block).collect(),
             heads: dense([&matrix, &bias]),
         }
     }
