@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use rand::Rng;
 
+use super::build::{BuildError, BuildSettings, build};
 use super::file::{TableFileError, finished_path};
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
@@ -20,6 +22,14 @@ use jarmo_core::random::{Stream, below};
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. Tables that are still in use are shared.
     fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
+        Err(EndgameError::NoTables(self.id()))
+    }
+
+    /// Builds in a folder the tables of all forces that take seconds, and opens them.
+    fn build_quick_endgames(
+        &self,
+        _folder: &Path,
+    ) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
         Err(EndgameError::NoTables(self.id()))
     }
 
@@ -56,6 +66,23 @@ pub enum EndgameError {
     /// A file is missing, damaged, or belongs to another board.
     #[error(transparent)]
     File(#[from] TableFileError),
+    /// Tables could not be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// Builds tables in a folder up to a force that takes seconds.
+pub(super) fn build_quick<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    force: u32,
+) -> Result<Arc<Tables<G>>, EndgameError> {
+    let settings = BuildSettings {
+        force,
+        memory: None,
+        save_every: Duration::MAX,
+    };
+    Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
 }
 
 impl Endgames<Jarmo> for Tables {
@@ -182,6 +209,13 @@ impl HasEndgames for Jarmo {
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
+        Ok(build_quick(self, folder, 6)?)
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {

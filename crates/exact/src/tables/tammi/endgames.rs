@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use rand::Rng;
 
-use crate::tables::endgames::{EndgameError, HasEndgames, Shared, open_shared};
+use crate::tables::endgames::{EndgameError, HasEndgames, Shared, build_quick, open_shared};
 use crate::tables::lookup::{AT_ONCE, Tables};
 use crate::tables::solvable::Solvable;
 use crate::tables::verify::random_position;
@@ -116,5 +116,12 @@ impl HasEndgames for Tammi {
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
+        Ok(build_quick(self, folder, 4)?)
     }
 }
