@@ -3,8 +3,6 @@
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use jarmo_core::env;
-use jarmo_core::game::Action;
 use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
@@ -87,10 +85,10 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
     fn origins(&self, games: &[Episode], first: u64) -> Origins {
         let (rules, mut all) = (&self.rules, Origins::default());
         for (number, Episode { game, searches, .. }) in (first..).zip(games) {
-            let actions: Vec<Action> = game.actions().iter().map(|&index| Action(index)).collect();
-            let opening = actions.len() - searches.len();
-            let positions = env::positions(&rules.game, rules.game.start(), &actions);
-            let played = positions[opening..].iter().zip(&actions[opening..]);
+            let line = game.line(&rules.game).expect("self-play made it");
+            let opening = line.actions.len() - searches.len();
+            let positions = line.positions(&rules.game);
+            let played = positions[opening..].iter().zip(&line.actions[opening..]);
             for ((position, action), search) in played.zip(searches) {
                 let [win, _, loss] = search.expected;
                 all.games.push(number as i64);

@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 
 use jarmo_core::env::{
-    Autoreset, EnvSettings, Features, Finished, Interrupted, Opening, Opponent, Rows, SavedEnv,
-    VecEnv,
+    Autoreset, EnvSettings, Features, Finished, Interrupted, Line, Opponent, Rows, SavedEnv, VecEnv,
 };
 use jarmo_core::game::{Action, Mask};
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, Networks, build_sharing};
@@ -127,9 +126,8 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
             Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
-                let opening = |&(slot, at): &(usize, &dyn AnyPosition)| {
-                    (slot, Opening::at(own::<G>(&[at])[0]))
-                };
+                let opening =
+                    |&(slot, at): &(usize, &dyn AnyPosition)| (slot, Line::at(own::<G>(&[at])[0]));
                 let openings: Vec<_> = places.iter().map(opening).collect();
                 env.start(&openings)
             }

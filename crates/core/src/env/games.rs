@@ -3,10 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rows::Rows;
 use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
-use super::{FinishedGame, Opening, Shard};
-use crate::encode::Encode;
+use super::{Line, Shard};
 use crate::game::{Action, Game, Mask, Player};
 use crate::random::{Draws, Stream, slot_stream};
 
@@ -43,15 +41,15 @@ impl NewGames {
 
     /// The opening of the game that starts in a slot at a step.
     #[inline]
-    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Opening<G::Position> {
+    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Line<G::Position> {
         if self.settings.opening_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
-            return Opening::at(game.start());
+            return Line::at(game.start());
         }
         // The seed is inverted because `VecEnv::sample` uses the seed itself.
         let (seed, slot) = self.origin(slot);
         let seed = !seed ^ self.resets.rotate_right(8);
         let mut stream = slot_stream(seed, slot, step);
-        Opening::random(game, self.settings.opening_plies, &mut stream)
+        Line::random(game, self.settings.opening_plies, &mut stream)
     }
 
     /// The caller's side in the game that starts in a slot at a step.
@@ -113,7 +111,7 @@ impl<G: Game> Games<G> {
     }
 
     /// Starts games from these openings in the slots with these numbers.
-    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Opening<G::Position>)]) {
+    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
         self.finished.clear();
         let numbers = self.numbers();
         for (number, opening) in openings.iter().filter(|(slot, _)| numbers.contains(slot)) {
@@ -147,8 +145,8 @@ impl<G: Game> Games<G> {
             finished,
             ..
         } = self;
-        shard.step(actions, |ended| {
-            finish(ended, new, (first, step), sides, finished)
+        shard.step(actions, |ended, shard| {
+            finish((shard.game(), ended), new, (first, step), sides, finished)
         });
         for slot in waiting {
             self.begin(new, slot);
@@ -165,8 +163,9 @@ impl<G: Game> Games<G> {
             finished,
             ..
         } = self;
-        shard.step_some(actions, |ended| {
-            let slot = first as usize + ended.slot;
+        shard.step_some(actions, |ended, shard| {
+            let ended = (shard.game(), ended);
+            let slot = first as usize + ended.1.slot;
             if !finished.iter().any(|ended| ended.slot == slot) {
                 return finish(ended, new, (first, step), sides, finished);
             }
@@ -182,30 +181,22 @@ impl<G: Game> Games<G> {
 /// if it begins at once.
 #[inline]
 fn finish<G: Game>(
-    ended: FinishedGame<'_, G>,
+    (game, ended): (&G, Finished<G::Position>),
     new: &NewGames,
     (first, step): (u64, u64),
     sides: &mut [Player],
     finished: &mut Vec<Finished<G::Position>>,
-) -> Option<Opening<G::Position>> {
+) -> Option<Line<G::Position>> {
     let number = first + ended.slot as u64;
     finished.push(Finished {
         slot: number as usize,
-        position: *ended.position,
-        outcome: ended.outcome,
+        ..ended
     });
     if new.settings.autoreset != Autoreset::SameStep {
         return None;
     }
     sides[ended.slot] = new.side(number, step);
-    Some(new.opening(ended.game, number, step))
-}
-
-impl<G: Encode> Games<G> {
-    /// Writes the row of every game.
-    pub fn write(&self, rows: Rows<'_>) {
-        rows.write(self);
-    }
+    Some(new.opening(game, number, step))
 }
 
 /// The games of a shard with the opponent in them.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::games::{Games, NewGames, Part};
 use super::rows::Rows;
 use super::saved::Terms;
-use super::{EnvError, EnvState, GameStats, History, Keep, Opening, SavedEnv, Shard};
+use super::{EnvError, EnvState, GameStats, Keep, Line, SavedEnv, Shard};
 use crate::encode::Encode;
 use crate::game::{Action, Game, Outcome, Player};
 use crate::random::{Draws, Stream};
@@ -96,10 +96,10 @@ pub trait Opponent<G: Game>: Send + Sync {
 #[error("an opponent was interrupted")]
 pub struct Interrupted;
 
-/// A game that ended in the last step.
+/// A game that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished<P> {
-    /// Its slot, which now has another game or is idle.
+    /// Its slot.
     pub slot: usize,
     /// The final position.
     pub position: P,
@@ -231,11 +231,11 @@ impl<G: Game> VecEnv<G> {
         self.shard(slot).is_idle(slot % self.share)
     }
 
-    /// The start position and actions of the game in a slot that is not idle.
+    /// The game in a slot that is not idle, from its start.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
-    pub fn history(&self, slot: usize) -> History<G::Position> {
+    pub fn history(&self, slot: usize) -> Line<G::Position> {
         self.shard(slot).history(slot % self.share)
     }
 
@@ -268,7 +268,7 @@ impl<G: Game> VecEnv<G> {
         self.parts[slot / self.share].games.actors[slot % self.share]
     }
 
-    /// The games that ended in the last step.
+    /// The games that ended in the last step. Their slots have other games by now or are idle.
     pub fn finished(&self) -> impl Iterator<Item = &Finished<G::Position>> {
         self.parts.iter().flat_map(|part| &part.games.finished)
     }
@@ -327,7 +327,7 @@ impl<G: Game> VecEnv<G> {
     ///
     /// # Panics
     /// Panics if a game is over after its opening.
-    pub fn start(&mut self, openings: &[(usize, Opening<G::Position>)]) -> Result<(), Interrupted> {
+    pub fn start(&mut self, openings: &[(usize, Line<G::Position>)]) -> Result<(), Interrupted> {
         self.change(None, |part, new, _| {
             part.games.start(new, openings);
             part.begin(new)
@@ -507,7 +507,7 @@ impl<G: Encode> VecEnv<G> {
     /// Writes the rows of all slots.
     pub fn write(&self, mut rows: Rows<'_>) {
         for Part { games, .. } in &self.parts {
-            games.write(rows.take(games.shard.len()));
+            rows.take(games.shard.len()).write(games);
         }
     }
 
@@ -526,7 +526,7 @@ impl<G: Encode> VecEnv<G> {
             part.note_actors();
             let done = part.step(new, actions);
             if let Some(rows) = rows {
-                part.games.write(rows);
+                rows.write(&part.games);
             }
             done
         })?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ask::Asked;
 use super::fresh::is_mistake;
 use crate::accuracy::choose;
-use jarmo_core::env::{Keep, Opening, Shard};
+use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game, Player, Verdict};
 use jarmo_core::random::{Stream, slot_stream};
 use jarmo_exact::agent::{EndgameAgent, RandomAgent};
@@ -43,7 +43,7 @@ pub(super) fn play<G: Game>(
 ) -> PerfectGames {
     let count = 2 * starts.len();
     let seats: Vec<Player> = (0..count).map(|slot| Player::BOTH[slot % 2]).collect();
-    let open = |slot: usize| Some(Opening::at(starts[slot / 2]));
+    let open = |slot: usize| Some(Line::at(starts[slot / 2]));
     let mut env = Shard::new(game, 0..count, Keep::default(), open);
     let (mut mistakes, mut verdicts) = (vec![0_u32; count], vec![None; count]);
     let mut all = PerfectGames {
@@ -79,7 +79,7 @@ pub(super) fn play<G: Game>(
         for (&slot, reply) in theirs.iter().zip(replies) {
             actions[slot] = reply.action;
         }
-        env.step(&actions, |ended| {
+        env.step(&actions, |ended, _| {
             verdicts[ended.slot] = Some(ended.outcome.verdict(seats[ended.slot]));
             None
         });

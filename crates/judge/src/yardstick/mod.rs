@@ -20,7 +20,7 @@ use crate::accuracy::Exam;
 use crate::arena::Openings;
 use jarmo_core::game::{Action, Game, Mask};
 use jarmo_exact::agent::Agent;
-use jarmo_exact::tables::{EndgameError, Endgames, HasEndgames};
+use jarmo_exact::tables::{Endgames, HasEndgames};
 
 pub use games::PerfectGames;
 pub use report::{Row, to_svg, to_text};
@@ -243,11 +243,7 @@ pub fn quick_tables<G: HasEndgames>(game: &G) -> Result<Option<Arc<dyn Endgames<
     let built = game.build_quick_endgames(&folder);
     // The tables are mapped and do not need the names of their files.
     let _ = fs::remove_dir_all(&folder);
-    match built {
-        Ok(tables) => Ok(Some(tables)),
-        Err(EndgameError::NoTables(_)) => Ok(None),
-        Err(error) => Err(JudgeError::new(error)),
-    }
+    built.map_err(JudgeError::new)
 }
 
 fn share<G: HasEndgames>(exam: &Exam<G>, answers: &[Action]) -> ExamShare {

@@ -111,8 +111,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             if self.env.is_idle(slot) {
                 return Err(SelfPlayError::new("a saved game is missing"));
             }
-            let history = self.env.history(slot);
-            let mut positions = env::positions(&self.rules.game, history.start, &history.actions);
+            let mut positions = self.env.history(slot).positions(&self.rules.game);
             positions.pop(); // not searched yet
             self.records[slot] = Record::restore(&self.rules.game, &positions, moves)?;
         }
@@ -150,15 +149,16 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             self.choose(slot);
         }
         let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
-        self.env.step(&self.actions, |ended| {
+        self.env.step(&self.actions, |ended, env| {
             let record = &mut records[ended.slot];
             if let Some(weights) = record.weights() {
-                let episode = Episode::new(&rules.game, &ended.history(), record, weights);
+                let line = env.history(ended.slot);
+                let episode = Episode::new(&rules.game, &line, record, weights);
                 round.episodes.push(episode);
                 *record = Record::default();
             } else {
                 if self.keeps_games {
-                    let episode = Episode::new(&rules.game, &ended.history(), record, 0);
+                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
                     round.episodes.push(episode);
                 }
                 record.finish(ended.outcome, self.lambda, &mut round.samples);

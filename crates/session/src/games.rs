@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::board::{Board, Open};
-use jarmo_exact::catalog::{Catalog, GameError, GameSettings, GameTask, Shipped};
+use jarmo_exact::ExactError;
+use jarmo_exact::catalog::{Catalog, GameSettings, GameTask, Shipped};
 
 /// The games of a catalog.
 ///
@@ -27,7 +28,7 @@ trait Opener: Send + Sync {
         name: &str,
         settings: &GameSettings,
         task: Open<'_>,
-    ) -> Result<Opened, GameError>;
+    ) -> Result<Opened, ExactError>;
 }
 
 impl<C: Catalog + Send + Sync> Opener for C {
@@ -40,7 +41,7 @@ impl<C: Catalog + Send + Sync> Opener for C {
         name: &str,
         settings: &GameSettings,
         task: Open<'_>,
-    ) -> Result<Opened, GameError> {
+    ) -> Result<Opened, ExactError> {
         self.with_game(name, settings, task)
     }
 }
