@@ -14,12 +14,12 @@ use jarmo_core::game::{Player, shorten_quotes};
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
 
-/// The game with puzzles.
+/// The game whose puzzles are shown in games without any.
 pub const GAME: &str = "jarmo";
 
-/// The puzzles, easiest first.
-pub fn all() -> &'static [Puzzle] {
-    shipped(GAME).expect("jarmo has puzzles")
+/// The puzzles of a game, easiest first; none for a game without puzzles.
+pub fn of(game: &str) -> &'static [Puzzle] {
+    shipped(game).unwrap_or_default()
 }
 
 /// A puzzle under way.
@@ -45,7 +45,7 @@ impl Attempt {
     /// The board now.
     pub fn session(&self) -> Session {
         let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
-        session_at(GAME, Some(&self.puzzle.position), line)
+        session_at(&self.puzzle.game, Some(&self.puzzle.position), line)
     }
 
     /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.
@@ -183,10 +183,14 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Reads the user's file. If it cannot be read or there is no place for it, there is a new progress, and why.
+    /// Reads the user's file for a game. If it cannot be read or there is no place for it, there is a new progress, and why.
     /// Such a file is not written over.
-    pub(crate) fn open() -> (Book, Option<String>) {
-        let Some(file) = data_folder().map(|folder| folder.join("puzzles.json")) else {
+    pub(crate) fn open(game: &str) -> (Book, Option<String>) {
+        let name = match game {
+            GAME => "puzzles.json".to_owned(),
+            _ => format!("puzzles-{game}.json"),
+        };
+        let Some(file) = data_folder().map(|folder| folder.join(name)) else {
             let problem = "neither $XDG_DATA_HOME nor $HOME is set".to_owned();
             return (Book::default(), Some(problem));
         };

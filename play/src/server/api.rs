@@ -13,10 +13,12 @@ use serde_json::{Value, json};
 
 use super::assets::Asset;
 use super::duel::{Duel, DuelCommand, Offer, Role};
+use super::looks;
 use super::room::{Inside, Room, Rooms};
 use crate::agents::Seat;
 use crate::analysis;
 use crate::board::RecordProblem;
+use crate::games::Usual;
 use crate::lang::{Language, Texts};
 use crate::levels::Level;
 use crate::matches::Match;
@@ -26,7 +28,6 @@ use crate::specs::{self, Refused, Store};
 use crate::thought::by_winner;
 use crate::words;
 use jarmo_core::game::{Player, shorten, shorten_quotes};
-use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo_host::record::GameRecord;
 
 /// How long a request waits for news.
@@ -66,6 +67,10 @@ enum Command {
         on: bool,
     },
     Analyse {
+        on: bool,
+    },
+    /// Looks further at the place shown.
+    Deepen {
         on: bool,
     },
     Load {
@@ -171,58 +176,38 @@ pub(super) fn texts(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
 }
 
 fn describe(store: &Store, language: Language) -> Value {
+    let games = store.games.names();
+    let usual = |what: fn(Usual) -> Value| -> BTreeMap<&str, Value> {
+        let usual = games
+            .iter()
+            .filter_map(|game| Some((*game, what(store.games.usual(game)?))));
+        usual.collect()
+    };
+    let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
     let languages = Language::ALL.map(
         |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
     );
     json!({
         "language": language.code(),
         "languages": languages,
-        "games": GAMES,
+        "games": games,
         "levels": Level::ALL.map(|level| level_of(store, level)),
         "usual": Level::USUAL,
-        "plies": by_game(|usual| json!(usual.plies)),
-        "starts": by_game(|usual| json!(usual.start)),
-        "puzzles": puzzles::GAME,
+        "plies": usual(|usual| json!(usual.plies)),
+        "starts": usual(|usual| json!(usual.start)),
+        "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),
     })
 }
 
 /// A level and its rating in each game where it was measured.
 fn level_of(store: &Store, level: Level) -> Value {
-    let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
+    let games = store.games.names().into_iter();
+    let measured = games.filter(|game| store.is_usual(game));
     let ratings: BTreeMap<&str, u16> = measured
         .filter_map(|game| Some((game, level.rating(game)?)))
         .collect();
     json!({ "name": level, "ratings": ratings })
-}
-
-/// What a game begins with by its usual rules.
-struct Usual {
-    plies: u32,
-    start: String,
-}
-
-struct AskUsual;
-
-impl GameTask for AskUsual {
-    type Output = Usual;
-
-    fn run<G: CatalogGame>(self, game: G) -> Usual {
-        Usual {
-            plies: game.max_plies(),
-            start: game.position_text(&game.start()),
-        }
-    }
-}
-
-/// Something about every game, by its name.
-fn by_game(what: impl Fn(Usual) -> Value) -> Value {
-    let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
-    let all = GAMES.map(|game| {
-        let usual = usual(game).expect("the usual rules need no settings");
-        (game.to_owned(), what(usual))
-    });
-    Value::Object(all.into_iter().collect())
 }
 
 /// Shows a session, once it is newer than what the page has.
@@ -400,10 +385,12 @@ fn obey(
             .map_err(|refusal| words::refusal(texts, "", &refusal))?,
         Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
-            session.set_seat(player, offered(&who, ours, texts)?)?;
+            let set = session.set_seat(player, offered(&who, ours, texts)?);
+            set.map_err(|problem| session.without_folders(&problem, ours))?;
         }
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
+        Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
         Command::Try { place, text } => session
             .try_move(place, &text)
@@ -479,6 +466,7 @@ fn session_view(inside: &Inside) -> Value {
         "record": session.record().to_line(),
         "game": board.game(),
         "layout": board.layout(),
+        "drawing": looks::drawing(board),
         "scene": board.scene(),
         "position": board.position_text(),
         "moves": board.moves(),
@@ -488,6 +476,8 @@ fn session_view(inside: &Inside) -> Value {
         "thinking": session.agent_to_move(),
         "evaluating": session.evaluating(),
         "analysing": session.analysing(),
+        "deepening": session.deepening(),
+        "deeper": session.next_round().is_some(),
         "unstudied": session.analysing().then(|| session.unstudied()),
         "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),

@@ -18,7 +18,6 @@ use crate::lang::Texts;
 use crate::session::{Session, fresh_seed};
 use crate::words;
 use jarmo_core::game::Player;
-use jarmo_exact::catalog::GAMES;
 use jarmo_host::record::GameRecord;
 
 /// What a page begins with; the rest is the server's choice.
@@ -49,7 +48,10 @@ pub(super) async fn create(
     let opening: NewSession = read(request)?;
     let opened = rooms.open(client, || begin(&rooms.options, &opening, texts));
     let (mut id, room) = opened.map_err(|refusal| match refusal {
-        NoRoom::Problem(problem) => impossible(problem),
+        NoRoom::Problem(problem) => {
+            let options = &rooms.options;
+            impossible(options.store.without_folders(&problem, &options.seats))
+        }
         NoRoom::Full => Rejection(
             StatusCode::SERVICE_UNAVAILABLE,
             texts.get("server_full").to_owned(),
@@ -103,7 +105,8 @@ fn begin(options: &ServerOptions, opening: &NewSession, texts: &Texts) -> Result
         Some(line) => Some(parse_record(line, "", texts)?),
         None => None,
     };
-    let known = |name: &&String| GAMES.contains(&name.as_str());
+    let games = options.store.games.names();
+    let known = |name: &&String| games.contains(&name.as_str());
     let recorded = record.as_ref().map(|record| &record.game).filter(known);
     let game = recorded.or(opening.game.as_ref()).unwrap_or(&options.game);
     let [white, black] = &options.seats;

@@ -1,6 +1,8 @@
 //! Lessons and puzzles for the page. Each message says where the person is; the server remembers nothing about it,
 //! and it never hears the person's rating.
 
+use std::collections::BTreeMap;
+
 use hyper::body::Bytes;
 use hyper::{Request, StatusCode};
 use serde::Deserialize;
@@ -9,7 +11,7 @@ use serde_json::{Value, json};
 use super::api::{Rejection, Response, Wish, impossible, json_answer, read};
 use super::room::Rooms;
 use crate::lessons::{self, Answer};
-use crate::puzzles::{self, Attempt, GAME, SCALE};
+use crate::puzzles::{self, Attempt, SCALE};
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
 
@@ -62,9 +64,8 @@ pub(super) fn lesson(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
 pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
     let texts = Wish::read(rooms, request)?.language.texts();
     let asked: Puzzle = read(request)?;
-    let puzzle = puzzles::all()
-        .iter()
-        .find(|one| one.position == asked.position);
+    let mut all = GAMES.into_iter().flat_map(puzzles::of);
+    let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
     let player = Attempt::new(puzzle).session().board().scene().to_move;
     let mut attempt = Attempt {
@@ -99,16 +100,15 @@ pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
     Ok(json_answer(StatusCode::OK, &message))
 }
 
-/// The puzzles, easiest first, and how ratings change.
+/// The puzzles of each game, easiest first, and how ratings change.
 pub(super) fn puzzles() -> Response {
-    let list = puzzles::all().iter();
-    let list: Vec<Value> = list
-        .map(|one| json!({ "position": one.position, "rating": one.rating }))
-        .collect();
-    json_answer(
-        StatusCode::OK,
-        &json!({ "game": GAME, "scale": SCALE, "puzzles": list }),
-    )
+    let list = |game| -> Vec<Value> {
+        let list = puzzles::of(game).iter();
+        list.map(|one| json!({ "position": one.position, "rating": one.rating }))
+            .collect()
+    };
+    let games: BTreeMap<&str, Vec<Value>> = GAMES.map(|game| (game, list(game))).into();
+    json_answer(StatusCode::OK, &json!({ "scale": SCALE, "puzzles": games }))
 }
 
 /// `legal`: the move was legal, right or not.

@@ -30,10 +30,24 @@ pub(super) fn scene(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
     let board = wanted(rooms, request, &room.lock().session)?;
     let seen = json!({
         "scene": board.scene(),
+        "drawing": drawing(board.as_ref()),
         "position": board.position_text(),
         "place": board.cursor(),
     });
     Ok(json_answer(StatusCode::OK, &seen))
+}
+
+/// The board as the game draws it in text, if it has no other.
+pub(super) fn drawing(board: &dyn Board) -> Option<String> {
+    board.layout().is_none().then(|| board.drawing())
+}
+
+/// Refuses what needs a board with cells.
+fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
+    match board.layout().is_none() {
+        true => Err(impossible("this game has only its drawing")),
+        false => Ok(()),
+    }
 }
 
 /// The same board as SVG.
@@ -41,6 +55,7 @@ pub(super) fn picture(rooms: &Rooms, request: &Request<Bytes>) -> Result<Respons
     let texts = Wish::read(rooms, request)?.language.texts();
     let (room, _) = find(rooms, request.headers())?;
     let board = wanted(rooms, request, &room.lock().session)?;
+    need_cells(board.as_ref())?;
     let game = texts.get(&format!("game_{}", board.game()));
     let title = format!("{game}: {}", board.position_text());
     let picture = board.picture(&title);
@@ -86,6 +101,7 @@ pub(super) fn setup(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
     let wanted: Wanted = read(request)?;
     let inside = room.lock();
     let board = inside.session.board();
+    need_cells(board)?;
     let text = match wanted {
         Wanted {
             setup: Some(setup), ..

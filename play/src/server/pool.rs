@@ -73,7 +73,10 @@ fn think(
         Ok(Ok(thought)) => {
             inside.session.finish(&job, thought);
         }
-        Ok(Err(problem)) => inside.trouble = Some(problem),
+        Ok(Err(problem)) => {
+            let options = &rooms.options;
+            inside.trouble = Some(options.store.without_folders(&problem, &options.seats));
+        }
         Err(_) => {
             // A bug in an agent affects this session alone.
             *cache = AgentCache::new();
