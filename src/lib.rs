@@ -80,7 +80,7 @@ pub mod cli;
 pub use jarmo_core::{
     checksum, encode, env, eval, game, games, known, net, numbers, random, search, view,
 };
-pub use jarmo_exact::{agent, catalog, proof, tables};
+pub use jarmo_exact::{ExactError, ExactErrorKind, agent, catalog, proof, tables};
 #[cfg(feature = "fleet")]
 pub use jarmo_fleet as fleet;
 pub use jarmo_host::{agent_file, ascii, files, input, program, record};

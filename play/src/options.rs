@@ -17,10 +17,11 @@ use crate::files;
 use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
+use crate::machine::{self, fresh_seed};
 use crate::plain::{Plain, export};
 use crate::puzzles;
 use crate::server::{Bounds, Server, ServerOptions};
-use crate::session::{Session, fresh_seed};
+use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo_core::game::{Player, shorten};
@@ -28,6 +29,7 @@ use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::ascii::locale_has_unicode;
 use jarmo_host::record::GameRecord;
+use jarmo_session::page::Defaults;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
@@ -243,7 +245,7 @@ impl Options {
         if self.man || self.completions.is_some() {
             return self.describe();
         }
-        let language = self.lang.unwrap_or_else(Language::from_environment);
+        let language = self.lang.unwrap_or_else(machine::language);
         if self.web {
             return self.serve(language);
         }
@@ -327,13 +329,15 @@ impl Options {
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
             port: self.port,
-            language,
-            game: self.game.clone(),
-            seats: first.seats().each_ref().map(ToString::to_string),
-            settings: self.settings(),
-            store: self.store(false),
-            record: self.record_line()?,
-            analyse: self.analyse.is_some(),
+            defaults: Defaults {
+                language,
+                game: self.game.clone(),
+                seats: first.seats().iter().map(ToString::to_string).collect(),
+                settings: self.settings(),
+                store: self.store(false),
+                record: self.record_line()?,
+                analyse: self.analyse.is_some(),
+            },
             bounds: Bounds::default().per_address(self.per_address.into()),
             folder: files::data_folder().map(|folder| folder.join("duels")),
         };
@@ -395,7 +399,7 @@ impl Options {
                 games
             },
             tables: self.tables.clone(),
-            ..Store::installed()
+            ..machine::installed()
         }
     }
 

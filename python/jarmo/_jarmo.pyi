@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Samples, SearchResult, Step
+from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Samples, SearchResult, Step, Symmetry
 
 __all__ = [
     "GAMES",
@@ -62,6 +62,18 @@ class Game:
     def feature_shape(self, *, threats: bool = False) -> tuple[int, int, int]:
         """Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
         attack, possible captures and the like behind the others; the networks of agent files need them."""
+
+    def plane_names(self, *, threats: bool = False) -> list[str]:
+        """What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
+        listed in docs/games."""
+
+    @property
+    def action_names(self) -> list[str]:
+        """The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
+        in the view of the player to move."""
+
+    def symmetries(self, *, threats: bool = False) -> list[Symmetry]:
+        """The symmetries of the game, which keep its rules and results; the first one changes nothing."""
 
     @property
     def start(self) -> Position:
@@ -192,7 +204,9 @@ class VecEnv:
     @property
     def threads(self) -> int: ...
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int | list[int]:
+        """The seed of all randomness, or the list of those of the slots."""
+
     @property
     def steps(self) -> int:
         """Steps since the start."""
@@ -212,14 +226,15 @@ class VecEnv:
     def reset(
         self,
         *,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
         mask: ArrayLike | None = None,
         positions: Position | Sequence[Position] | None = None,
         out: Step | None = None,
     ) -> Step:
         """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-        again, as in a new environment with that seed. With ``positions``, one for each game that starts, they start
-        from these, without random actions; ``[env.position(slot)]`` copies the game of a slot."""
+        again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
+        with its seed. With ``positions``, one for each game that starts, they start from these, without random
+        actions; ``[env.position(slot)]`` copies the game of a slot."""
 
     def observe(self, *, out: Step | None = None) -> Step:
         """The results of the last step once more."""
@@ -359,6 +374,12 @@ class SelfPlay:
     def stats(self) -> dict[str, float]:
         """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
         finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
+
+    def close(self) -> None:
+        """Gives the games and trees back. Every other call is an error from then on."""
+
+    def __enter__(self) -> SelfPlay: ...
+    def __exit__(self, *_exception: object) -> None: ...
 
 def search(
     positions: Position | Sequence[Position],

@@ -179,7 +179,7 @@ fn up(args: &UpArgs) -> CommandResult {
         tls: args.tls.then_some(true),
         gigabytes: args.gigabytes,
     };
-    let (server, written) = Server::write(&args.dir, &given).map_err(Failure::new)?;
+    let (server, written) = Server::write(&args.dir, &given)?;
     let mut out = io::stdout().lock();
     let folder = args.dir.display();
     match written {
@@ -295,9 +295,8 @@ fn is_taken(server: &Server) -> bool {
 }
 
 fn show_status(args: &StatusArgs) -> CommandResult {
-    let link = Link::open(&args.address.at(&args.url), "status").map_err(Failure::new)?;
-    let status = status(&link);
-    let status = status.map_err(Failure::new)?;
+    let link = Link::open(&args.address.at(&args.url), "status")?;
+    let status = status(&link)?;
     let mut out = io::stdout().lock();
     if args.json {
         let text = serde_json::to_string(&status).expect("a status is plain data");
@@ -309,8 +308,8 @@ fn show_status(args: &StatusArgs) -> CommandResult {
 }
 
 fn block(args: &BlockArgs) -> CommandResult {
-    let server = Server::open(&args.dir).map_err(Failure::new)?;
-    let blocked = server.block(&args.key).map_err(Failure::new)?;
+    let server = Server::open(&args.dir)?;
+    let blocked = server.block(&args.key)?;
     let mut out = io::stdout().lock();
     let Blocked {
         key,
@@ -331,19 +330,18 @@ fn block(args: &BlockArgs) -> CommandResult {
 }
 
 fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
-    let (folder, config) = RunFolder::open(&args.run).map_err(Failure::new)?;
+    let (folder, config) = RunFolder::open(&args.run)?;
     let device = open_device(args.device)?;
     let task = RepeatTask {
         config: &config,
         folder: &folder,
         device: &device,
     };
-    let repeated = games.with_game(&config.game.name, &config.game.settings(), task)?;
     let Repeated {
         step,
         files,
         is_same,
-    } = repeated.map_err(Failure::new)?;
+    } = games.with_game(&config.game.name, &config.game.settings(), task)??;
     if !is_same {
         return Err(Failure::new(format!(
             "{files} files in their order give other weights than the checkpoint of step {step}; was it written with \
@@ -385,7 +383,7 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
         json: args.json,
         ..WorkerPrinter::default()
     };
-    work(games, &settings, &stop, |event| printer.event(&event)).map_err(Failure::new)?;
+    work(games, &settings, &stop, |event| printer.event(&event))?;
     if !args.json {
         printer.say("stopped");
     }

@@ -23,7 +23,6 @@ mod exam;
 mod fleet;
 mod inspect;
 mod interrupt;
-mod net_args;
 #[cfg(test)]
 mod numbers;
 mod perft;
@@ -34,6 +33,7 @@ mod tables;
 #[cfg(feature = "train")]
 mod train;
 
+use std::error::Error;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
-use jarmo_exact::catalog::{Catalog, GameError, GameSettings};
+use jarmo_exact::catalog::{Catalog, GameSettings};
+use jarmo_exact::{ExactError, ExactErrorKind};
 use jarmo_host::files;
 use jarmo_host::program::{self, Build, cores};
 
@@ -123,15 +124,16 @@ impl Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Io(error)
-    }
-}
-
-impl From<GameError> for Failure {
-    fn from(error: GameError) -> Failure {
-        Failure::usage(error)
+impl<E: Error + 'static> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let error: Box<dyn Error> = Box::new(error);
+        match error.downcast::<io::Error>() {
+            Ok(error) => Failure::Io(*error),
+            Err(error) => match error.downcast_ref::<ExactError>() {
+                Some(wrong) if wrong.kind == ExactErrorKind::Settings => Failure::usage(error),
+                _ => Failure::new(error),
+            },
+        }
     }
 }
 

@@ -216,8 +216,8 @@ fn serve_own(first: &str) -> SocketAddr {
         .register(scripted);
     serve_options(["human", "human"], |options| {
         options.bounds = Bounds::default();
-        options.game = first.to_owned();
-        options.store = Store {
+        options.defaults.game = first.to_owned();
+        options.defaults.store = Store {
             games: Games::new(games),
             ..Store::default()
         };

@@ -131,9 +131,9 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
                 "--checkpoint needs the folder of a run, not an agent file",
             ));
         }
-        agent_file::load(&args.run).map_err(Failure::new)?
+        agent_file::load(&args.run)?
     } else {
-        checkpoint(&args.run, args.checkpoint).map_err(Failure::new)?
+        checkpoint(&args.run, args.checkpoint)?
     };
     let mut results = Vec::new();
     for path in &args.results {
@@ -144,7 +144,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     if !results.is_empty() {
         agent = agent.with_results(results);
     }
-    agent_file::save(&agent, &args.out).map_err(Failure::new)?;
+    agent_file::save(&agent, &args.out)?;
     let step = agent.header().provenance.step;
     writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
     Ok(ExitCode::SUCCESS)
@@ -179,18 +179,17 @@ pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
 
 /// A run that was stopped, with these limits.
 fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failure> {
-    let (mut folder, config) = RunFolder::open(path).map_err(Failure::new)?;
+    let (mut folder, config) = RunFolder::open(path)?;
     let limited = config.with(limits).map_err(Failure::usage)?;
     if limited != config {
-        folder.change(&limited).map_err(Failure::new)?;
+        folder.change(&limited)?;
     }
     Ok((folder, limited))
 }
 
 /// A new run.
 fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Failure> {
-    let first = args.from.as_deref().map(agent_file::load).transpose();
-    let first = first.map_err(Failure::new)?;
+    let first = args.from.as_deref().map(agent_file::load).transpose()?;
     let net = first.as_ref().map(|agent| agent.header().net);
     let config = args.config.resolve(games, net, &args.limits.0)?;
     let check = CheckGame(&config, first.as_ref());

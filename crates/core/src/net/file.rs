@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::NetConfig;
 use super::container::{Array, FileError, Format};
+use super::settings::NetSettings;
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -21,7 +21,7 @@ pub struct AgentHeader {
     #[serde(flatten)]
     pub version: GameVersion,
     /// The size of the network.
-    pub net: NetConfig,
+    pub net: NetSettings,
     /// Where it comes from.
     pub provenance: Provenance,
     /// Matches that tell how strong it is.
@@ -80,7 +80,7 @@ impl AgentFile {
         assert_eq!(*weights.shape(), version.shape, "weights of this game");
         let header = AgentHeader {
             version,
-            net: weights.config(),
+            net: weights.settings(),
             provenance,
             results,
         };

@@ -6,11 +6,12 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use rand::Rng;
 
-use super::file::{TableFileError, finished_path};
+use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
+use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Action, Game, Proven, Verdict};
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
 use jarmo_core::known::Endgames;
@@ -19,8 +20,8 @@ use jarmo_core::random::{Stream, below};
 /// A game for which there may be exact tables.
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. Tables that are still in use are shared.
-    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id()))
+    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, ExactError> {
+        Err(ExactError::no_tables(self.id()))
     }
 
     /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
@@ -38,25 +39,6 @@ pub trait HasEndgames: Game {
 
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
-
-/// Why tables cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum EndgameError {
-    /// No tables can be built for the game.
-    #[error("there are exact tables for jarmo and tammi only, not for {0}")]
-    NoTables(&'static str),
-    /// The directory has no tables of the game.
-    #[error("{} has no tables of {game}; build them, or name another directory", folder.display())]
-    NoneHere {
-        /// The directory.
-        folder: PathBuf,
-        /// The game.
-        game: &'static str,
-    },
-    /// A file is missing, damaged, or belongs to another board.
-    #[error(transparent)]
-    File(#[from] TableFileError),
-}
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
@@ -151,7 +133,7 @@ pub(super) fn open_shared<G: Solvable>(
     game: &G,
     folder: &Path,
     shared: &Shared<G>,
-) -> Result<Arc<Tables<G>>, EndgameError> {
+) -> Result<Arc<Tables<G>>, ExactError> {
     let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let in_use = opened.get(&key).and_then(Weak::upgrade);
@@ -162,10 +144,12 @@ pub(super) fn open_shared<G: Solvable>(
         |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
     let mut forces = G::FORCES;
     if folder.is_dir() && !forces.any(has) {
-        return Err(EndgameError::NoneHere {
-            folder: folder.to_owned(),
-            game: game.id(),
-        });
+        let problem = format!(
+            "{} has no tables of {}; build them, or name another directory",
+            folder.display(),
+            game.id()
+        );
+        return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
     let tables = Arc::new(Tables::open(game, folder)?);
     opened.insert(key, Arc::downgrade(&tables));
@@ -180,7 +164,7 @@ impl HasEndgames for Jarmo {
         Some(position.force())
     }
 
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
         Ok(open_shared(self, folder, &SHARED)?)
     }
 

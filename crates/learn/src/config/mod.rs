@@ -15,7 +15,7 @@ pub use layers::Base;
 
 use crate::RunError;
 use crate::train::LearnerSettings;
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::{
     BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, OPENING_PLIES, PARALLEL_GAMES, STEPS, THREADS,
 };
@@ -31,7 +31,7 @@ pub struct Config {
     /// The game.
     pub game: GameChoice,
     /// The network.
-    pub net: NetConfig,
+    pub net: NetSettings,
     /// Self-play.
     pub selfplay: SelfPlaySettings,
     /// The replay window.

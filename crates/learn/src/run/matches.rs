@@ -62,12 +62,7 @@ impl Matches {
     ) -> Result<Option<Strength>, RunError> {
         let mut nets = vec![FrozenNet::new(folder.load_agent(step)?.weights())];
         let past = self.past(config.past, folder, &mut nets, warn);
-        let mut entrants = vec![entrant(folder, step)];
-        entrants.extend(config.opponents.iter().map(|spec| Entrant {
-            name: spec.clone(),
-            checkpoint: None,
-        }));
-        entrants.extend(past.iter().map(|&step| entrant(folder, step)));
+        let entrants = entrants(folder, config, step, &past);
         let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
         let seed = stream(seed, MATCHES + step).next_u64();
@@ -80,11 +75,10 @@ impl Matches {
             seed,
             ..Settings::default()
         };
-        let mut tournament =
-            Tournament::new(game, entrants, &openings, settings).map_err(RunError::new)?;
-        tournament
-            .play(teams, stop, &mut ())
-            .map_err(RunError::new)?;
+        let tournament = Tournament::new(game, entrants, &openings, settings);
+        let mut tournament = tournament.map_err(RunError::new)?;
+        let played = tournament.play(teams, stop, &mut ());
+        played.map_err(RunError::new)?;
         let standings = tournament.standings();
         if stop.load(Ordering::Relaxed) && standings.games() < standings.planned_games() {
             return Ok(None);
@@ -196,19 +190,33 @@ fn name(step: u64) -> String {
     format!("step-{step}")
 }
 
-fn entrant(folder: &RunFolder, step: u64) -> Entrant {
-    Entrant {
+/// The checkpoint, the fixed agents, the past checkpoints.
+fn entrants(
+    folder: &RunFolder,
+    config: &EvaluationSettings,
+    step: u64,
+    past: &[u64],
+) -> Vec<Entrant> {
+    let own = |step: u64| Entrant {
         name: name(step),
         checkpoint: Some(Checkpoint {
             run: folder.name(),
             step,
             cpu_seconds: None,
         }),
-    }
+    };
+    let fixed = config.opponents.iter().map(|spec| Entrant {
+        name: spec.clone(),
+        checkpoint: None,
+    });
+    let past = past.iter().map(|&step| own(step));
+    std::iter::once(own(step))
+        .chain(fixed)
+        .chain(past)
+        .collect()
 }
 
-/// The agents of one thread: the checkpoint, the fixed agents, the past checkpoints. `nets` are those
-/// of the checkpoint and of the past ones.
+/// The agents of one thread, in the order of the [`entrants`]. `nets` are those of the checkpoint and of the past ones.
 fn team<G: CatalogGame>(
     game: &G,
     config: &EvaluationSettings,

@@ -15,7 +15,7 @@ const WIDTH_STEP: usize = 32;
 /// `h = relu(h + W h + b)`, and the heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NetConfig {
+pub struct NetSettings {
     /// Units per layer.
     pub width: usize,
     /// Residual blocks of one layer each.
@@ -66,7 +66,7 @@ impl NetShape {
     /// Refuses numbers outside the supported range.
     pub fn validate(&self) -> Result<(), NetError> {
         for (name, number, least, most) in [
-            ("features", self.features, 1, 1 << 16),
+            ("features", self.features, 1, 1 << 15),
             ("actions", self.actions, 1, 1 << 16),
             ("points", self.points, 0, 127),
         ] {
@@ -104,28 +104,28 @@ impl NetShape {
     }
 }
 
-impl NetConfig {
+impl NetSettings {
     /// Widths; they are also multiples of 32.
     pub const WIDTH: NumberRange<u64> = NumberRange::new(WIDTH_STEP as u64, 4096);
     /// Numbers of blocks.
     pub const BLOCKS: NumberRange<u64> = NumberRange::new(0, 64);
     /// The bounds of both.
     pub const BOUNDS: [(&str, Bounds); 2] = [
-        ("width", Bounds::Whole(NetConfig::WIDTH)),
-        ("blocks", Bounds::Whole(NetConfig::BLOCKS)),
+        ("width", Bounds::Whole(NetSettings::WIDTH)),
+        ("blocks", Bounds::Whole(NetSettings::BLOCKS)),
     ];
 
     /// Refuses sizes that the kernels do not support.
     pub fn validate(&self) -> Result<(), NetError> {
-        let NetConfig { width, blocks } = *self;
-        let bounds = NetConfig::WIDTH;
+        let NetSettings { width, blocks } = *self;
+        let bounds = NetSettings::WIDTH;
         if !bounds.contains(width as u64) || !width.is_multiple_of(WIDTH_STEP) {
             return Err(NetError(format!(
                 "net.width = {width}: it must be a multiple of {WIDTH_STEP} from {} to {}",
                 bounds.least, bounds.most
             )));
         }
-        let bounds = NetConfig::BLOCKS;
+        let bounds = NetSettings::BLOCKS;
         if !bounds.contains(blocks as u64) {
             return Err(NetError(format!(
                 "net.blocks = {blocks}: it must be {bounds}"
@@ -135,7 +135,7 @@ impl NetConfig {
     }
 
     /// Refuses a size that a network of size `from` cannot be grown to.
-    pub fn check_growth(&self, from: NetConfig) -> Result<(), NetError> {
+    pub fn check_growth(&self, from: NetSettings) -> Result<(), NetError> {
         if self.width >= from.width && self.blocks >= from.blocks {
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl TensorPlan {
     }
 }
 
-impl fmt::Display for NetConfig {
+impl fmt::Display for NetSettings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "mlp {}x{}", self.width, self.blocks)
     }

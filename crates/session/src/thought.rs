@@ -1,7 +1,7 @@
 //! An agent's answer for a position, independent of the game and from White's viewpoint.
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
@@ -85,6 +85,9 @@ pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
     }
 }
 
+/// A clock: the time since some moment that stays the same.
+pub type Clock = fn() -> Duration;
+
 /// The time for an answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Time {
@@ -102,6 +105,7 @@ pub trait Thinking: Send + Sync {
         cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
+        clock: Clock,
         stop: &AtomicBool,
     ) -> Result<Thought, String>;
 }
@@ -121,11 +125,13 @@ impl<G: CatalogGame> Thinking for Question<G> {
         cache: &mut AgentCache,
         strength: &Strength,
         time: Time,
+        clock: Clock,
         stop: &AtomicBool,
     ) -> Result<Thought, String> {
         let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
-        let began = Instant::now();
-        let is_past = |time: Option<Duration>| time.is_some_and(|time| began.elapsed() >= time);
+        let began = clock();
+        let took = || clock().saturating_sub(began);
+        let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
         let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
         let limit = Limit {
             nodes: strength.nodes,
@@ -142,7 +148,7 @@ impl<G: CatalogGame> Thinking for Question<G> {
             memory: None, // answers depend on the position alone
         };
         let choice = agent.choose(&mut [request]).remove(0);
-        Ok(self.translate(&choice, began.elapsed()))
+        Ok(self.translate(&choice, took()))
     }
 }
 

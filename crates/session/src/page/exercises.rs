@@ -1,15 +1,13 @@
-//! Lessons and puzzles for the page. Each message says where the person is; the server remembers nothing about it,
-//! and it never hears the person's rating.
+//! Lessons and puzzles for the page. Each message says where the person is; nothing is remembered about it,
+//! and the messages do not have the person's rating.
 
 use std::collections::BTreeMap;
 
-use hyper::body::Bytes;
-use hyper::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Rejection, Response, Wish, impossible, json_answer, read};
-use super::room::Rooms;
+use super::{Rejection, impossible, read};
+use crate::lang::Texts;
 use crate::lessons::{self, Answer};
 use crate::puzzles::{self, Attempt, SCALE};
 use crate::session::Session;
@@ -35,9 +33,8 @@ struct Puzzle {
 
 /// What there is to do in a step of a lesson, or what is said about a move there. `boards` are shown one after
 /// another.
-pub(super) fn lesson(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
-    let asked: Lesson = read(request)?;
+pub fn lesson(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+    let asked: Lesson = read(body)?;
     let game = GAMES.into_iter().find(|game| *game == asked.game);
     let game = game.ok_or_else(|| impossible("no such game"))?;
     let steps = lessons::of(game);
@@ -57,13 +54,12 @@ pub(super) fn lesson(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
         message["answer"] = answered(&answer, step.reply(texts, game, text, &answer));
     }
     message["boards"] = json!([view_of(&session)]);
-    Ok(json_answer(StatusCode::OK, &message))
+    Ok(message)
 }
 
 /// What there is to do in a puzzle, or what is said about a move there.
-pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
-    let asked: Puzzle = read(request)?;
+pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+    let asked: Puzzle = read(body)?;
     let mut all = GAMES.into_iter().flat_map(puzzles::of);
     let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
@@ -97,18 +93,18 @@ pub(super) fn puzzle(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response
     message["done"] = json!(attempt.done);
     message["over"] = json!(attempt.is_over());
     message["boards"] = json!(boards);
-    Ok(json_answer(StatusCode::OK, &message))
+    Ok(message)
 }
 
 /// The puzzles of each game, easiest first, and how ratings change.
-pub(super) fn puzzles() -> Response {
+pub fn puzzles() -> Value {
     let list = |game| -> Vec<Value> {
         let list = puzzles::of(game).iter();
         list.map(|one| json!({ "position": one.position, "rating": one.rating }))
             .collect()
     };
     let games: BTreeMap<&str, Vec<Value>> = GAMES.map(|game| (game, list(game))).into();
-    json_answer(StatusCode::OK, &json!({ "scale": SCALE, "puzzles": games }))
+    json!({ "scale": SCALE, "puzzles": games })
 }
 
 /// `legal`: the move was legal, right or not.

@@ -10,10 +10,10 @@ use crate::lang::Language;
 use crate::specs::{self, GameAgents, Store};
 use crate::thought::{Question, Thinking, certain};
 use jarmo_core::game::{Action, ActionError, Mask, Outcome, Player, PositionError, Proven};
+use jarmo_core::record::GameRecord;
 use jarmo_core::view::{Gesture, Layout, Note, Palette, Piece, Setup, SideCount, svg};
 use jarmo_exact::catalog::{CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::Endgames;
-use jarmo_host::record::GameRecord;
 
 /// A game and its moves. A `place` is the number of moves before a position; the cursor is the place shown.
 /// Moves after the cursor are kept until a move is played at the cursor.

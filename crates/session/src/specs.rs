@@ -1,19 +1,19 @@
 //! The available agents: the agent behind each level, where trained agents and exact tables are found, and
 //! which specs a remote user may choose.
 
-use std::env;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::games::Games;
 use crate::levels::Level;
+use jarmo_exact::ExactErrorKind;
 use jarmo_exact::agent::{
     self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks,
     TreeSpec, YesNo,
 };
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_exact::tables::{EndgameError, Endgames};
+use jarmo_exact::tables::Endgames;
 
 /// Search table size per agent. A search thread keeps a few agents.
 const MEGABYTES: u32 = 32;
@@ -35,12 +35,6 @@ const REVIEW_PLAYOUTS: u64 = 5_000;
 /// Most nodes or simulations per move that a remote user may choose: a few seconds.
 const MOST_NODES: u64 = 2_000_000;
 const MOST_SIMULATIONS: u32 = 10_000;
-
-/// Environment variable with the folder of trained agents; if set, no others are used.
-const FOLDER_VARIABLE: &str = "JARMO_CHECKPOINTS";
-
-/// Default folder of trained agents, in the current directory and beside the program.
-const FOLDER: &str = "checkpoints";
 
 /// An agent and its limits per move other than time.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,39 +74,20 @@ pub struct Store {
 }
 
 impl Store {
-    /// The folder named by the environment, or else `checkpoints` in the current directory and beside the
-    /// program, then the program itself.
-    pub fn installed() -> Store {
-        let folder = env::var_os(FOLDER_VARIABLE);
-        let built_in = folder.is_none();
-        let agents = match folder {
-            Some(folder) if folder.is_empty() => Vec::new(),
-            Some(folder) => vec![folder.into()],
-            None => {
-                let program = env::current_exe().ok();
-                let beside = program.and_then(|program| Some(program.parent()?.join(FOLDER)));
-                std::iter::once(FOLDER.into()).chain(beside).collect()
-            }
-        };
-        Store {
-            agents,
-            built_in,
-            ..Store::default()
-        }
-    }
-
     /// The trained agent of a game.
     fn trained(&self, game: &str) -> Option<AgentSource> {
         let file = format!("{game}.safetensors");
         let mut files = self.agents.iter().map(|folder| folder.join(&file));
-        let file = files.find(|path| path.exists()).map(AgentSource::File);
+        let file = files
+            .find(|path| agent::is_file(path))
+            .map(AgentSource::File);
         let built_in = agent::trained(game).filter(|_| self.built_in);
         file.or(built_in)
     }
 
     /// A text without the folders of agents and tables of this machine, for remote users. Also without those in the
     /// specs of these seats.
-    pub(crate) fn without_folders(&self, text: &str, seats: &[String; 2]) -> String {
+    pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
         let mut folders = self.agents.clone();
         folders.extend(self.tables.clone());
         for spec in seats.iter().filter_map(|seat| seat.parse().ok()) {
@@ -387,8 +362,8 @@ pub(crate) fn endgames<G: CatalogGame>(
     };
     match game.open_endgames(folder) {
         Ok(tables) => Ok(Some(tables)),
-        Err(EndgameError::NoTables(_) | EndgameError::NoneHere { .. }) => Ok(None),
-        Err(problem @ EndgameError::File(_)) => Err(problem.to_string()),
+        Err(problem) if problem.kind == ExactErrorKind::NoTables => Ok(None),
+        Err(problem) => Err(problem.to_string()),
     }
 }
 

@@ -19,8 +19,8 @@ use crate::specs::{Store, Strength};
 use crate::thought::Thought;
 use crate::trial::{Trial, Tried};
 use jarmo_core::game::{ActionError, Player, Proven};
+use jarmo_core::record::GameRecord;
 use jarmo_exact::catalog::GameSettings;
-use jarmo_host::record::GameRecord;
 
 /// Time for the evaluation of a position during play.
 const GLANCE: Duration = Duration::from_millis(120);
@@ -448,17 +448,17 @@ impl Session {
     }
 
     /// Gives the game the number that it had in another session.
-    pub(crate) fn renumber(&mut self, number: u64) {
+    pub fn renumber(&mut self, number: u64) {
         self.number = number;
     }
 
     /// Whether there is a game of this name.
-    pub(crate) fn offers(&self, game: &str) -> bool {
+    pub fn offers(&self, game: &str) -> bool {
         self.store.games.names().contains(&game)
     }
 
     /// A text without the folders of this machine, for remote users who chose among these seats.
-    pub(crate) fn without_folders(&self, text: &str, seats: &[String; 2]) -> String {
+    pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
         self.store.without_folders(text, seats)
     }
 
@@ -620,9 +620,4 @@ impl Session {
         };
         current_match.finish(&outcome);
     }
-}
-
-/// A seed that is another one each time.
-pub(crate) fn fresh_seed() -> u64 {
-    getrandom::u64().expect("the operating system has random numbers")
 }

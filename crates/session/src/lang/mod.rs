@@ -1,7 +1,6 @@
 //! The texts of the user interface, one table per language.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -50,17 +49,6 @@ impl Language {
         Language::ALL
             .into_iter()
             .find(|language| language.code().eq_ignore_ascii_case(code))
-    }
-
-    /// The language of the environment, or English.
-    pub fn from_environment() -> Language {
-        // The order that POSIX gives for the language of messages.
-        let tag = ["LC_ALL", "LC_MESSAGES", "LANG"]
-            .into_iter()
-            .filter_map(|name| env::var(name).ok())
-            .find(|tag| !tag.is_empty());
-        tag.and_then(|tag| Language::parse(&tag))
-            .unwrap_or(Language::En)
     }
 
     /// The table of this language.

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::board::{Board, Open};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameError, GameSettings, GameTask, Shipped};
+use jarmo_exact::ExactError;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
 
 /// The games of a catalog.
 ///
@@ -49,9 +50,9 @@ trait Opener: Send + Sync {
         name: &str,
         settings: &GameSettings,
         task: Open<'_>,
-    ) -> Result<Opened, GameError>;
+    ) -> Result<Opened, ExactError>;
 
-    fn usual(&self, name: &str) -> Result<Usual, GameError>;
+    fn usual(&self, name: &str) -> Result<Usual, ExactError>;
 }
 
 impl<C: Catalog + Send + Sync> Opener for C {
@@ -64,11 +65,11 @@ impl<C: Catalog + Send + Sync> Opener for C {
         name: &str,
         settings: &GameSettings,
         task: Open<'_>,
-    ) -> Result<Opened, GameError> {
+    ) -> Result<Opened, ExactError> {
         self.with_game(name, settings, task)
     }
 
-    fn usual(&self, name: &str) -> Result<Usual, GameError> {
+    fn usual(&self, name: &str) -> Result<Usual, ExactError> {
         self.with_game(name, &GameSettings::default(), AskUsual)
     }
 }

@@ -1,16 +1,13 @@
 //! What a page may see of a game without changing it: other positions, pictures, and positions set up by hand.
 
-use hyper::body::Bytes;
-use hyper::{Request, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::api::{Rejection, Response, Wish, answer, find, impossible, json_answer, read};
-use super::room::Rooms;
+use super::{Rejection, impossible, number, pairs, read};
 use crate::board::Board;
+use crate::lang::Texts;
 use crate::session::{Refusal, Session};
 use crate::words;
-use jarmo_core::game::shorten;
 use jarmo_core::view::Setup;
 
 /// Moves that a line beside the game may have.
@@ -25,16 +22,14 @@ struct Wanted {
 }
 
 /// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
-pub(super) fn scene(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let (room, _) = find(rooms, request.headers())?;
-    let board = wanted(rooms, request, &room.lock().session)?;
-    let seen = json!({
+pub fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rejection> {
+    let board = wanted(session, query, texts)?;
+    Ok(json!({
         "scene": board.scene(),
         "drawing": drawing(board.as_ref()),
         "position": board.position_text(),
         "place": board.cursor(),
-    });
-    Ok(json_answer(StatusCode::OK, &seen))
+    }))
 }
 
 /// The board as the game draws it in text, if it has no other.
@@ -51,36 +46,21 @@ fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
 }
 
 /// The same board as SVG.
-pub(super) fn picture(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
-    let (room, _) = find(rooms, request.headers())?;
-    let board = wanted(rooms, request, &room.lock().session)?;
+pub fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
+    let board = wanted(session, query, texts)?;
     need_cells(board.as_ref())?;
     let game = texts.get(&format!("game_{}", board.game()));
     let title = format!("{game}: {}", board.position_text());
-    let picture = board.picture(&title);
-    Ok(answer(StatusCode::OK, "image/svg+xml", picture))
+    Ok(board.picture(&title))
 }
 
 /// The board that the query of a request asks for.
-fn wanted(
-    rooms: &Rooms,
-    request: &Request<Bytes>,
-    session: &Session,
-) -> Result<Box<dyn Board>, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
+fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board>, Rejection> {
     let (mut place, mut line) = (session.board().cursor(), Vec::new());
-    for pair in request.uri().query().unwrap_or_default().split('&') {
-        match pair.split_once('=') {
-            Some(("place", number)) => {
-                place = number.parse().map_err(|_| {
-                    let message = format!("place={}: expected a number", shorten(number));
-                    Rejection(StatusCode::BAD_REQUEST, message)
-                })?;
-            }
-            Some(("moves", moves)) if !moves.is_empty() => {
-                line = moves.split(',').map(str::to_owned).collect();
-            }
+    for (key, value) in pairs(query) {
+        match key {
+            "place" => place = number(key, value)?,
+            "moves" if !value.is_empty() => line = value.split(',').map(str::to_owned).collect(),
             _ => {}
         }
     }
@@ -95,12 +75,9 @@ fn wanted(
 }
 
 /// Checks a position that was set up: its text, why it is illegal, or what stands where.
-pub(super) fn setup(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response, Rejection> {
-    let texts = Wish::read(rooms, request)?.language.texts();
-    let (room, _) = find(rooms, request.headers())?;
-    let wanted: Wanted = read(request)?;
-    let inside = room.lock();
-    let board = inside.session.board();
+pub fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+    let wanted: Wanted = read(body)?;
+    let board = session.board();
     need_cells(board)?;
     let text = match wanted {
         Wanted {
@@ -120,7 +97,7 @@ pub(super) fn setup(rooms: &Rooms, request: &Request<Bytes>) -> Result<Response,
         }
         Err(problem) => checked["problem"] = json!(words::position_problem(texts, &problem)),
     }
-    Ok(json_answer(StatusCode::OK, &checked))
+    Ok(checked)
 }
 
 /// The fields of a position text that a palette has: those after the board and the player to move.

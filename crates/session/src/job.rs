@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::agents::AgentCache;
 use crate::specs::Strength;
-use crate::thought::{Thinking, Thought, Time};
+use crate::thought::{Clock, Thinking, Thought, Time};
 use jarmo_exact::agent::AgentSpec;
 
 /// How thoroughly a position was evaluated, least first.
@@ -58,6 +58,7 @@ impl Job {
     pub fn run(
         &self,
         cache: &mut AgentCache,
+        clock: Clock,
         stop: &AtomicBool,
         share: Share,
     ) -> Result<Thought, String> {
@@ -71,7 +72,8 @@ impl Job {
             Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
             _ => cache,
         };
-        self.question.think(cache, &self.strength, time, stop)
+        self.question
+            .think(cache, &self.strength, time, clock, stop)
     }
 
     /// Whether the agent searches; other agents answer at once.
