@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,6 +19,9 @@ Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[A
 
 Player: TypeAlias = "str | Agent | Callable[[list[Position]], Any]"
 """Who plays: the spec of an agent, an agent, or a function that gets positions and returns an action for each."""
+
+Positions: TypeAlias = "Position | Sequence[Position] | NDArray[np.object_]"
+"""A position or several."""
 
 Features: TypeAlias = NDArray[Any]
 
@@ -129,8 +132,8 @@ class Samples(NamedTuple):
     """``[N]``: the action that was played."""
     values: NDArray[np.float32]
     """``[N]``: the result that the search of this root expected of the action played, -1 to 1."""
-    positions: list[Position]
-    """``[N]``."""
+    positions: NDArray[np.object_]
+    """``[N]``: a `Position` each."""
 
     def save(self, path: Path) -> None:
         """Writes an NPZ file with an array for each field; positions are texts."""
@@ -149,7 +152,8 @@ class Samples(NamedTuple):
         with np.load(path) as arrays:
             fields = {name: arrays[name] for name in Samples._fields}
         fields["features"] = fields["features"].astype(np.float32)
-        fields["positions"] = [rules.position(text) for text in fields["positions"].tolist()]
+        texts = fields["positions"].tolist()
+        fields["positions"] = np.array([rules.position(text) for text in texts], object)
         return Samples(**fields)
 
 

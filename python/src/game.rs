@@ -7,6 +7,7 @@ use std::sync::Arc;
 use jarmo_core::encode::Mirror;
 use jarmo_core::game::{Action, Player};
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +25,7 @@ use crate::position::{AnyPosition, At, Position, positions_of};
 use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
+use crate::yardstick::{self, AnyYardstick, Questions};
 
 /// Rules with their settings.
 pub struct Rules<G> {
@@ -109,6 +111,13 @@ pub trait AnyGame: Send + Sync {
     /// The text of every action for the player who begins.
     fn action_names(&self) -> Vec<String>;
     fn mirror(&self) -> Option<Mirror>;
+    fn yardstick(
+        self: Arc<Self>,
+        settings: YardstickSettings,
+        tables: Option<&std::path::Path>,
+    ) -> Result<Box<dyn AnyYardstick>, String>;
+    fn verify(&self, row: &Row) -> Result<(), String>;
+    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String>;
 }
 
 impl<G: CatalogGame> AnyGame for Rules<G> {
@@ -208,6 +217,23 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     fn mirror(&self) -> Option<Mirror> {
         self.game.mirror()
     }
+
+    fn yardstick(
+        self: Arc<Self>,
+        settings: YardstickSettings,
+        tables: Option<&std::path::Path>,
+    ) -> Result<Box<dyn AnyYardstick>, String> {
+        yardstick::build(self, settings, tables)
+    }
+
+    fn verify(&self, row: &Row) -> Result<(), String> {
+        let marked = Yardstick::verify(&self.game, row);
+        marked.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String> {
+        yardstick::questions(&self, file)
+    }
 }
 
 /// The positions of a game.
@@ -302,7 +328,8 @@ impl<'py> FromPyObject<'_, 'py> for GameArgument {
     }
 }
 
-fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
+/// The game with this name and these settings.
+pub fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
     let game = with_game(name, &settings, Erase(settings.clone()));
     game.map_err(|error| PyValueError::new_err(error.to_string()))
 }

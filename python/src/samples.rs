@@ -9,6 +9,7 @@ use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{
     Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings,
 };
+use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -411,7 +412,12 @@ impl SelfPlay {
         let dense = py.detach(|| Dense::of(samples, width, actions));
         let class = py.import("jarmo._types")?.getattr("Samples")?;
         let positions = origins.positions.into_iter();
-        let positions = positions.map(|at| Position::new(self.game.clone(), at));
+        let positions = positions.map(|at| {
+            let position = Position::new(self.game.clone(), at);
+            Ok(Bound::new(py, position)?.into_any().unbind())
+        });
+        // An array of objects, so that all fields are indexed alike.
+        let positions = positions.collect::<PyResult<Vec<Py<PyAny>>>>()?;
         class.call1((
             shaped(py, dense.features, &facts.shape(count, self.threats))?,
             shaped(py, dense.masks, &[count, actions])?,
@@ -422,7 +428,7 @@ impl SelfPlay {
             copied(py, &origins.plies, [count]),
             copied(py, &origins.actions, [count]),
             copied(py, &origins.values, [count]),
-            positions.collect::<Vec<Position>>(),
+            PyArray1::from_vec(py, positions),
         ))
     }
 }

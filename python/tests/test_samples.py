@@ -27,6 +27,8 @@ def test_samples_say_where_they_come_from(name: str, opening_plies: int) -> None
     assert both[1].games[0] == both[0].games[-1] + 1
     for samples in both:
         assert np.array_equal(samples.features, game.features(samples.positions))
+        some = jarmo.Samples._make(array[[2, 5]] for array in samples)
+        assert some.positions[1] == samples.positions[5]
         assert np.array_equal(samples.masks, game.masks(samples.positions))
         assert samples.masks[np.arange(len(samples.actions)), samples.actions].all()
         assert np.array_equal(samples.plies, [position.ply for position in samples.positions])

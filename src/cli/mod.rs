@@ -32,6 +32,7 @@ mod rules;
 mod tables;
 #[cfg(feature = "train")]
 mod train;
+mod yardstick;
 
 use std::error::Error;
 use std::fmt::Display;
@@ -89,6 +90,7 @@ enum Command {
     Train(train::Args),
     #[cfg(feature = "fleet")]
     Worker(fleet::WorkerArgs),
+    Yardstick(yardstick::Args),
 }
 
 /// What this program was built from.
@@ -187,6 +189,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
         Command::Worker(args) => fleet::run_worker(games, args),
+        Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {
         Ok(status) => status,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of sources that users run.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "crates/core/src",
     "crates/host/src",
     "crates/exact/src",
@@ -16,12 +16,13 @@ const CRATES: [&str; 12] = [
     "crates/session/src",
     "src",
     "play/src",
+    "web/src",
     "python/src",
     "lab/src",
 ];
 
 /// The programs over the library, whose modules may import each other.
-const PROGRAMS: [&str; 3] = ["crates/session/src", "play/src", "python/src"];
+const PROGRAMS: [&str; 4] = ["crates/session/src", "play/src", "web/src", "python/src"];
 
 /// A source file.
 struct Source {
@@ -272,7 +273,7 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 20] = [
+const PLAY_BY_HAND: [&str; 21] = [
     // The rules themselves, and the environment.
     "core/game",
     "core/games",
@@ -285,6 +286,7 @@ const PLAY_BY_HAND: [&str; 20] = [
     "exact/tables",
     "exact/proof",
     "core/agent/greedy.rs",
+    "judge/yardstick/worst.rs",
     // They follow the actions that a person, a file or tables give.
     "core/record.rs",
     "judge/puzzles.rs",

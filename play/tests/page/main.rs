@@ -18,6 +18,7 @@ mod own;
 mod program;
 mod share;
 mod study;
+mod tab;
 mod web;
 
 #[test]
@@ -30,5 +31,9 @@ fn nothing_is_ignored_where_a_browser_is_asked_for() {
     assert!(
         !wanted || cfg!(axe),
         "set JARMO_AXE to axe.min.js of axe-core"
+    );
+    assert!(
+        !wanted || cfg!(page),
+        "set JARMO_PAGE to the folder that tools/build_page makes"
     );
 }

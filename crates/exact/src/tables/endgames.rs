@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use rand::Rng;
 
+use super::build::{BuildSettings, build};
 use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
@@ -24,6 +26,14 @@ pub trait HasEndgames: Game {
         Err(ExactError::no_tables(self.id()))
     }
 
+    /// Builds in a folder the tables of all forces that take seconds, and opens them. `None` for games without tables.
+    fn build_quick_endgames(
+        &self,
+        _folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
+        Ok(None)
+    }
+
     /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
     /// that have no such number.
     fn force_of(&self, _position: &Self::Position) -> Option<u32> {
@@ -39,6 +49,20 @@ pub trait HasEndgames: Game {
 
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
+
+/// Builds tables in a folder up to a force that takes seconds.
+pub(super) fn build_quick<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    force: u32,
+) -> Result<Arc<Tables<G>>, ExactError> {
+    let settings = BuildSettings {
+        force,
+        memory: None,
+        save_every: Duration::MAX,
+    };
+    Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
+}
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
@@ -166,6 +190,13 @@ impl HasEndgames for Jarmo {
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
+        Ok(Some(build_quick(self, folder, 6)?))
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {

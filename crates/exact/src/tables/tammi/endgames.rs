@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use rand::Rng;
 
 use crate::ExactError;
-use crate::tables::endgames::{HasEndgames, Shared, open_shared};
+use crate::tables::endgames::{HasEndgames, Shared, build_quick, open_shared};
 use crate::tables::lookup::{AT_ONCE, Tables};
 use crate::tables::solvable::Solvable;
 use crate::tables::verify::random_position;
@@ -117,5 +117,12 @@ impl HasEndgames for Tammi {
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+        Ok(Some(build_quick(self, folder, 4)?))
     }
 }
