@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of sources that users run.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
     "crates/core/src",
     "crates/host/src",
     "crates/exact/src",
@@ -16,12 +16,13 @@ const CRATES: [&str; 12] = [
     "crates/session/src",
     "src",
     "play/src",
+    "web/src",
     "python/src",
     "lab/src",
 ];
 
 /// The programs over the library, whose modules may import each other.
-const PROGRAMS: [&str; 3] = ["crates/session/src", "play/src", "python/src"];
+const PROGRAMS: [&str; 4] = ["crates/session/src", "play/src", "web/src", "python/src"];
 
 /// A source file.
 struct Source {

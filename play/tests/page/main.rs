@@ -8,14 +8,17 @@ mod http;
 
 mod access;
 mod browser;
+mod deepening;
 mod friends;
 mod kept;
 mod learn;
 mod messages;
 mod notices;
+mod own;
 mod program;
 mod share;
 mod study;
+mod tab;
 mod web;
 
 #[test]
@@ -28,5 +31,9 @@ fn nothing_is_ignored_where_a_browser_is_asked_for() {
     assert!(
         !wanted || cfg!(axe),
         "set JARMO_AXE to axe.min.js of axe-core"
+    );
+    assert!(
+        !wanted || cfg!(page),
+        "set JARMO_PAGE to the folder that tools/build_page makes"
     );
 }

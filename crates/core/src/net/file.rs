@@ -104,6 +104,19 @@ impl AgentFile {
         &self.weights
     }
 
+    /// The same agent with its weights rounded to 16 bits (bf16): half the room when it is compressed.
+    #[must_use]
+    pub fn rounded(mut self) -> AgentFile {
+        for (_, tensor) in self.weights.tensors_mut() {
+            for number in &mut tensor.data {
+                let bits = number.to_bits();
+                let half = 0x7fff + (bits >> 16 & 1); // to the nearest, ties to even
+                *number = f32::from_bits(bits.wrapping_add(half) & 0xffff_0000);
+            }
+        }
+        self
+    }
+
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network
     /// was not made for.
     pub fn for_game<G: Encode>(self, game: &G) -> Result<AgentFile, FileError> {
