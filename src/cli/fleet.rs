@@ -63,7 +63,7 @@ pub(super) enum Command {
 #[derive(clap::Args)]
 pub(super) struct UpArgs {
     /// The folder for configuration, keys and data. An existing server keeps its files
-    #[arg(long, value_name = "DIR", default_value = "fleet")]
+    #[arg(long, value_name = "FOLDER", default_value = "fleet")]
     dir: PathBuf,
     /// The name or address under which other machines reach this one; without it, none can [default: localhost]
     #[arg(long, value_name = "HOST", value_parser = host)]
@@ -122,7 +122,7 @@ pub(super) struct BlockArgs {
     #[arg(value_name = "KEY")]
     key: String,
     /// The folder of the server, from `fleet up`
-    #[arg(long, value_name = "DIR", default_value = "fleet")]
+    #[arg(long, value_name = "FOLDER", default_value = "fleet")]
     dir: PathBuf,
 }
 
