@@ -482,7 +482,7 @@ def wrong_protocol(trial):
     for number in range(trial.times):
         playing = fleet.start_worker()
         until("a worker sends", lambda: fleet.sent(playing))
-        fleet.ask(key, json.dumps({**settings, "protocol": 3 + number}).encode())
+        fleet.ask(key, json.dumps({**settings, "protocol": 100 + number}).encode())
         coming = fleet.start_worker()
         for worker in (playing, coming):
             process, output = fleet.workers[worker]

@@ -33,6 +33,8 @@ mod rules;
 mod tables;
 #[cfg(feature = "train")]
 mod train;
+#[cfg(feature = "fleet")]
+mod worker;
 
 use std::fmt::Display;
 use std::io;
@@ -87,7 +89,7 @@ enum Command {
     #[cfg(feature = "train")]
     Train(train::Args),
     #[cfg(feature = "fleet")]
-    Worker(fleet::WorkerArgs),
+    Worker(worker::WorkerArgs),
 }
 
 /// What this program was built from.
@@ -184,7 +186,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => fleet::run_worker(games, args),
+        Command::Worker(args) => worker::run_worker(games, args),
     };
     match result {
         Ok(status) => status,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
+use rayon::prelude::*;
 
 use super::game_file::GameFile;
 use super::inbox::{Inbox, KeptName};
@@ -14,12 +15,13 @@ use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
 use jarmo_learn::observe::FleetReport;
-use jarmo_learn::run::{Delivery, FileId, Seen};
+use jarmo_learn::run::{Delivery, Seen};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader};
 
-/// Files of one request to the server.
-const BATCH: usize = 4;
+/// Files of one request to the server: as few as this while the loop has enough, as many while it waits.
+pub(super) const LEAST_BATCH: usize = 4;
+pub(super) const MOST_BATCH: usize = 64;
 
 /// How long a request waits for files.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -135,7 +137,8 @@ impl Arrivals {
     }
 
     /// What to do with a file before it is read.
-    fn look_at(&self, key: &str, id: FileId, bytes: usize) -> Glance {
+    fn look_at(&self, name: &KeptName, bytes: usize, is_twice: bool) -> Glance {
+        let KeptName { id, key, .. } = name;
         let mut state = self.lock();
         if state.blocked.contains(key) {
             state.counted.blocked += 1;
@@ -145,7 +148,8 @@ impl Arrivals {
             return Glance::Leave;
         }
         state.counted.bytes += bytes as u64;
-        if state.seen.contains(id) || state.ready.keys().any(|name| name.id == id) {
+        let is_ready = state.ready.keys().any(|name| name.id == *id);
+        if is_twice || is_ready || state.seen.contains(*id) {
             state.counted.duplicates += 1;
             return Glance::Drop;
         }
@@ -161,7 +165,7 @@ impl Arrivals {
         if *bad == MOST_BAD {
             state.warnings.push(format!(
                 "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
-                 `fleet block {key}` shuts it out"
+                 `fleet key revoke {key}` shuts it out"
             ));
         }
     }
@@ -202,48 +206,74 @@ impl<G: Encode + HasEndgames> Intake<G> {
         Ok(())
     }
 
-    /// Handles one request's worth of files.
-    pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
-        for message in link.fetch(files, BATCH, PATIENCE)? {
-            self.handle(link, &message)?;
-        }
-        Ok(())
-    }
-
-    /// Keeps a file, then acknowledges it. If it cannot be kept, the server sends it again later.
-    fn handle(&self, link: &Link, message: &Message) -> Result<(), FleetError> {
-        let bytes = &message.payload;
-        let name = KeptName {
-            sequence: message.info().map_err(FleetError::new)?.stream_sequence,
-            id: GameFile::id(bytes),
-            key: sender(message).to_owned(),
-        };
-        match self.arrivals.look_at(&name.key, name.id, bytes.len()) {
-            Glance::Drop => return link.wait(message.double_ack()),
-            Glance::Leave => return link.wait(message.ack_with(AckKind::Nak(Some(STAY)))),
-            Glance::Read => {}
+    /// Takes in at most so many files: checks them on all threads, keeps them, and only then acknowledges them, all with
+    /// one answer of the server. What cannot be kept comes again later.
+    pub(super) fn fetch(
+        &self,
+        link: &Link,
+        files: &PullConsumer,
+        most: usize,
+    ) -> Result<(), FleetError> {
+        let messages = link.fetch(files, most, PATIENCE)?;
+        let mut new: Vec<(KeptName, &Message)> = Vec::new();
+        let mut done = Vec::new();
+        for message in &messages {
+            let bytes = &message.payload;
+            let name = KeptName {
+                sequence: message.info().map_err(FleetError::new)?.stream_sequence,
+                id: GameFile::id(bytes),
+                key: sender(message).to_owned(),
+            };
+            let is_twice = new.iter().any(|(other, _)| other.id == name.id);
+            match self.arrivals.look_at(&name, bytes.len(), is_twice) {
+                Glance::Drop => done.push(message),
+                Glance::Leave => link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
+                Glance::Read => new.push((name, message)),
+            }
         }
         let newest = self.arrivals.lock().newest;
-        match self.check(&name, bytes, newest) {
-            Ok(delivery) => {
-                self.inbox.keep(&name, bytes)?;
-                let acknowledged = link.wait(message.double_ack());
-                self.arrivals.add(name, delivery);
-                acknowledged
+        let checked: Vec<_> = new
+            .par_iter()
+            .map(|(name, message)| self.check(name, &message.payload, newest))
+            .collect();
+        let mut kept = Vec::new();
+        for ((name, message), checked) in new.into_iter().zip(checked) {
+            match checked {
+                Ok(delivery) => {
+                    self.inbox.keep(&name, &message.payload)?;
+                    kept.push((name, delivery));
+                }
+                Err(problem) => self.put_away(&name, &message.payload, &problem)?,
             }
-            Err(problem) => {
-                self.arrivals.bad(&name.key);
-                let place = match self.inbox.quarantine(name.id, bytes) {
-                    Ok(Some(path)) => path.display().to_string(),
-                    Ok(None) => "quarantine is full; the file is not kept".to_owned(),
-                    Err(error) => return Err(FleetError::new(error)),
-                };
-                let key = &name.key;
-                self.arrivals
-                    .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
-                link.wait(message.double_ack())
-            }
+            done.push(message);
         }
+        if !kept.is_empty() {
+            self.inbox.sync()?;
+        }
+        let acknowledged = link.wait(acknowledge(&done));
+        for (name, delivery) in kept {
+            self.arrivals.add(name, delivery);
+        }
+        acknowledged
+    }
+
+    /// Puts a bad file into quarantine, and counts it.
+    fn put_away(
+        &self,
+        name: &KeptName,
+        bytes: &[u8],
+        problem: &FleetError,
+    ) -> Result<(), FleetError> {
+        self.arrivals.bad(&name.key);
+        let place = match self.inbox.quarantine(name.id, bytes) {
+            Ok(Some(path)) => path.display().to_string(),
+            Ok(None) => "quarantine is full; the file is not kept".to_owned(),
+            Err(error) => return Err(FleetError::new(error)),
+        };
+        let key = &name.key;
+        self.arrivals
+            .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
+        Ok(())
     }
 
     /// Reads a file and checks all that can be checked.
@@ -280,6 +310,17 @@ impl<G: Encode + HasEndgames> Intake<G> {
             counts,
         })
     }
+}
+
+/// Acknowledges files. The server's answer to the last one holds for all, because it reads them in their order.
+async fn acknowledge(messages: &[&Message]) -> Result<(), async_nats::Error> {
+    let Some((last, others)) = messages.split_last() else {
+        return Ok(());
+    };
+    for message in others {
+        message.ack().await?;
+    }
+    last.double_ack().await
 }
 
 /// The key that sent a file: the server lets a user publish under its own key alone.

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
+use serde::{Deserialize, Serialize};
 
 use super::places::{NETWORKS, network_of};
-use super::settings::Newest;
 use super::{FleetError, Link};
-use jarmo_core::net::AgentFile;
+use jarmo_core::net::{AgentFile, Weights};
 
 /// The longest time that a network may take, in either direction.
 const TRANSFER: Duration = Duration::from_secs(60);
@@ -23,6 +23,28 @@ const MOST_NETWORK: usize = 1 << 30;
 
 /// The bytes of a message of a network.
 const CHUNK: usize = 1 << 19;
+
+/// The bits of a weight that are dropped: 10 of the 23 after the leading one stay, as in a half float. Bits that are all
+/// zero cost nothing after compression.
+const DROPPED_BITS: u32 = 13;
+
+/// What is needed to read something from a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parcel {
+    nuid: String,
+    chunks: usize,
+    /// Its bytes on the wire.
+    pub(super) bytes: usize,
+}
+
+/// The newest network of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Newest {
+    /// Its learning steps.
+    pub(super) step: u64,
+    /// Where it is.
+    pub(super) parcel: Parcel,
+}
 
 /// Writes networks.
 pub(super) struct Publisher {
@@ -42,16 +64,14 @@ impl Publisher {
         }
     }
 
-    /// Writes a network, then says that it is the newest, then deletes an old one.
-    pub(super) fn publish(&mut self, link: &Link, agent: &AgentFile) -> Result<(), FleetError> {
+    /// Writes a network, then says that it is the newest, then deletes old ones. Returns its bytes on the wire.
+    pub(super) fn publish(&mut self, link: &Link, agent: &AgentFile) -> Result<usize, FleetError> {
         let step = agent.header().provenance.step;
         let name = format!("{}-{step:08}", self.run);
-        write_object(link, &self.networks, &name, &agent.to_bytes())?;
-        let newest = Newest {
-            step,
-            object: name.clone(),
-        };
-        let newest = serde_json::to_vec(&newest).expect("names are plain data");
+        let parcel = write_object(link, &self.networks, &name, &agent.to_bytes())?;
+        let bytes = parcel.bytes;
+        let newest = serde_json::to_vec(&Newest { step, parcel });
+        let newest = newest.expect("names are plain data");
         link.wait(self.bucket.put(network_of(&self.run), newest.into()))?;
         let mut names = match self.names.take() {
             Some(names) => names,
@@ -59,29 +79,42 @@ impl Publisher {
         };
         names.retain(|known| *known != name);
         names.push(name);
-        let surplus = names.len().saturating_sub(KEPT);
         let names = self.names.insert(names);
-        for _ in 0..surplus {
+        while names.len() > KEPT {
             link.wait_for(TRANSFER, self.networks.delete(&names[0]))?;
             names.remove(0);
         }
-        Ok(())
+        Ok(bytes)
     }
 
     /// The networks that an earlier learner of the run left at the server.
-    async fn left_behind(&self) -> Result<Vec<String>, String> {
-        let mut objects = self
-            .networks
-            .list()
-            .await
-            .map_err(|error| error.to_string())?;
-        let mut names = Vec::new();
-        while let Some(object) = objects.next().await {
-            names.push(object.map_err(|error| error.to_string())?.name);
-        }
+    async fn left_behind(&self) -> Result<Vec<String>, async_nats::Error> {
+        let objects = self.networks.list().await?.map_ok(|object| object.name);
+        let mut names: Vec<String> = objects.try_collect().await?;
         names.retain(|name| name.starts_with(&self.run));
         Ok(names)
     }
+}
+
+/// A network with the precision of half floats. The learner rounds before it writes, so that all workers play with the
+/// same weights, to the bit, and the file's checksum holds for these.
+pub(super) fn rounded(weights: &Weights) -> Weights {
+    let mut weights = weights.clone();
+    for (_, tensor) in weights.tensors_mut() {
+        for weight in &mut tensor.data {
+            *weight = round(*weight);
+        }
+    }
+    weights
+}
+
+/// The nearest number with the bits that stay; the even one of two.
+fn round(weight: f32) -> f32 {
+    let bits = weight.to_bits();
+    let half = (1 << (DROPPED_BITS - 1)) - 1 + (bits >> DROPPED_BITS & 1);
+    let rounded = f32::from_bits((bits + half) >> DROPPED_BITS << DROPPED_BITS);
+    // The largest numbers would become infinite.
+    if rounded.is_finite() { rounded } else { weight }
 }
 
 /// The newest network of a run, if there is one.
@@ -91,61 +124,89 @@ pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Ne
     newest.transpose().map_err(FleetError::new)
 }
 
-/// Reads the newest network of a run. `None` if there is none yet, or if it is the one of this step.
-pub(super) fn newer(
-    link: &Link,
-    bucket: &Store,
-    run: &str,
-    known: Option<u64>,
-) -> Result<Option<AgentFile>, FleetError> {
-    let newest = newest(link, bucket, run)?.filter(|newest| known != Some(newest.step));
-    let Some(newest) = newest else {
-        return Ok(None);
-    };
-    let bytes = read_object(link, NETWORKS, &newest.object)?;
-    let agent = AgentFile::from_bytes(&bytes).map_err(FleetError::new)?;
-    Ok(Some(agent))
+/// Reads a network.
+pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, FleetError> {
+    let bytes = read_object(link, NETWORKS, &newest.parcel)?;
+    AgentFile::from_bytes(&bytes).map_err(FleetError::new)
 }
 
-/// Writes an object, compressed.
+/// Writes an object, compressed. The bytes of floats are put in planes, because their high bytes are alike.
 pub(super) fn write_object(
     link: &Link,
     store: &ObjectStore,
     name: &str,
     bytes: &[u8],
-) -> Result<(), FleetError> {
-    let bytes = zstd::bulk::compress(bytes, 1).expect("memory can be compressed");
-    let mut bytes = Cursor::new(bytes);
+) -> Result<Parcel, FleetError> {
+    let planes: Vec<u8> = (0..4)
+        .flat_map(|byte| bytes.iter().skip(byte).step_by(4))
+        .copied()
+        .collect();
+    let bytes = zstd::bulk::compress(&planes, 3).expect("memory can be compressed");
+    let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata {
         name: name.to_owned(),
         chunk_size: Some(CHUNK),
         ..ObjectMetadata::default()
     };
-    link.wait_for(TRANSFER, store.put(about, &mut bytes))?;
-    Ok(())
+    let written = link.wait_for(TRANSFER, store.put(about, &mut content))?;
+    Ok(Parcel {
+        nuid: written.nuid,
+        chunks: written.chunks,
+        bytes: bytes.len(),
+    })
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
 /// client's own reader does, could let the server send messages to others.
-pub(super) fn read_object(link: &Link, bucket: &str, name: &str) -> Result<Vec<u8>, FleetError> {
-    let context = link.context();
+pub(super) fn read_object(
+    link: &Link,
+    bucket: &str,
+    parcel: &Parcel,
+) -> Result<Vec<u8>, FleetError> {
     let read = async {
-        let wrong = |error: &dyn std::fmt::Display| error.to_string();
-        let store = context.get_object_store(bucket).await;
-        let about = store.map_err(|error| wrong(&error))?.info(name).await;
-        let about = about.map_err(|error| wrong(&error))?;
-        let stream = context.get_stream(format!("OBJ_{bucket}")).await;
-        let stream = stream.map_err(|error| wrong(&error))?;
-        let subject = format!("$O.{bucket}.C.{}", about.nuid);
+        let stream = format!("OBJ_{bucket}");
+        let stream = link.context().get_stream_no_info(stream).await?;
+        let subject = format!("$O.{bucket}.C.{}", parcel.nuid);
         let (mut bytes, mut next) = (Vec::new(), 1);
-        for _ in 0..about.chunks {
+        for _ in 0..parcel.chunks {
             let chunk = stream.direct_get_next_for_subject(&subject, Some(next));
-            let chunk = chunk.await.map_err(|error| wrong(&error))?;
+            let chunk = chunk.await?;
             bytes.extend_from_slice(&chunk.payload);
             next = chunk.sequence + 1;
         }
-        Ok::<_, String>(bytes)
+        Ok::<_, async_nats::Error>(bytes)
     };
     let bytes = link.wait_for(TRANSFER, read)?;
-    zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)
+    let planes = zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)?;
+    let mut bytes = vec![0; planes.len()];
+    let places = (0..4).flat_map(|byte| (byte..planes.len()).step_by(4));
+    for (place, byte) in places.zip(&planes) {
+        bytes[place] = *byte;
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round;
+
+    #[test]
+    fn weights_are_rounded_to_the_nearest_half_float() {
+        let cases = [
+            (1.0, 1.0),
+            (-1.0 - 1.0 / 1024.0, -1.0 - 1.0 / 1024.0),
+            (1.0 + 1.0 / 2048.0, 1.0),
+            (1.0 + 3.0 / 2048.0, 1.0 + 2.0 / 1024.0),
+            (0.0, 0.0),
+            (f32::MAX, f32::MAX),
+        ];
+        for (weight, expected) in cases {
+            assert_eq!(round(weight), expected, "{weight}");
+        }
+        for number in 1..1000_u16 {
+            let weight = f32::from(number).sqrt() / 7.0;
+            assert!((round(weight) - weight).abs() <= weight / 2048.0);
+            assert_eq!(round(round(weight)), round(weight));
+        }
+    }
 }

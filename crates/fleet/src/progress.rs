@@ -1,12 +1,22 @@
 //! What each worker does, as it says itself, and when it last got on.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use async_nats::jetstream::stream::Stream;
+use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
 
-use super::places::newest_messages;
+use super::places::{Listed, WORKER_AGE, progress_subject};
 use super::{FleetError, Link};
+
+/// In place of a key: what learners and arenas say.
+pub(super) const LEARNER: &str = "learner";
+pub(super) const ARENA: &str = "arena";
+
+/// The time between two reports of a worker.
+pub(super) const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker that has played nothing for this long does nothing, whatever it says.
 const PLAYS_WITHIN: f64 = 30.0;
@@ -15,7 +25,7 @@ const PLAYS_WITHIN: f64 = 30.0;
 pub(super) const GONE_AFTER: f64 = 15.0;
 
 /// The most workers of one key that are listed. More are not real.
-const MOST_PER_KEY: usize = 256;
+const MOST_PER_KEY: usize = 4096;
 
 /// The most letters of a name.
 const MOST_NAME: usize = 64;
@@ -37,6 +47,8 @@ pub enum Doing {
     WaitingForQueue,
     /// It waits because the server cannot be reached.
     WaitingForServer,
+    /// It waits because the fleet is paused.
+    Paused,
     /// It sends what it has and stops.
     Stopping,
 }
@@ -51,6 +63,7 @@ impl Doing {
             Doing::WaitingForLearner => "waiting for a learner",
             Doing::WaitingForQueue => "waiting: the queue is full",
             Doing::WaitingForServer => "waiting for the server",
+            Doing::Paused => "paused",
             Doing::Stopping => "stopping",
         }
     }
@@ -108,16 +121,15 @@ impl WorkerStatus {
     }
 }
 
-/// All workers that a server has heard of in the last hour, by name.
-pub(super) fn workers(link: &Link, progress: &Stream) -> Result<Vec<WorkerStatus>, FleetError> {
+/// All workers that said something, by name.
+pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
     let mut workers = Vec::new();
-    for (message, age) in newest_messages(link, progress)? {
-        let mut parts = message.subject.rsplit('.');
-        let (Some(worker), Some(key)) = (parts.next(), parts.next()) else {
+    for (key, worker, message) in said.iter().filter_map(parts) {
+        if key == LEARNER || key == ARENA {
             continue;
-        };
-        let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.payload) else {
+        }
+        let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.content) else {
             continue;
         };
         let count = by_key.entry(key.to_owned()).or_default();
@@ -128,14 +140,85 @@ pub(super) fn workers(link: &Link, progress: &Stream) -> Result<Vec<WorkerStatus
                 key: plain(key),
                 program: plain(&said.program),
                 run: plain(&said.run),
-                since_heard: age,
-                since_played: said.since_played + age,
+                since_heard: message.age,
+                since_played: said.since_played + message.age,
                 ..said
             });
         }
     }
     workers.sort_by(|a, b| a.worker.cmp(&b.worker));
-    Ok(workers)
+    workers
+}
+
+/// What was said in place of this key, with the name.
+pub(super) fn said_as<'a>(
+    said: &'a [Listed],
+    who: &'static str,
+) -> impl Iterator<Item = (&'a str, &'a Listed)> {
+    let parts = said.iter().filter_map(parts);
+    parts.filter_map(move |(key, name, message)| (key == who).then_some((name, message)))
+}
+
+/// The key, the name, and the message.
+fn parts(message: &Listed) -> Option<(&str, &str, &Listed)> {
+    let mut parts = message.subject.rsplit('.');
+    let (name, key) = (parts.next()?, parts.next()?);
+    Some((key, name, message))
+}
+
+/// Hears what all workers, learners and arenas say.
+pub(super) struct Roster {
+    heard: Arc<Mutex<Heard>>,
+    task: JoinHandle<()>,
+}
+
+/// The newest message of each name, by key.
+type Heard = BTreeMap<String, BTreeMap<String, (Vec<u8>, Instant)>>;
+
+impl Roster {
+    pub(super) fn new(link: &Link) -> Result<Roster, FleetError> {
+        let mut messages = link.subscribe(&progress_subject("*", "*"))?;
+        let heard = Arc::<Mutex<Heard>>::default();
+        let here = Arc::clone(&heard);
+        let task = link.spawn(async move {
+            while let Some(message) = messages.next().await {
+                let subject = message.subject.as_str();
+                let Some((key, _)) = subject.rsplit_once('.') else {
+                    continue;
+                };
+                let mut heard = here.lock().expect("no thread panics");
+                let names = heard.entry(key.to_owned()).or_default();
+                if names.len() >= MOST_PER_KEY {
+                    names.retain(|_, (_, at)| at.elapsed() < WORKER_AGE);
+                }
+                if names.len() < MOST_PER_KEY || names.contains_key(subject) {
+                    let content = message.payload.to_vec();
+                    names.insert(subject.to_owned(), (content, Instant::now()));
+                }
+            }
+        });
+        Ok(Roster { heard, task })
+    }
+
+    /// What was said.
+    pub(super) fn said(&self) -> Vec<Listed> {
+        let heard = self.heard.lock().expect("no thread panics");
+        let names = heard.values().flatten();
+        let listed = names.map(|(subject, (content, at))| Listed {
+            subject: subject.clone(),
+            content: content.clone(),
+            age: at.elapsed().as_secs_f64(),
+        });
+        listed
+            .filter(|said| said.age < WORKER_AGE.as_secs_f64())
+            .collect()
+    }
+}
+
+impl Drop for Roster {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 /// A name that can be shown on a terminal, whoever wrote it.

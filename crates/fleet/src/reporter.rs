@@ -81,6 +81,11 @@ impl Reporter {
         self.lock().progress.doing
     }
 
+    /// Finished games, also those of matches.
+    pub(super) fn games(&self) -> u64 {
+        self.lock().progress.games
+    }
+
     pub(super) fn doing(&self, doing: Doing) {
         self.lock().progress.doing = doing;
     }
@@ -98,7 +103,7 @@ impl Reporter {
         state.progress.games += counts.games.games;
         if matches!(
             state.progress.doing,
-            Doing::Starting | Doing::WaitingForLearner
+            Doing::Starting | Doing::WaitingForLearner | Doing::Paused
         ) {
             state.progress.doing = Doing::Playing;
             state.events.push(WorkerEvent::Doing(Doing::Playing));
@@ -171,6 +176,6 @@ impl Reporter {
         };
         let subject = progress_subject(link.user(), &progress.worker);
         let text = serde_json::to_vec(&progress).expect("progress is plain data");
-        let _ = link.wait(link.client().publish(subject, text.into()));
+        let _ = link.send(&subject, text);
     }
 }

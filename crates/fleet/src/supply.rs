@@ -8,19 +8,22 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::inbox::Inbox;
-use super::intake::{Arrivals, Intake};
-use super::networks::{Publisher, newest};
-use super::places::{BLOCKED, CURRENT, LearnerPlaces, learner_of, settings_of};
-use super::progress::workers;
-use super::settings::{Alive, RunSettings};
+use super::intake::{Arrivals, Intake, LEAST_BATCH, MOST_BATCH};
+use super::networks::{Publisher, newest, rounded};
+use super::places::{BLOCKED, CURRENT, LearnerPlaces, progress_subject, settings_of};
+use super::progress::{LEARNER, Roster, said_as, workers};
+use super::settings::RunSettings;
 use super::{FleetError, FleetErrorKind, Link};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, RunError, Seen, Supply};
 use jarmo_selfplay::selfplay::EpisodeReader;
+
+/// The bytes a second of the server that networks may take: a fifth of a wire of 1 Gbit/s. With more workers, networks are
+/// published less often.
+const NETWORK_RATE: f64 = 25e6;
 
 /// The pause after something went wrong at the server.
 const AFTER_TROUBLE: Duration = Duration::from_secs(1);
@@ -51,10 +54,14 @@ pub struct NatsSupply {
 /// Starts the threads when the run begins.
 type Start = dyn FnOnce() -> Result<Vec<JoinHandle<()>>, FleetError> + Send;
 
+/// Rounds a network.
+type Thin = dyn Fn(&AgentFile) -> AgentFile + Send + Sync;
+
 struct Shared {
     link: Link,
     run: String,
     queue: u64,
+    thin: Box<Thin>,   // a network as workers get it
     settings: Vec<u8>, // as workers read them
     inbox: Arc<Inbox>,
     arrivals: Arc<Arrivals>,
@@ -84,11 +91,18 @@ impl NatsSupply {
         } = settings;
         let origin = GameVersion::of(game);
         let reader = EpisodeReader::new(game, &config.selfplay);
-        let published = RunSettings::new(run.clone(), origin.clone(), config)?;
+        let shown = folder.display().to_string();
+        let published = RunSettings::new(run.clone(), shown, origin.clone(), config)?;
+        let played = game.clone();
+        let thin = move |agent: &AgentFile| {
+            let provenance = agent.header().provenance.clone();
+            AgentFile::new(&played, rounded(agent.weights()), provenance, Vec::new())
+        };
         let shared = Arc::new(Shared {
             link,
             run: run.clone(),
             queue: config.fleet.queue,
+            thin: Box::new(thin),
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
             inbox: Arc::new(Inbox::open(&folder)?),
             arrivals: Arc::default(),
@@ -105,7 +119,8 @@ impl NatsSupply {
         }
         let watch = Watch {
             shared: Arc::clone(&shared),
-            folder: folder.display().to_string(),
+            roster: Roster::new(link)?,
+            begun: Instant::now(),
             places,
         };
         watch.show_life()?;
@@ -228,55 +243,77 @@ impl Shared {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Takes in files until the run is over.
+    /// Takes in files until the run is over, in larger batches the less of them wait for the loop.
     fn take_in<G: CatalogGame>(&self, places: &LearnerPlaces, intake: &Intake<G>) {
+        let mut batch = LEAST_BATCH;
         while !self.is_over() {
             if self.arrivals.is_full() {
-                thread::sleep(Duration::from_millis(20));
+                batch = LEAST_BATCH;
+                thread::sleep(Duration::from_millis(10));
                 continue;
             }
-            if let Err(error) = intake.fetch(&self.link, &places.files) {
+            if let Err(error) = intake.fetch(&self.link, &places.files, batch) {
                 if self.link.is_connected() {
                     self.arrivals
                         .warn(format!("files of games: {error}; trying again"));
                 }
                 thread::sleep(AFTER_TROUBLE);
             }
+            batch = (2 * batch).min(MOST_BATCH);
         }
     }
 
-    /// Publishes the newest network whenever there is one.
+    /// Publishes the newest network whenever there is one, but no more often than the server's wire allows.
     fn send_networks(&self, mut publisher: Publisher) {
+        let mut free = Instant::now(); // to publish again
         let mut networks = lock(&self.networks);
         while !self.is_over() {
+            let wait = free.saturating_duration_since(Instant::now());
+            if networks.waiting.is_none() || !wait.is_zero() {
+                let wait = match networks.waiting {
+                    None => LOOK_EVERY,
+                    Some(_) => wait,
+                };
+                let woken = self.changed.wait_timeout(networks, wait);
+                networks = woken.expect("no thread panics").0;
+                continue;
+            }
             let Some(agent) = networks.waiting.take() else {
-                networks = self.changed.wait(networks).expect("no thread panics");
                 continue;
             };
             drop(networks);
             // No worker has it earlier.
             self.arrivals.published(agent.header().provenance.step);
-            let published = publisher.publish(&self.link, &agent);
+            let published = publisher.publish(&self.link, &(self.thin)(&agent));
             networks = lock(&self.networks);
             match published {
-                Ok(()) => networks.published = Some(agent),
+                Ok(bytes) => {
+                    networks.published = Some(agent);
+                    let report = lock(&self.report);
+                    let readers = report.playing + report.idle;
+                    free = Instant::now() + interval(readers, bytes);
+                }
                 Err(error) => {
                     self.arrivals
                         .warn(format!("publishing a network: {error}; trying again"));
                     networks.waiting.get_or_insert(agent); // unless there is a newer one
-                    drop(networks);
-                    thread::sleep(AFTER_TROUBLE);
-                    networks = lock(&self.networks);
+                    free = Instant::now() + AFTER_TROUBLE;
                 }
             }
         }
     }
 }
 
+/// The time between two networks of this size, when so many workers read each of them.
+fn interval(readers: usize, bytes: usize) -> Duration {
+    Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
+}
+
 /// Gives signs of life, and looks at the queue and the workers.
 struct Watch {
     shared: Arc<Shared>,
-    folder: String,
+    roster: Roster,
+    begun: Instant,
     places: LearnerPlaces,
 }
 
@@ -303,25 +340,18 @@ impl Watch {
     /// Gives a sign of life. Returns whether the server still has the settings of the run.
     fn show_life(&self) -> Result<bool, FleetError> {
         let Shared { link, run, .. } = &*self.shared;
+        let report = serde_json::to_vec(&*lock(&self.shared.report));
+        let report = report.expect("a report is plain data");
+        link.send(&progress_subject(LEARNER, run), report)?;
         let runs = &self.places.runs;
-        let alive = Alive {
-            folder: self.folder.clone(),
-            program: this_program(),
-            report: lock(&self.shared.report).clone(),
-        };
-        let alive = serde_json::to_vec(&alive).expect("names are plain data");
-        link.wait(runs.put(learner_of(run), alive.into()))?;
-        // The server's own clock tells how old its entries are.
-        let now = link.wait(runs.entry(learner_of(run)))?;
-        let current = link.wait(runs.entry(CURRENT))?;
-        let is_free = match (now, current) {
-            (Some(now), Some(current)) => {
-                let age = (now.created - current.created).as_seconds_f64();
-                current.value == run.as_bytes() || age > LEAVES_AFTER
-            }
-            _ => true,
-        };
-        if is_free {
+        let current = link.wait(runs.get(CURRENT))?;
+        let said = self.roster.said();
+        let is_free = current.is_none_or(|current| {
+            let mut others = said_as(&said, LEARNER);
+            let other = others.find(|(run, _)| *run.as_bytes() == *current);
+            *run.as_bytes() != *current && other.is_none_or(|(_, life)| life.age > LEAVES_AFTER)
+        });
+        if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(runs.put(CURRENT, run.clone().into()))?;
         }
         Ok(link.wait(runs.get(settings_of(run)))?.is_some())
@@ -348,7 +378,7 @@ impl Watch {
             arrivals.block(keys, &self.shared.inbox)?;
         }
         let queued = link.wait(self.places.samples.get_info())?.state.messages;
-        let mut workers = workers(link, &self.places.progress)?;
+        let mut workers = workers(&self.roster.said());
         let is_ours = |run: &str| run.is_empty() || run == self.shared.run;
         workers.retain(|worker| worker.is_here() && is_ours(&worker.run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();

@@ -1,16 +1,15 @@
 //! The arena's side: hands out blocks of pairs, and adds the games that come back.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
-use futures_util::StreamExt;
 
-use super::task::{Answer, SharedAgent, Task, Verdict, pack, unpack};
+use super::task::{Answer, Offer, SharedAgent, Task, Verdict, pack, unpack};
 use crate::networks::write_object;
-use crate::places::{ArenaPlaces, pairs_subject, results_subject};
+use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
+use crate::progress::ARENA;
 use crate::{FleetError, Link, unique};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::AgentSpec;
@@ -24,28 +23,26 @@ const MOST_PAIRS: usize = 8;
 /// A tournament has at least this many blocks, if it has as many pairs, so that many workers have something to do.
 const LEAST_BLOCKS: usize = 64;
 
-/// The most blocks that are at the server or with workers at a time. An arena that is lost leaves no more behind.
-const MOST_OUT: usize = 256;
+/// The longest wait for a message at a time.
+const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The longest wait for answers at a time.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The pause after a failure of the server.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The time between two signs of life.
+const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
 /// After this time without an answer, something may be wrong.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// The time between two looks whether the server still has what was sent.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// A block without an answer is given to another worker after this time, or after a multiple of the mean time between
+/// giving and answer. Each time it is twice as long.
+const DEADLINE: Duration = Duration::from_secs(15);
+const SLOWEST: u32 = 3;
 
-/// Blocks that workers took are sent again after this time without an answer, or after a multiple of the longest time
-/// between two answers. Each time it is twice as long.
-const DEADLINE: Duration = Duration::from_secs(120);
-const SLOWEST: u32 = 4;
-
-/// After so many refused answers of one key, its other answers are refused unread.
+/// After so many refused answers of one key, it gets no blocks and its answers are refused unread.
 const MOST_REFUSED: u32 = 10;
+
+/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is
+/// not held up, and one that only takes blocks holds few.
+const MOST_HELD: u32 = 64;
 
 /// What the games are played with.
 pub struct MatchSettings<'a> {
@@ -56,7 +53,6 @@ pub struct MatchSettings<'a> {
 }
 
 /// Plays the missing games of a tournament on workers, until all are played or `stop` is set. `tell` gets warnings.
-/// What it leaves at the server then is deleted.
 pub fn play_matches<G: CatalogGame>(
     link: &Link,
     game: &G,
@@ -71,18 +67,22 @@ pub fn play_matches<G: CatalogGame>(
         .map(|path| read_text(path, SETTINGS_BYTES))
         .transpose();
     let agents = settings.agents.iter();
-    let agents: Vec<SharedAgent> = agents
+    let mut agents: Vec<SharedAgent> = agents
         .map(|spec| SharedAgent::new(game, spec))
         .collect::<Result<_, _>>()?;
+    let store = link.wait(arena_places(link.context()))?;
+    for agent in &mut agents {
+        if let Some(file) = &agent.file {
+            agent.parcel = Some(write_object(link, &store, &file.name, &file.bytes)?);
+        }
+    }
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
-    let places = link.wait(ArenaPlaces::open(link.context()))?;
-    let answers = link.client().subscribe(results_subject(&name, "*"));
     let mut host = Host {
-        answers: link.wait(answers)?,
+        asked: link.subscribe_together(&blocks_subject("*"), ARENA)?,
+        answers: link.subscribe(&results_subject(&name, "*"))?,
         link,
-        places,
         origin: GameVersion::of(game),
         board: board.map_err(FleetError::new)?,
         quiet_limit: settings.rules.quiet_limit,
@@ -91,24 +91,22 @@ pub fn play_matches<G: CatalogGame>(
         waiting: (0..blocks.len()).collect(),
         blocks,
         out: BTreeMap::new(),
-        sent: 0,
-        refused: BTreeMap::new(),
+        keys: BTreeMap::new(),
+        answered: (Duration::ZERO, 0),
         heard: Instant::now(),
         is_quiet: false,
-        looked: Instant::now(),
-        is_missed: false,
-        deadline: DEADLINE,
+        said: None,
         warned: None,
         tell,
     };
     let played = host.play(tournament, stop, observer);
-    host.clean_up();
+    let _ = link.flush(); // the worker of the last block waits for its verdict
     played
 }
 
 struct Host<'a, T> {
     link: &'a Link,
-    places: ArenaPlaces,
+    asked: Subscriber,
     answers: Subscriber,
     origin: GameVersion,
     board: Option<String>,
@@ -116,17 +114,29 @@ struct Host<'a, T> {
     agents: Vec<SharedAgent>,
     name: String, // of the tournament
     blocks: Vec<PairBlock>,
-    waiting: VecDeque<usize>,       // blocks to be sent
-    out: BTreeMap<String, usize>, // blocks that were sent and are unanswered, by the names of their tasks
-    sent: u64,                    // tasks that were given a name
-    refused: BTreeMap<String, u32>, // answers, by key
-    heard: Instant,               // the last answer
-    is_quiet: bool,               // that there is none was said
-    looked: Instant,
-    is_missed: bool, // at the last look the server had no task, although some are unanswered
-    deadline: Duration,
+    waiting: VecDeque<usize>,    // blocks that no worker has
+    out: BTreeMap<usize, Given>, // blocks that workers have
+    keys: BTreeMap<String, Key>,
+    answered: (Duration, u32), // between giving and answer, and answers
+    heard: Instant,            // the last answer
+    is_quiet: bool,            // that there is none was said
+    said: Option<Instant>,     // the last sign of life
     warned: Option<String>,
     tell: T,
+}
+
+/// When a block was given to a worker last, and to how many.
+struct Given {
+    at: Instant,
+    copies: u32,
+}
+
+/// What a key has done.
+#[derive(Default)]
+struct Key {
+    given: u32,
+    answered: u32,
+    refused: u32,
 }
 
 impl<T: FnMut(String)> Host<'_, T> {
@@ -136,41 +146,25 @@ impl<T: FnMut(String)> Host<'_, T> {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), FleetError> {
-        self.write_agents()?;
         while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
-            if let Err(error) = self.send() {
-                self.warn(format!("{error}; trying again"));
-                thread::sleep(PAUSE);
-                // The server may have lost its streams, for example with its disk.
-                let places = ArenaPlaces::open(self.link.context());
-                if let Ok(places) = self.link.wait(places) {
-                    self.places = places;
-                    let _ = self.write_agents(); // or the next attempt does
+            match self.next()? {
+                Some(message) if message.subject.starts_with(&blocks_subject("")) => {
+                    self.offer(&message)?;
                 }
-            }
-            match self.next_answer() {
                 Some(message) => self.take(&message, tournament, observer)?,
-                None => {
-                    self.look_for_lost_tasks();
-                    self.say_if_quiet();
-                }
+                None => self.say_if_quiet(),
             }
+            self.show_life();
             observer.standings(tournament.standings());
         }
         Ok(())
     }
 
-    fn write_agents(&self) -> Result<(), FleetError> {
-        let files = self.agents.iter().filter_map(|agent| agent.file.as_ref());
-        for file in files {
-            write_object(self.link, &self.places.agents, &file.name, &file.bytes)?;
-        }
-        Ok(())
-    }
-
-    fn next_answer(&mut self) -> Option<Message> {
-        let next = async { Ok::<_, FleetError>(self.answers.next().await) };
-        self.link.wait_for(PATIENCE, next).ok().flatten()
+    /// The next answer or question; answers first.
+    fn next(&mut self) -> Result<Option<Message>, FleetError> {
+        self.link.check_admission()?;
+        let (answers, asked) = (&mut self.answers, &mut self.asked);
+        Ok(self.link.either(answers, asked, PATIENCE))
     }
 
     /// Warns, but not twice in a row of the same.
@@ -181,80 +175,103 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
     }
 
-    /// Sends tasks until enough are out.
-    fn send(&mut self) -> Result<(), FleetError> {
-        while self.out.len() < MOST_OUT
-            && let Some(&number) = self.waiting.front()
-        {
-            let id = format!("{}-{}", self.name, self.sent);
-            let block = &self.blocks[number];
-            let task = Task {
-                id: id.clone(),
-                tournament: self.name.clone(),
-                origin: self.origin.clone(),
-                board: self.board.clone(),
-                quiet_limit: self.quiet_limit,
-                agents: block.agents.map(|agent| self.agents[agent].spec.clone()),
-                block: block.clone(),
-            };
-            self.link
-                .publish(&pairs_subject(&self.name), &id, pack(&task)?)?;
-            // After a failure the same name is sent again, and the server recognises it.
-            self.sent += 1;
-            self.waiting.pop_front();
-            self.out.insert(id, number);
-        }
-        Ok(())
+    /// Gives a block to a worker, if there is one for it.
+    fn offer(&mut self, message: &Message) -> Result<(), FleetError> {
+        let key = key_of(message);
+        let known = self.keys.entry(key.to_owned()).or_default();
+        let allowed = MOST_HELD + 4 * known.answered;
+        let is_trusted = known.refused < MOST_REFUSED && known.given < allowed;
+        let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
+            return self.reply(message, &Offer::Nothing);
+        };
+        self.keys.entry(key.to_owned()).or_default().given += 1;
+        let given = self.out.entry(number).or_insert(Given {
+            at: Instant::now(),
+            copies: 0,
+        });
+        given.at = Instant::now();
+        given.copies += 1;
+        let block = &self.blocks[number];
+        let agent = |agent: usize| self.agents[agent].named();
+        let task = Task {
+            number,
+            tournament: self.name.clone(),
+            origin: self.origin.clone(),
+            board: self.board.clone(),
+            quiet_limit: self.quiet_limit,
+            agents: block.agents.map(agent),
+            block: block.clone(),
+        };
+        self.reply(message, &Offer::Block(Box::new(task)))
     }
 
-    /// Adds the games of an answer, then says so to the worker. Games that cannot be those of their task are played again.
+    /// A block that no worker has, or else the one that is late by the longest time.
+    fn next_block(&mut self) -> Option<usize> {
+        if let Some(number) = self.waiting.pop_front() {
+            return Some(number);
+        }
+        let (sum, count) = self.answered;
+        let mean = sum / count.max(1);
+        let deadline = DEADLINE.max(SLOWEST * mean);
+        let late = self.out.iter().filter_map(|(&number, given)| {
+            let deadline = deadline * 2_u32.saturating_pow(given.copies - 1);
+            Some((given.at.elapsed().checked_sub(deadline)?, number))
+        });
+        late.max().map(|(_, number)| number)
+    }
+
+    /// Adds the games of an answer, then says so to the worker. Games that cannot be those of their block are played
+    /// again.
     fn take<G: CatalogGame>(
         &mut self,
         message: &Message,
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
     ) -> Result<(), FleetError> {
-        let key = message.subject.rsplit('.').next().unwrap_or_default();
-        let is_rogue = self
-            .refused
-            .get(key)
-            .is_some_and(|&count| count >= MOST_REFUSED);
-        let verdict = match is_rogue {
-            true => Verdict::Refused("this key has sent too many refused answers".to_owned()),
-            false => match unpack::<Answer>(&message.payload) {
+        let key = key_of(message);
+        let is_known = self.keys.get(key);
+        let verdict = match is_known {
+            Some(known) if known.refused >= MOST_REFUSED => {
+                Verdict::Refused("this key has sent too many refused answers".to_owned())
+            }
+            _ => match unpack::<Answer>(&message.payload) {
                 Err(error) => Verdict::Refused(error.to_string()),
-                Ok(answer) => self.add(&answer, tournament, observer)?,
+                Ok(answer) => self.add(key, &answer, tournament, observer)?,
             },
         };
-        if let (Verdict::Refused(problem), false) = (&verdict, is_rogue) {
-            *self.refused.entry(key.to_owned()).or_default() += 1;
+        if let Verdict::Refused(problem) = &verdict {
+            self.keys.entry(key.to_owned()).or_default().refused += 1;
             self.warn(format!("games of {key} are refused: {problem}"));
         }
-        if let Some(reply) = message.reply.clone() {
-            // A worker that does not hear it sends its answer again, which is then known.
-            let said = self.link.client().publish(reply, pack(&verdict)?.into());
-            let _ = self.link.wait(said);
-        }
-        Ok(())
+        // A worker that does not hear it sends its answer again, which is then known.
+        self.reply(message, &verdict)
     }
 
     fn add<G: CatalogGame>(
         &mut self,
+        key: &str,
         answer: &Answer,
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
     ) -> Result<Verdict, FleetError> {
-        let Some(number) = self.out.remove(&answer.task) else {
-            return Ok(Verdict::Taken); // it came before, or comes from a stranger
-        };
+        let number = answer.number;
+        let given = self.out.remove(&number);
+        if given.is_none() && !self.waiting.contains(&number) {
+            return Ok(Verdict::Taken); // it came before, or there is no such block
+        }
+        self.waiting.retain(|other| *other != number);
+        if answer.games.is_empty() {
+            self.waiting.push_front(number); // the worker could not play it
+            return Ok(Verdict::Taken);
+        }
         match tournament.add_block(&self.blocks[number], &answer.games, observer) {
             Ok(()) => {
-                self.deadline = self.deadline.max(SLOWEST * self.heard.elapsed());
+                self.keys.entry(key.to_owned()).or_default().answered += 1;
+                self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
+                self.answered.1 += 1;
                 self.heard = Instant::now();
                 self.is_quiet = false;
                 self.warned = None;
-                self.out.retain(|_, other| *other != number);
-                self.waiting.retain(|other| *other != number);
                 Ok(Verdict::Taken)
             }
             Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
@@ -265,43 +282,22 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
     }
 
-    /// Sends tasks again that the server has lost, or that workers took and do not answer. A task leaves the server after
-    /// its games have arrived here, so two looks without tasks and without an answer in between say that games were lost.
-    fn look_for_lost_tasks(&mut self) {
-        if self.looked.elapsed() < LOOK_EVERY || self.out.is_empty() {
-            return;
+    fn reply(&self, message: &Message, content: &impl serde::Serialize) -> Result<(), FleetError> {
+        if let Some(reply) = message.reply.clone() {
+            // One that does not arrive is asked for again.
+            let _ = self.link.send(&reply, pack(content)?);
         }
-        let since = self.looked;
-        self.looked = Instant::now();
-        let subject = pairs_subject(&self.name);
-        let tasks = self.link.wait(async {
-            let stream = &self.places.pairs;
-            let info = stream.info_with_subjects(subject).await;
-            let mut info = info.map_err(|error| error.to_string())?;
-            let first = info.next().await.transpose();
-            first.map_err(|error| error.to_string())
-        });
-        let Ok(tasks) = tasks else {
-            return;
-        };
-        let is_missed = tasks.is_none();
-        let is_late = self.heard.elapsed() > self.deadline;
-        if (is_missed && self.is_missed && self.heard < since) || is_late {
-            let mut again: BTreeSet<usize> = self.out.values().copied().collect();
-            if is_missed {
-                self.out.clear();
-            } else {
-                // Slow workers may still answer. The first answer counts.
-                self.deadline *= 2;
-                again.retain(|number| !self.waiting.contains(number));
-            }
-            self.warn(format!(
-                "{} blocks are lost or late and are sent again",
-                again.len()
-            ));
-            self.waiting.extend(again);
+        Ok(())
+    }
+
+    /// Says how many blocks are to be played, for `fleet status`.
+    fn show_life(&mut self) {
+        if self.said.is_none_or(|said| said.elapsed() > ALIVE_EVERY) {
+            self.said = Some(Instant::now());
+            let left = self.waiting.len() + self.out.len();
+            let subject = progress_subject(ARENA, &self.name);
+            let _ = self.link.send(&subject, left.to_string().into_bytes());
         }
-        self.is_missed = is_missed && !self.out.is_empty();
     }
 
     /// Says once that no games come.
@@ -314,12 +310,9 @@ impl<T: FnMut(String)> Host<'_, T> {
             ));
         }
     }
+}
 
-    /// Deletes what nobody needs any more. What stays after a failure is deleted by the server later.
-    fn clean_up(&self) {
-        let (pairs, subject) = (&self.places.pairs, pairs_subject(&self.name));
-        let _ = self
-            .link
-            .wait(async { pairs.purge().filter(subject).await });
-    }
+/// The key that sent a message: the server lets a user publish under its own key alone.
+fn key_of(message: &Message) -> &str {
+    message.subject.rsplit('.').next().unwrap_or_default()
 }

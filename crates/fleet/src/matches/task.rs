@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::networks::Parcel;
 use crate::places::PROTOCOL;
 use crate::{FleetError, MOST_BYTES};
 use jarmo_core::net::{GameVersion, KernelKind};
@@ -20,11 +21,20 @@ const MOST_PLAIN: usize = 1 << 24;
 /// The level of compression.
 const LEVEL: i32 = 3;
 
+/// What the arena has for a worker that asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Offer {
+    /// Nothing at the moment.
+    Nothing,
+    /// A block of pairs.
+    Block(Box<Task>),
+}
+
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Its name, different for every attempt.
-    pub(super) id: String,
+    /// The number of the block.
+    pub(super) number: usize,
     /// The tournament, as a part of subjects.
     pub(super) tournament: String,
     /// The game that is played.
@@ -33,20 +43,27 @@ pub(super) struct Task {
     pub(super) board: Option<String>,
     /// Plies without a capture after which tammi is drawn, if they are not the default.
     pub(super) quiet_limit: Option<u32>,
-    /// The specs of the bout's two agents. Agent files are named by their content.
-    pub(super) agents: [String; 2],
+    /// The bout's two agents.
+    pub(super) agents: [NamedAgent; 2],
     /// The games.
     pub(super) block: PairBlock,
 }
 
-/// The games of a task.
+/// An agent as workers get it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct NamedAgent {
+    /// Its spec. An agent file is named by its content.
+    pub(super) spec: String,
+    /// Where its file is, if it has one.
+    pub(super) parcel: Option<Parcel>,
+}
+
+/// The games of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Answer {
-    /// The task.
-    pub(super) task: String,
-    /// The worker.
-    pub(super) worker: String,
-    /// Its games.
+    /// The number of the block.
+    pub(super) number: usize,
+    /// Its games; none if the worker could not play them.
     pub(super) games: Vec<GameRecord>,
 }
 
@@ -55,7 +72,7 @@ pub(super) struct Answer {
 pub(super) enum Verdict {
     /// It has the games, these or those of another worker.
     Taken,
-    /// The games cannot be those of the task.
+    /// The games cannot be those of the block.
     Refused(String),
 }
 
@@ -107,10 +124,11 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
     Ok(envelope.content)
 }
 
-/// An agent as workers get it: its spec, and its network if it has one.
+/// An agent of this machine: its spec for workers, and its network if it has one.
 pub(super) struct SharedAgent {
-    pub(super) spec: String,
+    spec: String,
     pub(super) file: Option<SharedFile>,
+    pub(super) parcel: Option<Parcel>, // once its file is at the server
 }
 
 /// An agent file and its name, which is a hash of its content.
@@ -133,7 +151,7 @@ impl SharedAgent {
         };
         if has_tables {
             return Err(wrong(
-                "workers do not have this machine's tables; play this match without --fleet"
+                "workers do not have this machine's tables; play this match on this machine alone"
                     .to_owned(),
             ));
         }
@@ -141,6 +159,7 @@ impl SharedAgent {
             return Ok(SharedAgent {
                 spec: spec.to_string(),
                 file: None,
+                parcel: None,
             });
         };
         let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
@@ -152,7 +171,16 @@ impl SharedAgent {
         Ok(SharedAgent {
             spec: AgentSpec::Network(source, given).to_string(),
             file: Some(SharedFile { name, bytes }),
+            parcel: None,
         })
+    }
+
+    /// The agent as workers get it.
+    pub(super) fn named(&self) -> NamedAgent {
+        NamedAgent {
+            spec: self.spec.clone(),
+            parcel: self.parcel.clone(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The worker's side: plays with the newest network of a run and sends files of games.
 
 mod outbox;
+mod lookout;
 mod session;
 
 use std::sync::Arc;
@@ -8,14 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::kv::Store;
-
 use crate::board_file::write_board;
 use crate::matches::Matches;
-use crate::places::{CURRENT, RUNS, settings_of};
+use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::reporter::Reporter;
 use crate::settings::RunSettings;
-use crate::{Address, Doing, FleetError, FleetErrorKind, Link, WorkerEvent, unique};
+use crate::{Address, Doing, FleetError, FleetErrorKind, Link, Orders, WorkerEvent, unique};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, GameSettings};
 use jarmo_host::program::cores;
@@ -38,10 +37,15 @@ pub struct WorkerSettings {
     pub threads: Option<usize>,
     /// The device on which positions are evaluated.
     pub device: OpenDevice,
+    /// Stops after this time.
+    pub time: Option<Duration>,
+    /// Stops after so many finished games.
+    pub most_games: Option<u64>,
 }
 
-/// Works until `stop` is set. Then it sends the games that are finished. A server that cannot be reached and a learner
-/// that is not there are waited for. Fails where waiting cannot help: a wrong key, another version, a broken setting.
+/// Works until `stop` is set, a limit is reached or all workers are told to stop. Then it sends the games that are finished.
+/// A server that cannot be reached and a learner that is not there are waited for. Fails where waiting cannot help: a
+/// wrong key, another version, a broken setting.
 pub fn work<C: Catalog>(
     games: &C,
     settings: &WorkerSettings,
@@ -49,33 +53,100 @@ pub fn work<C: Catalog>(
     mut tell: impl FnMut(WorkerEvent),
 ) -> Result<(), FleetError> {
     let identity = Identity::new(&settings.name);
-    let Some(link) = connect(settings, &identity, stop, &mut tell)? else {
-        return Ok(());
-    };
     let threads = settings.threads.unwrap_or_else(cores);
     let reporter = Reporter::new(&identity.name, threads);
-    let mut matches = Matches::new(games, &link, &identity.name, threads, Arc::clone(&reporter));
-    let wanted = settings.run.as_deref();
-    let mut told = None;
-    while !stop.load(Ordering::Relaxed) {
-        link.check_admission()?;
-        matches.play_waiting(stop, &mut tell);
-        let Ok(Some((runs, found))) = find_run(&link, wanted) else {
-            let doing = match link.is_connected() {
-                true => Doing::WaitingForLearner,
-                false => Doing::WaitingForServer,
-            };
-            if told.replace(doing) != Some(doing) {
-                tell(WorkerEvent::Doing(doing));
+    let (is_over, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let begun = Instant::now();
+            while !has_ended.load(Ordering::Relaxed) {
+                let is_late = settings.time.is_some_and(|time| begun.elapsed() >= time);
+                let games = reporter.games();
+                let is_enough = settings.most_games.is_some_and(|most| games >= most);
+                if is_late || is_enough || stop.load(Ordering::Relaxed) {
+                    is_over.store(true, Ordering::Relaxed);
+                }
+                thread::sleep(Duration::from_millis(20));
             }
-            reporter.doing(doing);
-            reporter.send(&link);
-            reporter.events(&mut tell);
-            pause(stop);
-            continue;
+        });
+        let worker = Worker {
+            games,
+            settings,
+            identity: &identity,
+            threads,
+            reporter: &reporter,
+            stop: &is_over,
         };
-        told = None;
-        let run = RunSettings::read(&found)?;
+        let worked = worker.work(&mut tell);
+        has_ended.store(true, Ordering::Relaxed);
+        worked
+    })
+}
+
+struct Worker<'a, C> {
+    games: &'a C,
+    settings: &'a WorkerSettings,
+    identity: &'a Identity,
+    threads: usize,
+    reporter: &'a Arc<Reporter>,
+    stop: &'a AtomicBool,
+}
+
+impl<C: Catalog> Worker<'_, C> {
+    fn work(&self, tell: &mut impl FnMut(WorkerEvent)) -> Result<(), FleetError> {
+        let (reporter, stop) = (self.reporter, self.stop);
+        let Some(link) = connect(self.settings, self.identity, stop, tell)? else {
+            return Ok(());
+        };
+        let mut matches = Matches::new(self.games, &link, self.threads, Arc::clone(reporter));
+        let wanted = self.settings.run.as_deref();
+        let mut told = None;
+        while !stop.load(Ordering::Relaxed) {
+            link.check_admission()?;
+            let found = find_run(&link, wanted);
+            let orders = found
+                .as_ref()
+                .map_or_else(|_| Orders::Play, |found| found.orders);
+            if orders == Orders::Drain {
+                tell(WorkerEvent::Doing(Doing::Stopping));
+                return Ok(());
+            }
+            if orders == Orders::Play {
+                matches.play_waiting(stop, tell);
+            }
+            let run = match (found, orders) {
+                (Ok(Found { run: Some(run), .. }), Orders::Play) => run,
+                _ => {
+                    let doing = match link.is_connected() {
+                        true if orders == Orders::Pause => Doing::Paused,
+                        true => Doing::WaitingForLearner,
+                        false => Doing::WaitingForServer,
+                    };
+                    if told.replace(doing) != Some(doing) {
+                        tell(WorkerEvent::Doing(doing));
+                    }
+                    reporter.doing(doing);
+                    reporter.send(&link);
+                    reporter.events(tell);
+                    pause(stop);
+                    continue;
+                }
+            };
+            told = None;
+            self.play(&link, &mut matches, &run, tell)?;
+        }
+        Ok(())
+    }
+
+    /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
+    fn play(
+        &self,
+        link: &Link,
+        matches: &mut Matches<'_, C>,
+        settings: &[u8],
+        tell: &mut impl FnMut(WorkerEvent),
+    ) -> Result<(), FleetError> {
+        let run = RunSettings::read(settings)?;
         let (config, unknown) = run.config()?;
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
@@ -85,27 +156,25 @@ pub fn work<C: Catalog>(
         }
         let board = write_board(run.board.as_deref(), "run")?;
         let task = SessionTask {
-            link: &link,
-            runs: &runs,
-            wanted,
+            link,
+            wanted: self.settings.run.as_deref(),
             settings: &run,
             config: &config,
-            identity: &identity,
-            threads,
-            device: &settings.device,
-            reporter: Arc::clone(&reporter),
-            stop,
-            tell: &mut tell,
-            between: &mut |tell| matches.play_waiting(stop, tell),
+            identity: self.identity,
+            threads: self.threads,
+            device: &self.settings.device,
+            reporter: Arc::clone(self.reporter),
+            stop: self.stop,
+            tell,
+            between: &mut |tell| matches.play_waiting(self.stop, tell),
         };
         let rules = GameSettings {
             board: board.as_ref().map(|board| board.path().to_owned()),
             ..GameSettings::default()
         };
-        let played = games.with_game(&config.game.name, &rules, task);
-        played.map_err(FleetError::new)??;
+        let played = self.games.with_game(&config.game.name, &rules, task);
+        played.map_err(FleetError::new)?
     }
-    Ok(())
 }
 
 /// What tells a process from all others.
@@ -161,9 +230,16 @@ fn connect(
     }
 }
 
-/// The bucket of runs, and the settings of the run to play for, if there is one.
-fn find_run(link: &Link, wanted: Option<&str>) -> Result<Option<(Store, Vec<u8>)>, FleetError> {
+/// What a worker finds at the server.
+struct Found {
+    /// The settings of the run to play for, if there is one.
+    run: Option<Vec<u8>>,
+    orders: Orders,
+}
+
+fn find_run(link: &Link, wanted: Option<&str>) -> Result<Found, FleetError> {
     let runs = link.wait(link.context().get_key_value(RUNS))?;
+    let orders = link.wait(runs.get(ORDERS))?;
     let current = match wanted {
         Some(run) => Some(run.to_owned()),
         None => {
@@ -171,11 +247,14 @@ fn find_run(link: &Link, wanted: Option<&str>) -> Result<Option<(Store, Vec<u8>)
             current.map(|run| String::from_utf8_lossy(&run).into_owned())
         }
     };
-    let Some(run) = current else {
-        return Ok(None);
+    let run = match current {
+        Some(run) => link.wait(runs.get(settings_of(&run)))?,
+        None => None,
     };
-    let settings = link.wait(runs.get(settings_of(&run)))?;
-    Ok(settings.map(|settings| (runs, settings.to_vec())))
+    Ok(Found {
+        run: run.map(|run| run.to_vec()),
+        orders: Orders::read(orders.as_deref()),
+    })
 }
 
 /// Waits a little, or until `stop` is set.

@@ -1,16 +1,15 @@
 //! Playing for one run, with one set of settings.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::kv::Store;
 use rayon::ThreadPoolBuilder;
 
+use super::Identity;
+use super::lookout::{Lookout, News};
 use super::outbox::{FAREWELL, Outbox, OutgoingFile};
-use super::{Identity, find_run};
-use crate::networks::newer;
 use crate::reporter::Reporter;
 use crate::settings::RunSettings;
 use crate::{Doing, FleetError, GameFile, GameFileHeader, Link, MOST_BYTES, WorkerEvent};
@@ -31,13 +30,9 @@ const PLAIN_BYTES: usize = MOST_BYTES - 100_000;
 /// or when it is this old and not empty, so that a slow worker's games do not get too old.
 const FILE_AGE: Duration = Duration::from_secs(20);
 
-/// The time between two reports, and between two looks for a newer network.
-const REPORT_EVERY: Duration = Duration::from_secs(2);
-
 /// Plays for a run until it is replaced, its settings change, or `stop` is set.
 pub(super) struct SessionTask<'a, T> {
     pub(super) link: &'a Link,
-    pub(super) runs: &'a Store,
     pub(super) wanted: Option<&'a str>,
     pub(super) settings: &'a RunSettings,
     pub(super) config: &'a Config,
@@ -61,12 +56,15 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
         let run = &self.settings.run;
         let news = News::default();
         thread::scope(|scope| {
-            let (link, runs, reporter) = (self.link, self.runs, &self.reporter);
-            let is_same = || is_same(link, self.wanted, self.settings);
-            scope.spawn({
-                let news = &news;
-                move || look_after(link, runs, run, is_same, reporter, news)
-            });
+            let lookout = Lookout {
+                link: self.link,
+                wanted: self.wanted,
+                settings: self.settings,
+                reporter: &self.reporter,
+                news: &news,
+                known: None,
+            };
+            scope.spawn(move || lookout.run());
             let outbox = Outbox::start(self.link.clone(), run, Arc::clone(&self.reporter));
             let played = Session {
                 link: self.link,
@@ -93,13 +91,6 @@ impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
             played
         })
     }
-}
-
-/// What the thread that looks at the server hands to the one that plays.
-#[derive(Default)]
-struct News {
-    network: Mutex<Option<AgentFile>>, // newer than the last one
-    is_over: AtomicBool, // there is another run, its settings changed, or the session ended
 }
 
 struct Session<'a, T> {
@@ -242,12 +233,6 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
     }
 }
 
-impl News {
-    fn take(&self) -> Option<AgentFile> {
-        self.network.lock().expect("no thread panics").take()
-    }
-}
-
 /// Finished games that are in no file yet.
 struct Pending {
     games: Vec<Episode>,
@@ -284,49 +269,5 @@ impl Pending {
             && (self.samples >= FILE_SAMPLES
                 || self.bytes >= PLAIN_BYTES
                 || self.since.elapsed() >= FILE_AGE)
-    }
-}
-
-/// Looks for newer networks and for another run or other settings, and reports, until the session is over.
-fn look_after(
-    link: &Link,
-    runs: &Store,
-    run: &str,
-    is_same: impl Fn() -> bool,
-    reporter: &Reporter,
-    news: &News,
-) {
-    let mut known = None;
-    let mut next = Instant::now();
-    while !news.is_over.load(Ordering::Relaxed) {
-        if Instant::now() < next {
-            thread::sleep(Duration::from_millis(50));
-            continue;
-        }
-        next = Instant::now() + REPORT_EVERY;
-        match newer(link, runs, run, known) {
-            Ok(Some(agent)) => {
-                known = Some(agent.header().provenance.step);
-                *news.network.lock().expect("no thread panics") = Some(agent);
-            }
-            Ok(None) => {}
-            Err(error) => reporter.warn(format!("the newest network: {error}")),
-        }
-        if !is_same() {
-            news.is_over.store(true, Ordering::Relaxed);
-        }
-        reporter.send(link);
-    }
-}
-
-/// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost them
-/// gets them again from the learner.
-fn is_same(link: &Link, wanted: Option<&str>, settings: &RunSettings) -> bool {
-    if link.check_admission().is_err() {
-        return false;
-    }
-    match find_run(link, wanted) {
-        Ok(Some((_, now))) => RunSettings::read(&now).as_ref() == Ok(settings),
-        Ok(None) | Err(_) => true,
     }
 }
