@@ -73,14 +73,15 @@ class Trial:
             return
         fleet = self.fleet
         for key, count in self.dropped.items():
-            until(f"the learner counts {count} {key}", lambda: fleet.metrics().get(key, 0) >= count, 90, 0.5)
+            until(f"the learner counts {count} {key}", lambda: fleet.report().get(key, 0) >= count, 90, 0.5)
         fleet.stop_workers()
         fleet.drain()
         queued, left = fleet.stream()["last_seq"], fleet.stream()["messages"]
         if left:
             self.note(f"the server kept {left} files that the learner has acknowledged")
+        report = fleet.report()
         fleet.stop_learner()
-        sent, window, report = fleet.all_sent(), fleet.window(), fleet.metrics()
+        sent, window = fleet.all_sent(), fleet.window()
         self.result = {
             "sent": len(set(sent)), "queued": queued, "window": len(window),
             "lost": len(set(sent) - set(window)), "twice": len(window) - len(set(window)),
