@@ -3,8 +3,8 @@
 use std::env;
 
 fn main() {
-    println!("cargo::rustc-check-cfg=cfg(browser, axe)");
-    for variable in ["PATH", "JARMO_AXE", "JARMO_BROWSER"] {
+    println!("cargo::rustc-check-cfg=cfg(browser, axe, page)");
+    for variable in ["PATH", "JARMO_AXE", "JARMO_BROWSER", "JARMO_PAGE"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let path = env::var_os("PATH").unwrap_or_default();
@@ -14,5 +14,8 @@ fn main() {
     }
     if env::var_os("JARMO_AXE").is_some() {
         println!("cargo::rustc-cfg=axe");
+    }
+    if env::var_os("JARMO_PAGE").is_some() {
+        println!("cargo::rustc-cfg=page");
     }
 }

@@ -80,11 +80,11 @@ pub mod cli;
 pub use jarmo_core::{
     checksum, encode, env, eval, game, games, known, net, numbers, random, search, view,
 };
-pub use jarmo_exact::{agent, catalog, proof, tables};
+pub use jarmo_exact::{ExactError, ExactErrorKind, agent, catalog, proof, tables};
 #[cfg(feature = "fleet")]
 pub use jarmo_fleet as fleet;
 pub use jarmo_host::{agent_file, ascii, files, input, program, record};
-pub use jarmo_judge::{JudgeError, accuracy, arena, puzzles};
+pub use jarmo_judge::{JudgeError, accuracy, arena, puzzles, yardstick};
 #[cfg(feature = "train")]
 pub use jarmo_learn::{config, observe, run, train};
 pub use jarmo_selfplay::{bench, replay, selfplay};

@@ -8,7 +8,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use jarmo_core::view::{Arrow, Layout, svg};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameError, GameSettings, GameTask};
+use jarmo_exact::ExactError;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
 /// A list of pictures.
@@ -47,8 +48,8 @@ pub struct Picture {
 #[error("{0}")]
 pub struct PictureError(String);
 
-impl From<GameError> for PictureError {
-    fn from(error: GameError) -> PictureError {
+impl From<ExactError> for PictureError {
+    fn from(error: ExactError) -> PictureError {
         PictureError(error.to_string())
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{Bounds, Server, ServerOptions};
+use play::server::{Bounds, Defaults, Server, ServerOptions};
 use play::specs::Store;
 
 /// A page that has opened a session.
@@ -100,13 +100,15 @@ fn serve() -> SocketAddr {
     let options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,
-        language: Language::En,
-        game: "connect_four".to_owned(),
-        seats: ["human", "human"].map(str::to_owned),
-        settings: GameSettings::default(),
-        store: Store::default(),
-        record: None,
-        analyse: false,
+        defaults: Defaults {
+            language: Language::En,
+            game: "connect_four".to_owned(),
+            seats: ["human", "human"].map(str::to_owned).into(),
+            settings: GameSettings::default(),
+            store: Store::default(),
+            record: None,
+            analyse: false,
+        },
         bounds: Bounds::default(),
         folder: None,
     };

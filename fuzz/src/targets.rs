@@ -9,7 +9,7 @@ use jarmo::config::Config;
 use jarmo::engine;
 use jarmo::game::Game;
 use jarmo::games::{ConnectFour, Jarmo};
-use jarmo::net::{AgentFile, GameVersion, NetConfig, NetOutput, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, GameVersion, NetOutput, NetSettings, NetShape, Provenance, Weights};
 use jarmo::probe;
 use jarmo::random::stream;
 use jarmo::record::GameRecord;
@@ -217,7 +217,7 @@ fn agents(_: &mut Tools, bytes: &[u8]) {
 
 fn agent_file() -> AgentFile {
     let game = ConnectFour::new(0);
-    let net = NetConfig {
+    let net = NetSettings {
         width: 32,
         blocks: 1,
     };

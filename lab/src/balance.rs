@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Player, Verdict};
 use jarmo_core::random::stream;
 use jarmo_exact::agent::Agent;
@@ -17,7 +17,7 @@ const IN_FLIGHT: usize = 512;
 pub fn white_scores<G: Game>(
     game: &G,
     agents: Vec<Box<dyn Agent<G>>>,
-    openings: &[Opening<G::Position>],
+    openings: &[Line<G::Position>],
     games: u32,
     seed: u64,
     mut tell: impl FnMut(usize),
@@ -38,7 +38,7 @@ pub fn white_scores<G: Game>(
     };
     let mut points = vec![0.0; openings.len()];
     let mut done = 0;
-    let collect = |finished: Option<Ended>| {
+    let collect = |finished: Option<Ended<G::Position>>| {
         if let Some((id, _, outcome)) = finished {
             points[id.bout] += match outcome.verdict(Player::White) {
                 Verdict::Win => 1.0,

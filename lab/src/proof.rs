@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_exact::proof::{Claim, Flaw, MOST_SEARCH, Proof, Strategy, after, replay, undoes};
+use jarmo_exact::ExactError;
+use jarmo_exact::proof::{Claim, MOST_SEARCH, Proof, Strategy, after, replay, undoes};
 use jarmo_exact::tables::{ActionValue, Tables};
 
 /// Why no proof can be made.
@@ -24,7 +25,7 @@ pub enum MakeError {
     Drawn(String),
     /// The quickest win does not hold under the shuttle rule.
     #[error("the tables' win is none under the shuttle rule: {0}")]
-    Flaw(#[from] Flaw),
+    Flaw(#[from] ExactError),
 }
 
 /// Proves who wins after each opening, which must be decided. Wins of at most `search` plies are left to search.
@@ -34,13 +35,13 @@ pub enum MakeError {
 pub fn make(
     game: &Jarmo,
     tables: &Tables,
-    openings: &[Opening<JarmoPosition>],
+    openings: &[Line<JarmoPosition>],
     search: u32,
     made: String,
 ) -> Result<Proof, MakeError> {
     assert!(search <= MOST_SEARCH, "at most {MOST_SEARCH} plies");
     let game = &game.clone().with_max_plies(0);
-    let claim = |opening: &Opening<JarmoPosition>| {
+    let claim = |opening: &Line<JarmoPosition>| {
         let position = &opening.position;
         if game.outcome(position).is_some() {
             return Err(MakeError::Over(game.position_text(position)));

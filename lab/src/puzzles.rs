@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::exam::{Draw, Mix, solve_by_tables};
 use crate::proof;
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::random::{Stream, stream};
@@ -236,7 +236,7 @@ fn holds(
     let quick = |plies: Option<u32>| plies.is_some_and(|plies| plies <= MOST_PLIES);
     let claims = match goal {
         Goal::Win if !quick(plies) => return false,
-        Goal::Win => vec![Opening::at(*position)],
+        Goal::Win => vec![Line::at(*position)],
         Goal::Draw => {
             let Some(values) = tables.actions(game, position) else {
                 return false;
@@ -251,7 +251,7 @@ fn holds(
                 next
             });
             let open = after.filter(|next| game.outcome(next).is_none());
-            open.map(Opening::at).collect()
+            open.map(Line::at).collect()
         }
     };
     proof::make(game, tables, &claims, SEARCH, String::new()).is_ok()

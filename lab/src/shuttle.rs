@@ -12,8 +12,9 @@ use jarmo_core::game::{Game, Mask, Player, Proven, Verdict};
 use jarmo_core::games::board::{BoardAction, Circle, Circles};
 use jarmo_core::games::jarmo::{SHUTTLE_LIMIT, Shuttle};
 use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_exact::ExactError;
 use jarmo_exact::tables::index::{Army, LEAST_FORCE, Layer, Placement};
-use jarmo_exact::tables::{Blockable, Holds, Tables};
+use jarmo_exact::tables::{Holds, Tables};
 
 /// The highest force that [`shuttle_effect`] solves; it takes 1.2 GiB of memory.
 pub const MOST_SHUTTLE_FORCE: u32 = 4;
@@ -94,7 +95,7 @@ impl Change {
 ///
 /// # Panics
 /// Panics if the force is above [`MOST_SHUTTLE_FORCE`].
-pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, Blockable> {
+pub fn shuttle_effect(game: &Jarmo, force: u32) -> Result<Vec<ShuttleEffect>, ExactError> {
     assert!(
         force <= MOST_SHUTTLE_FORCE,
         "the highest force that can be solved is {MOST_SHUTTLE_FORCE}"

@@ -1,6 +1,6 @@
 //! Openings that are equally hard for both sides.
 
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::Game;
 use jarmo_core::games::Jarmo;
 use jarmo_exact::agent::{Agent, AgentSpec, build};
@@ -15,10 +15,10 @@ fn agents(count: usize) -> Vec<Box<dyn Agent<Jarmo>>> {
 #[test]
 fn white_scores_more_where_white_is_ahead_on_any_number_of_threads() {
     let game = Jarmo::standard();
-    let opening = |text: &str| Opening::at(game.parse_position(text).unwrap());
+    let opening = |text: &str| Line::at(game.parse_position(text).unwrap());
     let openings = [
         opening("4b/5/5/5/wwwww w - - 0"),
-        Opening::at(game.start()),
+        Line::at(game.start()),
         opening("bbbbb/5/5/5/w4 w - - 0"),
     ];
     let scores = |threads: usize| white_scores(&game, agents(threads), &openings, 20, 1, |_| {});

@@ -6,10 +6,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
-use jarmo_exact::proof::{Claim, Flaw, Proof, check};
+use jarmo_exact::ExactError;
+use jarmo_exact::proof::{Claim, Proof, check};
 use jarmo_exact::tables::{BuildSettings, Tables, build};
 use lab::proof::make;
 use predicates::str::contains;
@@ -20,8 +21,8 @@ const WON: &str = "5/b4/4b/5/2w1w w - - 0";
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::solve(&Jarmo::standard(), 4).unwrap());
 
-fn opening(text: &str) -> Opening<JarmoPosition> {
-    Opening::at(Jarmo::standard().parse_position(text).unwrap())
+fn opening(text: &str) -> Line<JarmoPosition> {
+    Line::at(Jarmo::standard().parse_position(text).unwrap())
 }
 
 fn proof(texts: &[&str], search: u32) -> Proof {
@@ -30,7 +31,7 @@ fn proof(texts: &[&str], search: u32) -> Proof {
     make(&game, &TABLES, &openings, search, "a test".to_owned()).unwrap()
 }
 
-fn checked(proof: &Proof) -> Result<Vec<(Claim, u32)>, Flaw> {
+fn checked(proof: &Proof) -> Result<Vec<(Claim, u32)>, ExactError> {
     let mut seen = Vec::new();
     check(proof, |claim, checked| {
         seen.push((claim.clone(), checked.plies));
@@ -83,7 +84,7 @@ fn all_decided_positions_of_small_forces_can_be_proven() {
             if game.outcome(&position).is_some() || decided.is_none() {
                 continue;
             }
-            let openings = [Opening::at(position)];
+            let openings = [Line::at(position)];
             let proof = make(&game, &TABLES, &openings, 3, String::new()).unwrap();
             let text = game.position_text(&position);
             checked(&proof).unwrap_or_else(|flaw| panic!("{text}: {flaw}"));

@@ -1,8 +1,9 @@
 //! A lesson or puzzles in the terminal: which task is on the board, and what is said about a move.
 
+use crate::book::Book;
 use crate::lang::Texts;
 use crate::lessons::{self, Answer};
-use crate::puzzles::{self, Attempt, Book, Progress};
+use crate::puzzles::{self, Attempt, Progress};
 use crate::session::Session;
 use jarmo_core::game::Player;
 

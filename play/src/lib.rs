@@ -2,27 +2,19 @@
 //!
 //! [`main`] is the `play` program for the games of any catalog.
 
-pub mod agents;
-pub mod analysis;
+pub(crate) mod book;
 pub(crate) mod exercise;
 pub(crate) mod files;
-pub mod games;
-pub(crate) mod job;
-pub mod lang;
-pub mod lessons;
-pub mod levels;
-pub mod matches;
+pub mod machine;
 pub mod options;
 pub(crate) mod plain;
-pub mod puzzles;
 pub mod server;
-pub mod session;
-pub mod specs;
-pub mod board;
-pub(crate) mod thought;
-pub(crate) mod trial;
 pub mod tui;
-pub(crate) mod words;
+
+pub use jarmo_session::{
+    agents, analysis, board, games, lang, lessons, levels, matches, puzzles, session, specs,
+};
+use jarmo_session::{thought, words};
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -17,9 +17,10 @@ use crate::files;
 use crate::games::Games;
 use crate::lang::Language;
 use crate::levels::Level;
+use crate::machine::{self, fresh_seed};
 use crate::plain::{Plain, export};
 use crate::server::{Bounds, Server, ServerOptions};
-use crate::session::{Session, fresh_seed};
+use crate::session::Session;
 use crate::specs::Store;
 use crate::tui::{self, App};
 use jarmo_core::game::{Player, shorten};
@@ -27,6 +28,7 @@ use jarmo_core::numbers::{MAX_PLIES, NumberRange, PORT, QUIET_LIMIT, SEED};
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::ascii::locale_has_unicode;
 use jarmo_host::record::GameRecord;
+use jarmo_session::page::Defaults;
 
 /// Play a board game: in the terminal, as plain lines, or in a browser.
 #[derive(Parser, Debug)]
@@ -242,7 +244,7 @@ impl Options {
         if self.man || self.completions.is_some() {
             return self.describe();
         }
-        let language = self.lang.unwrap_or_else(Language::from_environment);
+        let language = self.lang.unwrap_or_else(machine::language);
         if self.web {
             return self.serve(language);
         }
@@ -325,13 +327,15 @@ impl Options {
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
             port: self.port,
-            language,
-            game: self.game.clone(),
-            seats: first.seats().each_ref().map(ToString::to_string),
-            settings: self.settings(),
-            store: self.store(true),
-            record: self.record_line()?,
-            analyse: self.analyse.is_some(),
+            defaults: Defaults {
+                language,
+                game: self.game.clone(),
+                seats: first.seats().iter().map(ToString::to_string).collect(),
+                settings: self.settings(),
+                store: self.store(true),
+                record: self.record_line()?,
+                analyse: self.analyse.is_some(),
+            },
             bounds: Bounds::default().per_address(self.per_address.into()),
             folder: files::data_folder().map(|folder| folder.join("duels")),
         };
@@ -393,7 +397,7 @@ impl Options {
                 games
             },
             tables: self.tables.clone(),
-            ..Store::installed()
+            ..machine::installed()
         }
     }
 

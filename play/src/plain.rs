@@ -18,7 +18,7 @@ use crate::exercise::Exercise;
 use crate::lang::Texts;
 use crate::session::{Job, Refusal, Session, Share};
 use crate::thought::Thought;
-use crate::{analysis, files, tui, words};
+use crate::{analysis, files, machine, tui, words};
 use exercise::Training;
 use jarmo_core::game::{Player, shorten};
 use jarmo_host::ascii::{locale_has_unicode, to_ascii};
@@ -328,7 +328,7 @@ impl<'a, W: Write> Plain<'a, W> {
     /// Runs a job on this thread. If the agent fails, its problem is printed and there is no result.
     fn think(&mut self, job: &Job) -> io::Result<Option<Thought>> {
         let stop = Arc::clone(self.stop());
-        match job.run(&mut self.cache, &stop, Share::ALONE) {
+        match job.run(&mut self.cache, machine::clock, &stop, Share::ALONE) {
             Ok(thought) => Ok(Some(thought)),
             Err(problem) => {
                 self.say(&problem)?;

@@ -30,7 +30,7 @@ from jarmo._jarmo import (
     search,
 )
 from jarmo._play import ExamResult, exam, self_play
-from jarmo._types import Evaluation, Lookup, Outcome, Samples, SearchResult, Step
+from jarmo._types import Evaluation, Lookup, Outcome, Samples, SearchResult, Step, Symmetry
 
 __all__ = [
     "GAMES",
@@ -46,6 +46,7 @@ __all__ = [
     "SearchResult",
     "SelfPlay",
     "Step",
+    "Symmetry",
     "Tables",
     "VecEnv",
     "__version__",

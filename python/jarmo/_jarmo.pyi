@@ -6,7 +6,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Samples, SearchResult, Step
+from jarmo._types import Evaluate, Evaluation, Lookup, Outcome, Path, Player, Positions, Samples, SearchResult, Step, Symmetry
 
 __all__ = [
     "GAMES",
@@ -16,12 +16,16 @@ __all__ = [
     "SelfPlay",
     "Tables",
     "VecEnv",
+    "Yardstick",
     "__version__",
     "arena",
     "bench_env",
     "exam",
+    "exam_questions",
     "save_agent",
     "search",
+    "yardstick_report",
+    "yardstick_verify",
 ]
 
 GAMES: list[str]
@@ -63,6 +67,18 @@ class Game:
         """Planes, rows and columns of a position's features. With ``threats`` there are planes for cells under
         attack, possible captures and the like behind the others; the networks of agent files need them."""
 
+    def plane_names(self, *, threats: bool = False) -> list[str]:
+        """What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
+        listed in docs/games."""
+
+    @property
+    def action_names(self) -> list[str]:
+        """The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
+        in the view of the player to move."""
+
+    def symmetries(self, *, threats: bool = False) -> list[Symmetry]:
+        """The symmetries of the game, which keep its rules and results; the first one changes nothing."""
+
     @property
     def start(self) -> Position:
         """The position a game starts from."""
@@ -71,12 +87,12 @@ class Game:
         """Reads a position from its text; the error names the field that is wrong."""
 
     def features(
-        self, positions: Position | Sequence[Position], *, threats: bool = False, viewer: int | None = None
+        self, positions: Positions, *, threats: bool = False, viewer: int | None = None
     ) -> NDArray[np.float32]:
         """The features of ``N`` positions, ``[N, planes, rows, columns]``, 0 or 1: as the player to move sees them, or as
         if ``viewer`` (0 for White, 1 for Black) were to move."""
 
-    def masks(self, positions: Position | Sequence[Position]) -> NDArray[np.bool_]:
+    def masks(self, positions: Positions) -> NDArray[np.bool_]:
         """The legal actions of ``N`` positions, ``[N, actions]``; none where the game is over."""
 
     def __reduce__(self) -> Any: ...
@@ -192,7 +208,9 @@ class VecEnv:
     @property
     def threads(self) -> int: ...
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int | list[int]:
+        """The seed of all randomness, or the list of those of the slots."""
+
     @property
     def steps(self) -> int:
         """Steps since the start."""
@@ -212,14 +230,15 @@ class VecEnv:
     def reset(
         self,
         *,
-        seed: int | None = None,
+        seed: int | Sequence[int] | None = None,
         mask: ArrayLike | None = None,
-        positions: Position | Sequence[Position] | None = None,
+        positions: Positions | None = None,
         out: Step | None = None,
     ) -> Step:
         """Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-        again, as in a new environment with that seed. With ``positions``, one for each game that starts, they start
-        from these, without random actions; ``[env.position(slot)]`` copies the game of a slot."""
+        again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
+        with its seed. With ``positions``, one for each game that starts, they start from these, without random
+        actions; ``[env.position(slot)]`` copies the game of a slot."""
 
     def observe(self, *, out: Step | None = None) -> Step:
         """The results of the last step once more."""
@@ -280,7 +299,7 @@ class Agent:
     def game(self) -> Game: ...
     def choose(
         self,
-        positions: Position | Sequence[Position],
+        positions: Positions,
         *,
         nodes: int | None = None,
         seed: int = 0,
@@ -291,7 +310,7 @@ class Agent:
 
     def evaluate(
         self,
-        positions: Position | Sequence[Position],
+        positions: Positions,
         *,
         nodes: int | None = None,
         seed: int = 0,
@@ -320,7 +339,7 @@ class Tables:
     def __new__(cls, folder: Path, *, game: Game | str = "jarmo") -> Tables: ...
     @property
     def game(self) -> Game: ...
-    def lookup(self, positions: Position | Sequence[Position]) -> Lookup:
+    def lookup(self, positions: Positions) -> Lookup:
         """The results of ``N`` positions."""
 
     def actions(self, position: Position) -> list[tuple[int, int, int]] | None:
@@ -360,8 +379,14 @@ class SelfPlay:
         """Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
         finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``."""
 
+    def close(self) -> None:
+        """Gives the games and trees back. Every other call is an error from then on."""
+
+    def __enter__(self) -> SelfPlay: ...
+    def __exit__(self, *_exception: object) -> None: ...
+
 def search(
-    positions: Position | Sequence[Position],
+    positions: Positions,
     evaluate: Evaluate,
     *,
     simulations: int = 64,
@@ -456,3 +481,46 @@ def bench_env(
 ) -> dict[str, float]:
     """The speed of the library's own environment in this process, without Python in the loop: ``plies_per_s``,
     ``plies_per_cpu_s`` and the number of ``threads``. With ``observe`` features and masks are written."""
+
+@final
+class Yardstick:
+    """What measures agents of a game: see `jarmo.yardstick`."""
+
+    def __new__(
+        cls,
+        game: Game | str,
+        *,
+        tables: Path | None = None,
+        seed: int = 1,
+        fresh: int = 2000,
+        games: int = 100,
+        starts: int = 50,
+        positions: int = 1000,
+    ) -> Yardstick: ...
+    @property
+    def game(self) -> Game: ...
+    def measure(
+        self, player: Player, *, nodes: int | None = None, worst: bool = True, name: str | None = None
+    ) -> str:
+        """Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
+        noted."""
+
+def yardstick_report(rows: list[str], title: str) -> tuple[str, str]:
+    """Rows of results as text and as a picture."""
+
+def yardstick_verify(row: str) -> None:
+    """Marks the answers of a row once more; raises ``ValueError`` if they do not give its result."""
+
+def exam_questions(
+    game: Game | str, file: Path | None = None
+) -> tuple[
+    list[Position],
+    NDArray[np.int8],
+    NDArray[np.int32],
+    NDArray[np.int8],
+    NDArray[np.bool_],
+    str,
+    str,
+]:
+    """The questions of an exam: positions, results and plies ``[N, actions]``, phases and critical ones ``[N]``, the
+    checksum, and how it was made."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from jarmo import Agent, Position, VecEnv
+    from jarmo import Agent, Game, Position, VecEnv
 
 Path: TypeAlias = str | os.PathLike[str]
 
@@ -19,6 +19,9 @@ Evaluate: TypeAlias = Callable[[NDArray[np.float32], NDArray[np.bool_]], tuple[A
 
 Player: TypeAlias = "str | Agent | Callable[[list[Position]], Any]"
 """Who plays: the spec of an agent, an agent, or a function that gets positions and returns an action for each."""
+
+Positions: TypeAlias = "Position | Sequence[Position] | NDArray[np.object_]"
+"""A position or several."""
 
 Features: TypeAlias = NDArray[Any]
 
@@ -121,6 +124,47 @@ class Samples(NamedTuple):
     ``outcomes[:, 0] - outcomes[:, 2]``."""
     scores: NDArray[np.int8]
     """``[N]``: own points minus the opponent's at the end; 0 in games without points."""
+    games: NDArray[np.int64]
+    """``[N]``: the number of the game, counted from 0 over all steps of the iterator."""
+    plies: NDArray[np.int32]
+    """``[N]``: the actions played before."""
+    actions: NDArray[np.int64]
+    """``[N]``: the action that was played."""
+    values: NDArray[np.float32]
+    """``[N]``: the result that the search of this root expected of the action played, -1 to 1."""
+    positions: NDArray[np.object_]
+    """``[N]``: a `Position` each."""
+
+    def save(self, path: Path) -> None:
+        """Writes an NPZ file with an array for each field; positions are texts."""
+        arrays = {name: array for name, array in self._asdict().items() if name != "positions"}
+        arrays["features"] = self.features.astype(np.uint8)
+        texts = np.array([position.text for position in self.positions])
+        with open(path, "wb") as file:
+            np.savez_compressed(file, positions=texts, **arrays)
+
+    @staticmethod
+    def load(path: Path, game: Game | str) -> Samples:
+        """Reads what ``save`` wrote. ``game`` is that of the samples."""
+        from jarmo import Game
+
+        rules = Game(game) if isinstance(game, str) else game
+        with np.load(path) as arrays:
+            fields = {name: arrays[name] for name in Samples._fields}
+        fields["features"] = fields["features"].astype(np.float32)
+        texts = fields["positions"].tolist()
+        fields["positions"] = np.array([rules.position(text) for text in texts], object)
+        return Samples(**fields)
+
+
+class Symmetry(NamedTuple):
+    """A symmetry of a game, as permutations: ``features.reshape(N, -1)[:, symmetry.features]`` are the features of the
+    mirrored positions, ``masks[:, symmetry.actions]`` their masks, and policies follow in the same way."""
+
+    features: NDArray[np.int64]
+    """``[planes x rows x columns]``."""
+    actions: NDArray[np.int64]
+    """``[actions]``."""
 
 
 class Lookup(NamedTuple):

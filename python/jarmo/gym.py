@@ -10,12 +10,14 @@ An agent sees one player of a game for two. The other player is an opponent, or 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import index
 from typing import Any, Literal, SupportsIndex
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
@@ -235,16 +237,18 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.action_space = MultiDiscrete([self._env.game.num_actions] * num_envs)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Starts other games: all, or those where ``options["reset_mask"]`` (``[N]``, ``bool``) is set."""
+        """Starts other games: all, or those where ``options["reset_mask"]`` (``[N]``, ``bool``) is set. With a list of
+        seeds each slot plays as a `JarmoEnv` with its seed."""
         mask = (options or {}).get("reset_mask")
-        if isinstance(seed, (list, tuple)):
-            raise TypeError("seed must be one number: the slots draw their own random numbers from it")
         if mask is not None:
             if seed is not None:
                 raise ValueError("a seed starts all games again; give either seed or options['reset_mask']")
             self._step = self._env.reset(mask=mask)
+        elif isinstance(seed, Sequence):
+            self._step = self._env.reset(seed=[int(np_random(one)[0].integers(2**63)) for one in seed])
+            self._begun = True
         else:
             super().reset(seed=seed)
             if seed is not None or not self._begun:

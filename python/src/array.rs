@@ -1,6 +1,6 @@
 //! NumPy arrays from and for the caller. Every error names the argument.
 
-use numpy::ndarray::Dimension;
+use numpy::ndarray::{ArrayView, Dimension, IntoDimension};
 use numpy::{
     BorrowError, Element, PyArray, PyArray1, PyArrayDescrMethods, PyArrayMethods, PyReadwriteArray,
     PyUntypedArray, PyUntypedArrayMethods, dtype,
@@ -123,10 +123,22 @@ pub fn shaped<'py, T: Element>(
     Ok(flat.reshape(shape)?.into_any())
 }
 
+/// A new array with these numbers, which are as many as the shape has.
+pub fn copied<'py, T: Element + Copy>(
+    py: Python<'py>,
+    numbers: &[T],
+    shape: impl IntoDimension,
+) -> Bound<'py, PyAny> {
+    let view = ArrayView::from_shape(shape.into_dimension(), numbers);
+    PyArray::from_array(py, &view.expect("one number per cell")).into_any()
+}
+
+/// Bytes from which on a new array is aligned; below, a copy costs less than the alignment.
+pub const LARGE: usize = 1 << 14;
+
 /// A new array of zeros. If it is large it begins at a multiple of 64 bytes, so that JAX takes it without a copy.
 pub fn aligned<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     const ALIGNMENT: usize = 64;
-    const LARGE: usize = 1 << 14; // bytes; below, a copy costs less than the alignment
     let bytes = shape.iter().product::<usize>() * size_of::<T>();
     if bytes < LARGE {
         return Ok(PyArray::<T, _>::zeros(py, shape, false).into_any());

@@ -29,15 +29,7 @@ pub fn take<G: CatalogGame>(
     seed: u64,
 ) -> Result<ExamCounts, String> {
     let game = &rules.game;
-    let exam = match file {
-        Some(path) => Exam::load(game, path).map_err(|error| error.to_string())?,
-        None => Exam::built_in(game).ok_or_else(|| {
-            format!(
-                "there is no exam for {} on this board in the package; give a file",
-                game.id()
-            )
-        })?,
-    };
+    let exam = open(game, file)?;
     let mut agents: Vec<Box<dyn Agent<G>>> = Vec::with_capacity(cores());
     if let Some(players) = remote {
         agents.push(Box::new(RemoteAgent {
@@ -75,6 +67,19 @@ pub fn take<G: CatalogGame>(
         all.push((name, counts(tally)));
     }
     Ok(all)
+}
+
+/// The exam of a file, or that of the package.
+pub fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, String> {
+    match file {
+        Some(path) => Exam::load(game, path).map_err(|error| error.to_string()),
+        None => Exam::built_in(game).ok_or_else(|| {
+            format!(
+                "there is no exam for {} on this board in the package; give a file",
+                game.id()
+            )
+        }),
+    }
 }
 
 /// Examines an agent; returns the counts. `jarmo.exam` wraps it.

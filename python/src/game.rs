@@ -4,15 +4,17 @@ use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use jarmo_core::game::Player;
+use jarmo_core::encode::Mirror;
+use jarmo_core::game::{Action, Player};
 use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings};
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::agent::{self, AnyAgent};
 use crate::arena::{self, ArenaSettings, ArenaText};
-use crate::array::shaped;
+use crate::array::{copied, shaped};
 use crate::ask::Remote;
 use crate::env::{self, AnyEnv, EnvArguments};
 use crate::exam::{self, ExamCounts};
@@ -23,6 +25,7 @@ use crate::position::{AnyPosition, At, Position, positions_of};
 use crate::samples::{self, AnySelfPlay, SelfPlayArguments};
 use crate::search::{self, SearchPlan, Searched};
 use crate::tables::{self, AnyTables};
+use crate::yardstick::{self, AnyYardstick, Questions};
 
 /// Rules with their settings.
 pub struct Rules<G> {
@@ -78,7 +81,7 @@ pub trait AnyGame: Send + Sync {
     fn agent(self: Arc<Self>, spec: &str) -> Result<Box<dyn AnyAgent>, String>;
     fn search(&self, positions: &[&dyn AnyPosition], plan: &SearchPlan, asks: Remote) -> Searched;
     fn self_play(
-        &self,
+        self: Arc<Self>,
         settings: &SelfPlayArguments,
         asks: Remote,
     ) -> Result<Box<dyn AnySelfPlay>, String>;
@@ -104,6 +107,17 @@ pub trait AnyGame: Send + Sync {
         provenance: jarmo_core::net::Provenance,
     ) -> Result<(), String>;
     fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed;
+    fn plane_names(&self) -> Vec<String>;
+    /// The text of every action for the player who begins.
+    fn action_names(&self) -> Vec<String>;
+    fn mirror(&self) -> Option<Mirror>;
+    fn yardstick(
+        self: Arc<Self>,
+        settings: YardstickSettings,
+        tables: Option<&std::path::Path>,
+    ) -> Result<Box<dyn AnyYardstick>, String>;
+    fn verify(&self, row: &Row) -> Result<(), String>;
+    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String>;
 }
 
 impl<G: CatalogGame> AnyGame for Rules<G> {
@@ -146,11 +160,11 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
     }
 
     fn self_play(
-        &self,
+        self: Arc<Self>,
         settings: &SelfPlayArguments,
         asks: Remote,
     ) -> Result<Box<dyn AnySelfPlay>, String> {
-        samples::build(&self.game, settings, asks)
+        samples::build(self, settings, asks)
     }
 
     fn arena(
@@ -188,6 +202,37 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
 
     fn bench(&self, work: jarmo_selfplay::bench::EnvWork) -> jarmo_selfplay::bench::EnvSpeed {
         jarmo_selfplay::bench::env(self.game.clone(), work)
+    }
+
+    fn plane_names(&self) -> Vec<String> {
+        self.game.plane_names()
+    }
+
+    fn action_names(&self) -> Vec<String> {
+        let start = self.game.start();
+        let name = |action| self.game.action_text(&start, Action(action as u16));
+        (0..self.facts.actions).map(name).collect()
+    }
+
+    fn mirror(&self) -> Option<Mirror> {
+        self.game.mirror()
+    }
+
+    fn yardstick(
+        self: Arc<Self>,
+        settings: YardstickSettings,
+        tables: Option<&std::path::Path>,
+    ) -> Result<Box<dyn AnyYardstick>, String> {
+        yardstick::build(self, settings, tables)
+    }
+
+    fn verify(&self, row: &Row) -> Result<(), String> {
+        let marked = Yardstick::verify(&self.game, row);
+        marked.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn questions(self: Arc<Self>, file: Option<&std::path::Path>) -> Result<Questions, String> {
+        yardstick::questions(&self, file)
     }
 }
 
@@ -283,7 +328,8 @@ impl<'py> FromPyObject<'_, 'py> for GameArgument {
     }
 }
 
-fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
+/// The game with this name and these settings.
+pub fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
     let game = with_game(name, &settings, Erase(settings.clone()));
     game.map_err(|error| PyValueError::new_err(error.to_string()))
 }
@@ -333,6 +379,51 @@ impl PyGame {
     fn feature_shape(&self, threats: bool) -> (usize, usize, usize) {
         let facts = self.0.facts();
         (facts.all_planes(threats), facts.rows, facts.columns)
+    }
+
+    /// What each plane of features holds, and with ``threats`` each plane of threats. The cells of planes of numbers are
+    /// listed in docs/games.
+    #[pyo3(signature = (*, threats=false))]
+    fn plane_names(&self, threats: bool) -> Vec<String> {
+        let mut names = self.0.plane_names();
+        names.truncate(self.0.facts().all_planes(threats));
+        names
+    }
+
+    /// The text of every action, by index, as the player who begins writes it without a capture. In tammi actions are
+    /// in the view of the player to move.
+    #[getter]
+    fn action_names(&self) -> Vec<String> {
+        self.0.action_names()
+    }
+
+    /// The symmetries of the game, which keep its rules and results; the first one changes nothing.
+    #[pyo3(signature = (*, threats=false))]
+    fn symmetries<'py>(&self, py: Python<'py>, threats: bool) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let facts = self.0.facts();
+        let class = py.import("jarmo._types")?.getattr("Symmetry")?;
+        let width = facts.width(threats);
+        let same = Mirror {
+            inputs: (0..width as u16).collect(),
+            actions: (0..facts.actions as u16).collect(),
+        };
+        let symmetry = |Mirror { inputs, actions }: Mirror| {
+            let [features, actions] = [&inputs[..width], &actions].map(|indices| {
+                indices
+                    .iter()
+                    .map(|&index| i64::from(index))
+                    .collect::<Vec<_>>()
+            });
+            class.call1((
+                copied(py, &features, [width]),
+                copied(py, &actions, [facts.actions]),
+            ))
+        };
+        [same]
+            .into_iter()
+            .chain(self.0.mirror())
+            .map(symmetry)
+            .collect()
     }
 
     /// The position a game starts from.

@@ -18,6 +18,7 @@ mod samples;
 mod search;
 mod tables;
 mod threads;
+mod yardstick;
 
 use pyo3::prelude::*;
 
@@ -44,6 +45,8 @@ mod _jarmo {
     use super::search::search;
     #[pymodule_export]
     use super::tables::Tables;
+    #[pymodule_export]
+    use super::yardstick::{PyYardstick, exam_questions, yardstick_report, yardstick_verify};
 
     #[pymodule_init]
     fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use jarmo_core::net::{AgentFile, NetConfig, NetShape, Provenance, Tensor, Weights};
+use jarmo_core::net::{AgentFile, NetSettings, NetShape, Provenance, Tensor, Weights};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::CatalogGame;
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
@@ -40,7 +40,7 @@ pub fn save<G: CatalogGame>(
     let blocks = tensors
         .keys()
         .filter(|name| name.starts_with("blocks.") && name.ends_with(".bias"));
-    let config = NetConfig {
+    let config = NetSettings {
         width,
         blocks: blocks.count(),
     };

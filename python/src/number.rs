@@ -49,8 +49,23 @@ pub fn seed(given: Given<'_, '_>) -> PyResult<u64> {
     whole(given, "seed", 0..=u64::MAX)
 }
 
-pub fn some_seed(given: Given<'_, '_>) -> PyResult<Option<u64>> {
-    some(given, "seed", 0..=u64::MAX)
+/// A seed, or a sequence of them, which must not be empty; none for `None`.
+pub fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
+    if given.is_none() {
+        return Ok(Vec::new());
+    }
+    let Ok(list) = given.try_iter() else {
+        return Ok(vec![seed(given)?]);
+    };
+    let seeds = list
+        .map(|one| seed(&one?))
+        .collect::<PyResult<Vec<u64>>>()?;
+    match seeds.is_empty() {
+        true => Err(PyValueError::new_err(
+            "seed must be one number, or one for each slot",
+        )),
+        false => Ok(seeds),
+    }
 }
 
 pub fn num_envs(given: Given<'_, '_>) -> PyResult<u32> {

@@ -6,17 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{Counts, GamesState, Round, SelfPlay as Games, SelfPlaySettings};
+use jarmo_selfplay::selfplay::{
+    Counts, Episode, GamesState, Round, SelfPlay as Games, SelfPlaySettings,
+};
+use numpy::PyArray1;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::{Deserialize, Serialize};
 
-use crate::array::shaped;
+use crate::array::{copied, shaped};
 use crate::ask::{Asking, Question, Remote, RemoteEvaluator};
-use crate::game::{AnyGame, GameArgument};
+use crate::game::{AnyGame, GameArgument, Rules};
 use crate::number;
+use crate::players::boxed;
+use crate::position::{AnyPosition, Position};
 use crate::threads;
 
 /// How to play, and on how many threads.
@@ -36,9 +41,22 @@ pub trait AnySelfPlay: Send {
     fn save(&self) -> GamesState;
     /// Continues with saved games.
     fn restore(&mut self, saved: &GamesState) -> Result<(), String>;
+    /// Where the samples of these games come from. The first game has this number.
+    fn origins(&self, games: &[Episode], first: u64) -> Origins;
+}
+
+/// Where samples come from, in rows.
+#[derive(Default)]
+pub struct Origins {
+    games: Vec<i64>,
+    plies: Vec<i32>,
+    actions: Vec<i64>,
+    values: Vec<f32>,
+    positions: Vec<Box<dyn AnyPosition>>,
 }
 
 struct Played<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
     games: Games<G, RemoteEvaluator<G>>,
     evaluators: Vec<RemoteEvaluator<G>>,
     /// Its threads wait for answers, so they are not those that other calls use.
@@ -63,21 +81,42 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
         let restored = self.games.restore(saved);
         restored.map_err(|error| error.to_string())
     }
+
+    fn origins(&self, games: &[Episode], first: u64) -> Origins {
+        let (rules, mut all) = (&self.rules, Origins::default());
+        for (number, Episode { game, searches, .. }) in (first..).zip(games) {
+            let line = game.line(&rules.game).expect("self-play made it");
+            let opening = line.actions.len() - searches.len();
+            let positions = line.positions(&rules.game);
+            let played = positions[opening..].iter().zip(&line.actions[opening..]);
+            for ((position, action), search) in played.zip(searches) {
+                let [win, _, loss] = search.expected;
+                all.games.push(number as i64);
+                all.plies.push(rules.game.ply(position) as i32);
+                all.actions.push(action.0.into());
+                all.values.push(win - loss);
+                all.positions.push(boxed(rules, *position));
+            }
+        }
+        all
+    }
 }
 
 pub fn build<G: CatalogGame>(
-    game: &G,
+    rules: Arc<Rules<G>>,
     arguments: &SelfPlayArguments,
     remote: Remote,
 ) -> Result<Box<dyn AnySelfPlay>, String> {
-    let settings = &arguments.settings;
+    let (game, settings) = (&rules.game, &arguments.settings);
     let shards = arguments.threads.min(settings.games);
     let pool = ThreadPoolBuilder::new().num_threads(shards).build();
     let evaluator = RemoteEvaluator::new(game.clone(), remote);
     let evaluators = vec![evaluator; shards];
-    let games = Games::new(game, settings, evaluators.clone(), arguments.seed);
+    let mut games = Games::new(game, settings, evaluators.clone(), arguments.seed);
+    games.keep_games();
     Ok(Box::new(Played {
         games,
+        rules,
         evaluators,
         pool: pool.map_err(|error| error.to_string())?,
     }))
@@ -156,7 +195,7 @@ pub struct SelfPlay {
     threats: bool,
     least: usize,
     terms: Terms,
-    state: Mutex<State>,
+    state: Mutex<Option<State>>, // `None` when closed
 }
 
 struct State {
@@ -209,7 +248,7 @@ impl SelfPlay {
             threads: threads::count(threads),
         };
         let (remote, questions) = Remote::new(threats, games);
-        let played = game.0.self_play(&settings, remote.clone());
+        let played = game.0.clone().self_play(&settings, remote.clone());
         let state = State {
             games: played.map_err(PyValueError::new_err)?,
             questions,
@@ -231,7 +270,7 @@ impl SelfPlay {
             threats,
             least: min_samples as usize,
             terms,
-            state: Mutex::new(state),
+            state: Mutex::new(Some(state)),
         })
     }
 
@@ -240,12 +279,12 @@ impl SelfPlay {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut state = self.lock()?;
+        let mut locked = self.lock()?;
         let State {
             games,
             questions,
             counts,
-        } = &mut *state;
+        } = locked.state();
         let asking = Asking {
             evaluate: self.evaluate.bind(py),
             facts: self.game.facts(),
@@ -266,14 +305,16 @@ impl SelfPlay {
             let restored = games.restore(&before);
             restored.expect("these games were just saved");
         })?;
+        let origins = games.origins(&played.episodes, counts.games.games);
         counts.add(&played.counts);
-        drop(state);
-        self.samples(py, &played.samples)
+        drop(locked);
+        self.samples(py, &played.samples, origins)
     }
 
     /// The unfinished games, between two steps of the iterator.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let state = self.lock()?;
+        let mut locked = self.lock()?;
+        let state = locked.state();
         let saved = Saved {
             terms: self.terms.clone(),
             counts: state.counts,
@@ -297,7 +338,8 @@ impl SelfPlay {
                 "it was made with {theirs}, this one with {ours}"
             )));
         }
-        let mut state = self.lock()?;
+        let mut locked = self.lock()?;
+        let state = locked.state();
         state.games.restore(&saved.games).map_err(wrong)?;
         state.counts = saved.counts;
         Ok(())
@@ -306,7 +348,7 @@ impl SelfPlay {
     /// Counts so far: finished ``games``, ``positions``, ``simulations`` and ``evaluations``; and means over
     /// finished games: ``white``, ``black``, ``drawn``, ``truncated`` and ``plies``.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let counts = self.lock()?.counts;
+        let counts = self.lock()?.state().counts;
         let dict = PyDict::new(py);
         let games = counts.per_game();
         dict.set_item("games", counts.games.games)?;
@@ -320,27 +362,73 @@ impl SelfPlay {
         dict.set_item("plies", games.plies)?;
         Ok(dict)
     }
+
+    /// Gives the games and trees back. Every other call is an error from then on.
+    fn close(&self) {
+        if let Ok(mut state) = self.state.lock() {
+            *state = None;
+        }
+    }
+
+    fn __enter__(this: Py<SelfPlay>) -> Py<SelfPlay> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
+        self.close();
+    }
+}
+
+/// Self-play that is not closed.
+struct Locked<'a>(MutexGuard<'a, Option<State>>);
+
+impl Locked<'_> {
+    fn state(&mut self) -> &mut State {
+        self.0.as_mut().expect("it is not closed")
+    }
 }
 
 impl SelfPlay {
-    fn lock(&self) -> PyResult<MutexGuard<'_, State>> {
-        self.state.try_lock().map_err(|_| {
+    fn lock(&self) -> PyResult<Locked<'_>> {
+        let locked = self.state.try_lock().map_err(|_| {
             PyRuntimeError::new_err("this self-play is already under way in another thread")
-        })
+        })?;
+        match locked.is_some() {
+            true => Ok(Locked(locked)),
+            false => Err(PyValueError::new_err("this self-play is closed")),
+        }
     }
 
-    fn samples<'py>(&self, py: Python<'py>, samples: &Samples) -> PyResult<Bound<'py, PyAny>> {
+    fn samples<'py>(
+        &self,
+        py: Python<'py>,
+        samples: &Samples,
+        origins: Origins,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let facts = self.game.facts();
         let (count, actions) = (samples.len(), facts.actions);
         let width = facts.width(self.threats);
         let dense = py.detach(|| Dense::of(samples, width, actions));
         let class = py.import("jarmo._types")?.getattr("Samples")?;
+        let positions = origins.positions.into_iter();
+        let positions = positions.map(|at| {
+            let position = Position::new(self.game.clone(), at);
+            Ok(Bound::new(py, position)?.into_any().unbind())
+        });
+        // An array of objects, so that all fields are indexed alike.
+        let positions = positions.collect::<PyResult<Vec<Py<PyAny>>>>()?;
         class.call1((
             shaped(py, dense.features, &facts.shape(count, self.threats))?,
             shaped(py, dense.masks, &[count, actions])?,
             shaped(py, dense.policies, &[count, actions])?,
             shaped(py, dense.outcomes, &[count, 3])?,
             shaped(py, dense.scores, &[count])?,
+            copied(py, &origins.games, [count]),
+            copied(py, &origins.plies, [count]),
+            copied(py, &origins.actions, [count]),
+            copied(py, &origins.values, [count]),
+            PyArray1::from_vec(py, positions),
         ))
     }
 }

@@ -318,6 +318,39 @@ def test_resets_and_seeds() -> None:
         env.reset(seed=1, mask=np.ones(64, bool))
 
 
+@pytest.mark.parametrize("opponent", [None, "random"])
+def test_a_slot_with_a_seed_plays_as_an_environment_of_one_game(opponent: str | None) -> None:
+    def made(count: int, seed: int = 0) -> jarmo.VecEnv:
+        return jarmo.VecEnv("connect_four", count, seed=seed, opening_plies=5, opponent=opponent, threads=3)
+
+    seeds = [7, 2**64 - 1, 7, 0] * 100
+    env = made(400, 5)
+    assert [env.seed] == [5]
+    env.reset(seed=seeds)
+    assert [env.seed] == [seeds]
+    singles = [made(1, seed) for seed in seeds[:4]]
+    ended = 0
+    for ply in range(60):
+        if ply == 20:
+            saved = env.save()
+            env = made(400)
+            env.restore(saved)
+        actions = env.sample_actions()
+        step = env.step(actions)
+        for slot, single in enumerate(singles):
+            alone = single.step(single.sample_actions())
+            for name in step._fields[:8]:
+                ours, theirs = np.asarray(getattr(step, name)), np.asarray(getattr(alone, name))
+                assert np.array_equal(ours[slot], theirs[0]) and np.array_equal(ours[slot], ours[slot + 396])
+            ended += len(alone.finished)
+    assert ended > 8
+    env.reset(seed=5)
+    assert env.positions() == made(400, 5).positions() and env.seed == 5
+    for wrong, message in [([1, 2], "one for each of 400 slots, not 2"), ([], "one for each slot")]:
+        with pytest.raises(ValueError, match=message):
+            env.reset(seed=wrong)
+
+
 def test_games_can_be_cut_off() -> None:
     env = jarmo.VecEnv("jarmo", 16, max_plies=5)
     for _ in range(5):

@@ -147,7 +147,17 @@ def test_wrong_calls() -> None:
     env.reset(seed=1)
     with pytest.raises(ValueError, match=r"actions\[1\] is 7"):
         env.step([0, 7, 0])
-    with pytest.raises(TypeError, match="seed must be one number"):
-        env.reset(seed=[1, 2, 3])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="seed must be one number, or one for each of 3 slots, not 2"):
+        env.reset(seed=[1, 2])
     with pytest.raises(ValueError):
         JarmoVectorEnv("connect_four", 3, autoreset_mode="never")
+
+
+def test_a_slot_with_a_seed_is_an_environment_with_that_seed() -> None:
+    seeds = [11, 4, 4]
+    many = JarmoVectorEnv("guard", 3, opening_plies=6)
+    single = JarmoEnv("guard", opening_plies=6)
+    together, _ = many.reset(seed=seeds)
+    for slot, seed in enumerate(seeds):
+        alone, _ = single.reset(seed=seed)
+        assert np.array_equal(together["observation"][slot], alone["observation"])

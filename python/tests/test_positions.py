@@ -88,3 +88,39 @@ def test_positions_can_be_pickled_where_nothing_is_lost() -> None:
         position = game.start.play(game.start.legal[0])
         assert pickle.loads(pickle.dumps(position)) == position
         assert pickle.loads(pickle.dumps(game)) == game
+
+
+@pytest.mark.parametrize("name", jarmo.GAMES)
+def test_planes_and_actions_have_names(name: str) -> None:
+    game = jarmo.Game(name)
+    plain, threats = game.plane_names(), game.plane_names(threats=True)
+    assert len(plain) == game.feature_shape()[0] and len(threats) == game.feature_shape(threats=True)[0]
+    assert threats[: len(plain)] == plain and not any(text.startswith("plane ") for text in threats)
+    assert len(set(game.action_names)) == game.num_actions
+    start = game.start
+    assert [game.action_names[action] for action in start.legal] == start.legal_texts
+
+
+def test_planes_hold_what_their_names_say() -> None:
+    game = jarmo.Game("jarmo")
+    planes = dict(zip(game.plane_names(), game.features(game.start.play("A1-C2"))[0], strict=False))
+    assert planes["White: archers"].sum() == 5 and planes["Black: archers"].sum() == 5
+    assert planes["White: source of the last move"][0, 0] == 1 and planes["White: target of the last move"][1, 2] == 1
+
+
+@pytest.mark.parametrize("name", jarmo.GAMES)
+@pytest.mark.parametrize("threats", [False, True])
+def test_symmetries_keep_the_rules(name: str, threats: bool) -> None:
+    game = jarmo.Game(name)
+    symmetries = game.symmetries(threats=threats)
+    assert len(symmetries) == (2 if name == "connect_four" else 1)
+    generator = np.random.default_rng(1)
+    for symmetry in symmetries:
+        ours = theirs = game.start
+        while not ours.is_over:
+            features, mirrored = (game.features(one, threats=threats).reshape(-1) for one in (ours, theirs))
+            assert np.array_equal(features[symmetry.features], mirrored)
+            assert np.array_equal(game.masks(ours)[0][symmetry.actions], game.masks(theirs)[0])
+            action = int(generator.choice(ours.legal))
+            ours, theirs = ours.play(action), theirs.play(int(symmetry.actions[action]))
+        assert ours.outcome == theirs.outcome

@@ -115,8 +115,7 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     }
     check_output(args.svg.as_deref())?;
     let pool = thread_pool(args.threads)?;
-    let exam = args.exam.as_deref().map(ExamHeader::load).transpose();
-    let exam = exam.map_err(Failure::new)?;
+    let exam = args.exam.as_deref().map(ExamHeader::load).transpose()?;
     let settings = GameSettings {
         board: args.board.clone(),
         ..GameSettings::default()
@@ -184,7 +183,7 @@ impl<'a> GameTask for ExamTask<'a> {
     fn run<G: CatalogGame>(self, game: G) -> Self::Output {
         let ExamTask { args, pool, spec } = self;
         let exam = match &args.exam {
-            Some(path) => Exam::load(&game, path).map_err(Failure::new)?,
+            Some(path) => Exam::load(&game, path)?,
             None => Exam::built_in(&game).ok_or_else(|| no_exam(&game))?,
         };
         let candidates = candidates_of(args, &game, spec, pool.current_num_threads())?;

@@ -147,7 +147,7 @@ impl<G: CatalogGame> Players<G> {
         watch: &mut Watch,
     ) -> Result<(), Failure> {
         match self {
-            Players::Here(teams) => tournament.play(teams, stop, watch).map_err(Failure::new),
+            Players::Here(teams) => Ok(tournament.play(teams, stop, watch)?),
             #[cfg(feature = "fleet")]
             Players::Fleet(machines) => machines.play(game, tournament, stop, watch),
         }
@@ -224,7 +224,7 @@ impl Args {
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
         const DEFAULT_PLIES: u32 = 2;
         match &self.openings {
-            Some(path) => Openings::from_file(game, path, self.opening_plies).map_err(Failure::new),
+            Some(path) => Ok(Openings::from_file(game, path, self.opening_plies)?),
             None => {
                 if self.opening_plies.is_none()
                     && let Some(balanced) = Openings::balanced(game, self.seed)
@@ -242,13 +242,13 @@ impl Args {
     /// The file of game records, if any, and the records it already has.
     fn records(&self) -> Result<(Option<RecordFile>, Vec<GameRecord>), Failure> {
         if let Some(path) = &self.games_out {
-            let file = RecordFile::create(path).map_err(Failure::new)?;
+            let file = RecordFile::create(path)?;
             return Ok((Some(file), Vec::new()));
         }
         let Some(path) = &self.resume else {
             return Ok((None, Vec::new()));
         };
-        let resumed = RecordFile::resume(path).map_err(Failure::new)?;
+        let resumed = RecordFile::resume(path)?;
         if resumed.torn_bytes > 0 {
             eprintln!(
                 "warning: {}: the last game was written incompletely and is played again",
@@ -261,40 +261,37 @@ impl Args {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, ArenaTask(&args))?
+    games.with_game(args.game.name(games), &settings, &args)?
 }
 
-struct ArenaTask<'a>(&'a Args);
-
-impl GameTask for ArenaTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
-        check_output(args.svg.as_deref())?;
-        let Field { entrants, specs } = args.field()?;
-        let openings = args.openings(&game)?;
+        check_output(self.svg.as_deref())?;
+        let Field { entrants, specs } = self.field()?;
+        let openings = self.openings(&game)?;
         let mut tournament =
-            Tournament::new(&game, entrants, &openings, args.settings()).map_err(Failure::usage)?;
-        if let Some(folder) = &args.tables {
+            Tournament::new(&game, entrants, &openings, self.settings()).map_err(Failure::usage)?;
+        if let Some(folder) = &self.tables {
             let tables = game.open_endgames(folder);
             let wrong = |error| Failure::new(format!("--tables: {error}"));
             tournament = tournament.judged_by(tables.map_err(wrong)?);
         }
-        let players = args.players(&game, specs)?;
-        let (file, records) = args.records()?;
-        if let Some(path) = &args.resume {
+        let players = self.players(&game, specs)?;
+        let (file, records) = self.records()?;
+        if let Some(path) = &self.resume {
             tournament
                 .restore(&records)
                 .map_err(|error| in_file(path, error))?;
         }
         let stop = stop_on_interrupt()?;
-        let repeats = args.games as usize / 2 > openings.distinct();
+        let repeats = self.games as usize / 2 > openings.distinct();
         if repeats {
             eprintln!(
                 "note: there are only {} different openings for {} pairs, so some are repeated",
                 openings.distinct(),
-                args.games / 2
+                self.games / 2
             );
         }
         let mut watch = Watch::new(file, tournament.standings());
@@ -303,10 +300,10 @@ impl GameTask for ArenaTask<'_> {
             block.draw([], [], "")?;
         }
         let report = Report::new(tournament.standings());
-        write_report(args, &report)?;
+        write_report(self, &report)?;
         played?;
         if stop.load(Ordering::Relaxed) {
-            eprintln!("{}", interrupted(args, &report));
+            eprintln!("{}", interrupted(self, &report));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         Ok(ExitCode::SUCCESS)

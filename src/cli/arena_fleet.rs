@@ -33,7 +33,7 @@ impl FleetArgs {
         let Some(url) = &self.fleet else {
             return Err(Failure::usage("--key and --authority need --fleet"));
         };
-        let link = Link::open(&self.address.at(url), "arena").map_err(Failure::new)?;
+        let link = Link::open(&self.address.at(url), "arena")?;
         Ok(Machines {
             link,
             rules,
@@ -63,9 +63,8 @@ impl Machines {
             agents: &self.agents,
         };
         let warn = |warning| eprintln!("warning: {warning}");
-        let played = play_matches(
+        Ok(play_matches(
             &self.link, game, &settings, tournament, stop, observer, warn,
-        );
-        played.map_err(Failure::new)
+        )?)
     }
 }

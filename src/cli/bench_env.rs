@@ -29,23 +29,20 @@ pub(super) struct Args {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, EnvTask(&args))?
+    games.with_game(args.game.name(games), &settings, &args)?
 }
 
-struct EnvTask<'a>(&'a Args);
-
-impl GameTask for EnvTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
         let work = EnvWork {
-            games: args.games,
-            observe: args.observe,
-            seed: args.run.seed,
-            run_time: args.run.seconds,
+            games: self.games,
+            observe: self.observe,
+            seed: self.run.seed,
+            run_time: self.run.seconds,
         };
-        let pool = thread_pool(Some(args.threads))?;
-        report(&pool.install(|| env(game, work)), args.run.json)
+        let pool = thread_pool(Some(self.threads))?;
+        report(&pool.install(|| env(game, work)), self.run.json)
     }
 }

@@ -1,9 +1,8 @@
 //! `jarmo bench net`
 
 use super::bench::{RunArgs, report};
-use super::net_args::NetArgs;
 use super::{CommandResult, Failure, GameArgs};
-use jarmo_core::net::KernelKind;
+use jarmo_core::net::{KernelKind, NetSettings};
 use jarmo_core::numbers::BATCH;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_selfplay::bench::{NetWork, net};
@@ -13,8 +12,12 @@ use jarmo_selfplay::bench::{NetWork, net};
 pub(super) struct Args {
     #[command(flatten)]
     game: GameArgs,
-    #[command(flatten)]
-    net: NetArgs,
+    /// Width of a layer, a multiple of 32
+    #[arg(long, value_name = "N", default_value = "512", value_parser = NetSettings::WIDTH.parser::<usize>())]
+    width: usize,
+    /// Residual blocks, one layer each
+    #[arg(long, value_name = "N", default_value = "1", value_parser = NetSettings::BLOCKS.parser::<usize>())]
+    blocks: usize,
     /// Measure only this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<KernelKind>,
@@ -27,18 +30,15 @@ pub(super) struct Args {
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     let settings = args.game.settings(None);
-    games.with_game(args.game.name(games), &settings, NetTask(&args))?
+    games.with_game(args.game.name(games), &settings, &args)?
 }
 
-struct NetTask<'a>(&'a Args);
-
-impl GameTask for NetTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
         let available = KernelKind::available();
-        let kernels = match args.kernel {
+        let kernels = match self.kernel {
             None => available,
             Some(kernel) if available.contains(&kernel) => vec![kernel],
             Some(kernel) => {
@@ -49,12 +49,15 @@ impl GameTask for NetTask<'_> {
                 )));
             }
         };
+        let (width, blocks) = (self.width, self.blocks);
+        let net_settings = NetSettings { width, blocks };
+        net_settings.validate().map_err(Failure::usage)?;
         let work = NetWork {
-            net: args.net.config()?,
-            batch: args.batch,
-            seed: args.run.seed,
-            run_time: args.run.seconds,
+            net: net_settings,
+            batch: self.batch,
+            seed: self.run.seed,
+            run_time: self.run.seconds,
         };
-        report(&net(&game, &kernels, work), args.run.json)
+        report(&net(&game, &kernels, work), self.run.json)
     }
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use super::bench::{RunArgs, report};
 use super::{CommandResult, Failure, GameArgs};
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::{BATCH, BUDGET};
 use jarmo_exact::agent::{AGENTS, AgentSpec, build, random_net_agent};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -37,9 +37,9 @@ enum NetSize {
 }
 
 impl NetSize {
-    fn config(self) -> NetConfig {
+    fn settings(self) -> NetSettings {
         match self {
-            NetSize::Tiny => NetConfig {
+            NetSize::Tiny => NetSettings {
                 width: 128,
                 blocks: 1,
             },
@@ -52,30 +52,23 @@ fn agent_help() -> String {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    games.with_game(
-        args.game.name(games),
-        &args.game.settings(None),
-        SearchTask(&args),
-    )?
+    games.with_game(args.game.name(games), &args.game.settings(None), &args)?
 }
 
-struct SearchTask<'a>(&'a Args);
-
-impl GameTask for SearchTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
-        let mut agent = match args.net {
-            Some(size) => random_net_agent(&game, size.config(), args.run.seed),
-            None => build(game.clone(), &args.agent).map_err(Failure::usage)?,
+        let mut agent = match self.net {
+            Some(size) => random_net_agent(&game, size.settings(), self.run.seed),
+            None => build(game.clone(), &self.agent).map_err(Failure::usage)?,
         };
         let work = SearchWork {
-            games: args.games,
-            nodes: args.sims,
-            seed: args.run.seed,
-            run_time: args.run.seconds,
+            games: self.games,
+            nodes: self.sims,
+            seed: self.run.seed,
+            run_time: self.run.seconds,
         };
-        report(&search(&game, agent.as_mut(), work), args.run.json)
+        report(&search(&game, agent.as_mut(), work), self.run.json)
     }
 }

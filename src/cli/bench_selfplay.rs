@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::bench::report;
 use super::config::ConfigArgs;
-use super::{CommandResult, Failure, thread_pool};
+use super::{CommandResult, thread_pool};
 use jarmo_core::net::{NetShape, Weights};
 use jarmo_core::numbers::THREADS;
 use jarmo_core::random::stream;
@@ -59,7 +59,7 @@ impl GameTask for SelfPlayTask<'_> {
         let seed = config.run.seed;
         let weights = match &args.agent {
             Some(file) => {
-                let file = agent_file::load_for(file, &game).map_err(Failure::new)?;
+                let file = agent_file::load_for(file, &game)?;
                 file.weights().clone()
             }
             None => Weights::random(config.net, NetShape::of(&game), &mut stream(seed, 0)),

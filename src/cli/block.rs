@@ -23,6 +23,11 @@ impl LiveBlock {
         usize::from(self.terminal.size().1).saturating_sub(1)
     }
 
+    /// The maximum number of lines. As many as the terminal has rows would scroll.
+    pub(super) fn rows(&self) -> usize {
+        usize::from(self.terminal.size().0).saturating_sub(1)
+    }
+
     /// Draws `lines` in place of the last ones, after the lines `above`, which stay. Long lines are cut
     /// off and end with `tail`.
     pub(super) fn draw<'a>(
@@ -31,16 +36,14 @@ impl LiveBlock {
         lines: impl IntoIterator<Item = &'a str>,
         tail: &str,
     ) -> io::Result<()> {
-        let rows = usize::from(self.terminal.size().0);
-        let width = self.width();
+        let (width, rows) = (self.width(), self.rows());
         self.terminal.clear_line()?; // the echo of Ctrl-C, if any
         self.terminal.clear_last_lines(self.drawn)?;
         self.drawn = 0;
         for line in above {
             self.terminal.write_line(&line)?;
         }
-        // More lines than the terminal has would scroll.
-        for line in lines.into_iter().take(rows.saturating_sub(1)) {
+        for line in lines.into_iter().take(rows) {
             self.terminal.write_line(&truncate_str(line, width, tail))?;
             self.drawn += 1;
         }

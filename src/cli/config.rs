@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::{CommandResult, Failure, first};
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_exact::catalog::Catalog;
 use jarmo_learn::config::{Base, Config};
 
@@ -37,7 +37,7 @@ impl ConfigArgs {
     pub(super) fn resolve<C: Catalog>(
         &self,
         games: &C,
-        net: Option<NetConfig>,
+        net: Option<NetSettings>,
         limits: &[String],
     ) -> Result<Config, Failure> {
         let names_a_game = |setting: &String| setting.trim_start().starts_with("game.name");

@@ -27,16 +27,10 @@ fn agent_help() -> String {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    games.with_game(
-        args.game.name(games),
-        &args.game.settings(None),
-        EngineTask(&args),
-    )?
+    games.with_game(args.game.name(games), &args.game.settings(None), &args)?
 }
 
-struct EngineTask<'a>(&'a Args);
-
-impl GameTask for EngineTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
@@ -44,9 +38,9 @@ impl GameTask for EngineTask<'_> {
             Some(_) => AgentSpec::AlphaBeta(AlphaBetaSpec::default()),
             None => AgentSpec::Rollout(TreeSpec::default()),
         };
-        let agent = self.0.agent.as_ref().unwrap_or(&default);
+        let agent = self.agent.as_ref().unwrap_or(&default);
         let input = BufReader::new(io::stdin());
-        let played = engine::run(game, agent, self.0.seed, input, io::stdout());
+        let played = engine::run(game, agent, self.seed, input, io::stdout());
         played.map_err(Failure::usage)??;
         Ok(ExitCode::SUCCESS)
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-use super::{CommandResult, Failure};
+use super::CommandResult;
 use jarmo_core::game::Player;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_judge::accuracy::{Exam, ExamHeader, Phase};
@@ -30,21 +30,19 @@ pub(super) struct ShowArgs {
 
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     let Command::Show(args) = command;
-    let header = ExamHeader::load(&args.file).map_err(Failure::new)?;
+    let header = ExamHeader::load(&args.file)?;
     let settings = GameSettings {
         board: args.board.clone(),
         ..GameSettings::default()
     };
-    games.with_game(&header.game, &settings, ShowTask(&args))?
+    games.with_game(&header.game, &settings, &args)?
 }
 
-struct ShowTask<'a>(&'a ShowArgs);
-
-impl GameTask for ShowTask<'_> {
+impl GameTask for &ShowArgs {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let exam = Exam::load(&game, &self.0.file).map_err(Failure::new)?;
+        let exam = Exam::load(&game, &self.file)?;
         let mut out = stdout().lock();
         writeln!(out, "{} questions of {}", exam.len(), game.id())?;
         writeln!(out, "made by {}", exam.made())?;

@@ -205,7 +205,7 @@ fn up(args: &UpArgs) -> CommandResult {
         keep_authority: args.keep_authority.then_some(true),
         gigabytes: args.gigabytes,
     };
-    let (server, written) = Server::write(&args.dir, &given).map_err(Failure::new)?;
+    let (server, written) = Server::write(&args.dir, &given)?;
     let mut out = io::stdout().lock();
     let folder = args.dir.display();
     match written {
@@ -322,12 +322,11 @@ fn is_taken(server: &Server) -> bool {
 }
 
 fn show_status(args: &StatusArgs) -> CommandResult {
-    let link = Link::open(&args.address.at(&args.url), "status").map_err(Failure::new)?;
+    let link = Link::open(&args.address.at(&args.url), "status")?;
     if let Some(port) = args.prometheus {
         return serve_metrics(&link, port);
     }
-    let status = status(&link);
-    let status = status.map_err(Failure::new)?;
+    let status = status(&link)?;
     let mut out = io::stdout().lock();
     if args.json {
         let text = serde_json::to_string(&status).expect("a status is plain data");
@@ -375,19 +374,19 @@ fn serve_metrics(link: &Link, port: u16) -> CommandResult {
 }
 
 fn give(args: &OrdersArgs, orders: Orders, what: &str) -> CommandResult {
-    let link = Link::open(&args.address.at(&args.url), "orders").map_err(Failure::new)?;
-    orders.give(&link).map_err(Failure::new)?;
+    let link = Link::open(&args.address.at(&args.url), "orders")?;
+    orders.give(&link)?;
     writeln!(io::stdout(), "{what}")?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn keys(args: KeyArgs) -> CommandResult {
-    let mut server = Server::open(&args.dir).map_err(Failure::new)?;
+    let mut server = Server::open(&args.dir)?;
     let mut out = io::stdout().lock();
     let is_reloaded = match args.command {
         KeyCommand::Add { name, status } => {
             let role = if status { Role::Watcher } else { Role::Worker };
-            let is_reloaded = server.add(&name, role).map_err(Failure::new)?;
+            let is_reloaded = server.add(&name, role)?;
             writeln!(out, "{} written", server.key_file(&name).display())?;
             is_reloaded
         }
@@ -407,7 +406,7 @@ fn keys(args: KeyArgs) -> CommandResult {
                 key,
                 is_reloaded,
                 files,
-            } = server.revoke(&key).map_err(Failure::new)?;
+            } = server.revoke(&key)?;
             writeln!(
                 out,
                 "{key} is revoked; files deleted at the server: {files}"
@@ -415,7 +414,7 @@ fn keys(args: KeyArgs) -> CommandResult {
             is_reloaded
         }
         KeyCommand::Rotate { name } => {
-            let is_reloaded = server.rotate(&name).map_err(Failure::new)?;
+            let is_reloaded = server.rotate(&name)?;
             let file = server.key_file(&name);
             writeln!(
                 out,
@@ -425,7 +424,7 @@ fn keys(args: KeyArgs) -> CommandResult {
             is_reloaded
         }
         KeyCommand::Renew => {
-            let is_reloaded = server.renew().map_err(Failure::new)?;
+            let is_reloaded = server.renew()?;
             writeln!(
                 out,
                 "the server has a new certificate of the same authority"
@@ -443,19 +442,18 @@ fn keys(args: KeyArgs) -> CommandResult {
 }
 
 fn show_repeat<C: Catalog>(games: &C, args: &RepeatArgs) -> CommandResult {
-    let (folder, config) = RunFolder::open(&args.run).map_err(Failure::new)?;
+    let (folder, config) = RunFolder::open(&args.run)?;
     let device = open_device(args.device)?;
     let task = RepeatTask {
         config: &config,
         folder: &folder,
         device: &device,
     };
-    let repeated = games.with_game(&config.game.name, &config.game.settings(), task)?;
     let Repeated {
         step,
         files,
         is_same,
-    } = repeated.map_err(Failure::new)?;
+    } = games.with_game(&config.game.name, &config.game.settings(), task)??;
     if !is_same {
         return Err(Failure::new(format!(
             "{files} files in their order give other weights than the checkpoint of step {step}; was it written with \

@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
-    let file = agent_file::load(&args.file).map_err(Failure::new)?;
+    let file = agent_file::load(&args.file)?;
     let mut inspection = Inspection::new(&file);
     if let Some(position) = &args.position {
         let settings = GameSettings {

@@ -23,7 +23,6 @@ mod exam;
 mod fleet;
 mod inspect;
 mod interrupt;
-mod net_args;
 #[cfg(test)]
 mod numbers;
 mod perft;
@@ -35,7 +34,9 @@ mod tables;
 mod train;
 #[cfg(feature = "fleet")]
 mod worker;
+mod yardstick;
 
+use std::error::Error;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use jarmo_core::game::{Game, shorten};
 use jarmo_core::numbers::{QUIET_LIMIT, SECONDS};
-use jarmo_exact::catalog::{Catalog, GameError, GameSettings};
+use jarmo_exact::catalog::{Catalog, GameSettings};
+use jarmo_exact::{ExactError, ExactErrorKind};
 use jarmo_host::files;
 use jarmo_host::program::{self, Build, cores};
 
@@ -90,6 +92,7 @@ enum Command {
     Train(train::Args),
     #[cfg(feature = "fleet")]
     Worker(worker::WorkerArgs),
+    Yardstick(yardstick::Args),
 }
 
 /// What this program was built from.
@@ -125,15 +128,16 @@ impl Failure {
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Io(error)
-    }
-}
-
-impl From<GameError> for Failure {
-    fn from(error: GameError) -> Failure {
-        Failure::usage(error)
+impl<E: Error + 'static> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        let error: Box<dyn Error> = Box::new(error);
+        match error.downcast::<io::Error>() {
+            Ok(error) => Failure::Io(*error),
+            Err(error) => match error.downcast_ref::<ExactError>() {
+                Some(wrong) if wrong.kind == ExactErrorKind::Settings => Failure::usage(error),
+                _ => Failure::new(error),
+            },
+        }
     }
 }
 
@@ -187,6 +191,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
         Command::Worker(args) => worker::run_worker(games, args),
+        Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {
         Ok(status) => status,

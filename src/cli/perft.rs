@@ -32,28 +32,25 @@ pub(super) fn run<C: Catalog>(games: &C, args: Args) -> CommandResult {
     games.with_game(
         args.game.name(games),
         &args.game.settings(Some(NO_LIMIT)),
-        PerftTask(&args),
+        &args,
     )?
 }
 
-struct PerftTask<'a>(&'a Args);
-
-impl GameTask for PerftTask<'_> {
+impl GameTask for &Args {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
-        let position = position_of(&game, args.position.as_deref())?;
+        let position = position_of(&game, self.position.as_deref())?;
         let mut out = stdout().lock();
-        if args.divide && args.depth > 0 {
+        if self.divide && self.depth > 0 {
             let mut total = 0;
-            for (action, count) in divide(&game, &position, args.depth) {
+            for (action, count) in divide(&game, &position, self.depth) {
                 writeln!(out, "{} {count}", game.action_text(&position, action))?;
                 total += count;
             }
             writeln!(out, "{total}")?;
         } else {
-            writeln!(out, "{}", perft(&game, &position, args.depth))?;
+            writeln!(out, "{}", perft(&game, &position, self.depth))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -48,7 +48,7 @@ pub(super) fn run(command: Command) -> CommandResult {
 }
 
 fn load(args: &FileArgs) -> Result<Proof, Failure> {
-    Proof::load(&Jarmo::standard(), &args.file).map_err(Failure::new)
+    Ok(Proof::load(&Jarmo::standard(), &args.file)?)
 }
 
 fn run_verify(args: &FileArgs) -> CommandResult {

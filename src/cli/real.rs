@@ -3,17 +3,17 @@
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
 use clap::{Subcommand, ValueEnum};
 
-use super::tables::SolvedGameArgs;
-use super::{CommandResult, Failure, position_of};
-use jarmo_core::game::{Game, Mask, Player};
+use super::tables::{SolvedGameArgs, show_progress};
+use super::{CommandResult, position_of};
+use jarmo_core::env::Line;
+use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
-use jarmo_exact::tables::{Holds, RealProgress, Tables, build_real};
+use jarmo_exact::tables::{Holds, Tables, build_real};
 
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
@@ -103,82 +103,34 @@ pub(super) fn run(game: &Jarmo, command: &Command) -> CommandResult {
 }
 
 fn run_build(game: &Jarmo, args: &BuildArgs) -> CommandResult {
-    let tables = Tables::open(game, &args.tables).map_err(Failure::new)?;
+    let tables = Tables::open(game, &args.tables)?;
     let sides: &[Player] = match args.side {
         Side::White => &[Player::White],
         Side::Black => &[Player::Black],
         Side::Both => &Player::BOTH,
     };
     for &side in sides {
-        let mut shown = Instant::now();
-        let mut tell = |progress| show_progress(side, progress, &mut shown);
-        build_real(game, &tables, &args.out, side, args.force, &mut tell).map_err(Failure::new)?;
+        let mut tell = show_progress(format!("{}, ", side.name()));
+        build_real(game, &tables, &args.out, side, args.force, &mut tell)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_progress(side: Player, progress: RealProgress, shown: &mut Instant) {
-    let side = side.name();
-    let due = shown.elapsed() >= Duration::from_secs(1);
-    let line = match progress {
-        RealProgress::Kept { force } => format!("force {force}: already there"),
-        RealProgress::Resumed { force } => format!("force {force}: going on"),
-        RealProgress::Filled { force, done } if due => {
-            format!("force {force}: {:.0} % filled", 100.0 * done)
-        }
-        RealProgress::Counted { force, done } if due => {
-            format!("force {force}: {:.0} % counted", 100.0 * done)
-        }
-        RealProgress::Round {
-            force,
-            round,
-            done,
-            lowered,
-        } if due || done == 1.0 => {
-            let share = 100.0 * done;
-            format!("force {force}: round {round}, {share:.0} %, {lowered} lowered")
-        }
-        RealProgress::Built {
-            force,
-            placements,
-            took,
-        } => {
-            let took = took.as_secs_f64();
-            format!("force {force}: {placements} placements in {took:.1} s")
-        }
-        RealProgress::Filled { .. } | RealProgress::Counted { .. } | RealProgress::Round { .. } => {
-            return;
-        }
-    };
-    *shown = Instant::now();
-    eprintln!("{side}, {line}");
-}
-
 fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
     let game = game.clone().with_max_plies(0);
-    let holds = Holds::open(&game, &args.holds).map_err(Failure::new)?;
+    let holds = Holds::open(&game, &args.holds)?;
     let start = position_of(&game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}", describe(&game, &holds, &start))?;
-    let mut openings = vec![(String::new(), start)];
-    for _ in 0..args.plies {
-        let mut longer = Vec::new();
-        for (text, position) in &openings {
-            for action in game.legal(position).iter() {
-                let mut next = *position;
-                game.play(&mut next, action);
-                let action = game.action_text(position, action);
-                longer.push((format!("{text}{action} "), next));
-            }
-        }
-        openings = longer;
-    }
     if args.plies > 0 {
-        for (text, position) in &openings {
-            writeln!(out, "  {text} {}", describe(&game, &holds, position))?;
+        let openings = Line::at(start).longer(&game, args.plies);
+        for opening in &openings {
+            let text = opening.move_texts(&game).join(" ");
+            let value = describe(&game, &holds, &opening.position);
+            writeln!(out, "  {text}  {value}")?;
         }
-        let drawn = |(_, position): &&(String, JarmoPosition)| {
-            let value = holds.value(&game, position);
+        let drawn = |opening: &&Line<JarmoPosition>| {
+            let value = holds.value(&game, &opening.position);
             value.is_some_and(|value| value.is_drawn())
         };
         let drawn = openings.iter().filter(drawn).count();
@@ -202,8 +154,8 @@ fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static s
 }
 
 fn run_stats(game: &Jarmo, args: &StatsArgs) -> CommandResult {
-    let tables = Tables::open(game, &args.tables).map_err(Failure::new)?;
-    let holds = Holds::open(game, &args.holds).map_err(Failure::new)?;
+    let tables = Tables::open(game, &args.tables)?;
+    let holds = Holds::open(game, &args.holds)?;
     let mut out = stdout().lock();
     writeln!(
         out,

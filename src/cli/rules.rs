@@ -80,13 +80,13 @@ pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
         }
         Command::Show(args) => {
             let settings = args.game.settings(args.max_plies);
-            games.with_game(args.game.name(games), &settings, ShowTask(&args))?
+            games.with_game(args.game.name(games), &settings, &args)?
         }
         Command::Draw(args) => {
-            let album = Album::load(&args.list).map_err(Failure::new)?;
+            let album = Album::load(&args.list)?;
             for picture in &album.picture {
                 let path = args.list.with_file_name(&picture.file);
-                let drawn = picture.draw(games).map_err(Failure::new)?;
+                let drawn = picture.draw(games)?;
                 write_output(&path, drawn)?;
                 writeln!(stdout(), "{}", path.display())?;
             }
@@ -104,15 +104,12 @@ impl GameTask for Nothing {
     fn run<G: CatalogGame>(self, _: G) {}
 }
 
-struct ShowTask<'a>(&'a ShowArgs);
-
-impl GameTask for ShowTask<'_> {
+impl GameTask for &ShowArgs {
     type Output = CommandResult;
 
     fn run<G: CatalogGame>(self, game: G) -> CommandResult {
-        let args = self.0;
-        let mut position = position_of(&game, args.position.as_deref())?;
-        let moves = args.moves.iter().filter(|text| !text.is_empty());
+        let mut position = position_of(&game, self.position.as_deref())?;
+        let moves = self.moves.iter().filter(|text| !text.is_empty());
         for (index, text) in moves.enumerate() {
             game.play_text(&mut position, text).map_err(|error| {
                 Failure::usage(format!("--moves: number {}: {error}", index + 1))

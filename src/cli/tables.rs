@@ -10,14 +10,14 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::{CommandResult, Failure, position_of, real, seconds};
-use jarmo_core::game::{Player, Proven};
+use jarmo_core::game::{Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, Tammi};
 use jarmo_core::numbers::{NumberRange, QUIET_LIMIT, SEED};
+use jarmo_exact::ExactError;
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo_exact::tables::{
-    BuildProgress, BuildSettings, EndgameError, OpeningCounts, PackProgress, PliesTo, SideStats,
-    Solvable, Tables, build, pack, verify,
+    BuildSettings, PliesTo, SideStats, Solvable, TableProgress, Tables, build, pack, verify,
 };
 use jarmo_selfplay::bench;
 
@@ -36,7 +36,7 @@ const LINE: NumberRange<u64> = NumberRange::new(0, 1000);
 pub(super) enum Command {
     /// Solve all positions up to a force
     Build(BuildArgs),
-    /// Compress tables to the results without distances, in a twentieth of the space
+    /// Compress tables to the results without distances, in a thirty-fifth of the space (with the default distances, a twenty-seventh)
     Pack(PackArgs),
     /// Check tables: every byte, random positions against their successors, and games played out
     Verify(VerifyArgs),
@@ -234,13 +234,21 @@ impl GameTask for &Command {
             (Command::Real(command), Some(jarmo), _) => real::run(jarmo, command),
             (_, Some(jarmo), _) => self.run_for(jarmo),
             (_, _, Some(tammi)) => self.run_for(tammi),
-            _ => Err(Failure::usage(EndgameError::NoTables(id))),
+            _ => Err(Failure::usage(ExactError::no_tables(id))),
         }
     }
 }
 
-fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, Failure> {
-    Tables::open(game, folder).map_err(Failure::new)
+/// Prints messages after some words; how far the work is, once a second.
+pub(super) fn show_progress(before: String) -> impl FnMut(TableProgress) {
+    let mut shown = Instant::now();
+    move |progress| {
+        let due = shown.elapsed() >= Duration::from_secs(1);
+        if due || !matches!(progress, TableProgress::Working(..)) {
+            shown = Instant::now();
+            eprintln!("{before}{progress}");
+        }
+    }
 }
 
 fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
@@ -259,66 +267,19 @@ fn run_build<G: Solvable>(game: &G, args: &BuildArgs) -> CommandResult {
         memory: args.memory.map(|gib| (gib * f64::from(1 << 30)) as u64),
         save_every: args.save_every,
     };
-    let mut shown = Instant::now();
-    let mut tell = |progress| match progress {
-        BuildProgress::Kept { force } => eprintln!("force {force}: already there"),
-        BuildProgress::Rebuilding(problem) => eprintln!("{problem}: building it again"),
-        BuildProgress::Resumed { force } => {
-            eprintln!("force {force}: going on with the unfinished layer");
-        }
-        BuildProgress::Working { force, done, left } => {
-            if shown.elapsed() >= Duration::from_secs(1) {
-                shown = Instant::now();
-                let left = left.as_secs_f64().ceil();
-                eprintln!(
-                    "force {force}: {:.0} %, about {left} s left in total",
-                    100.0 * done
-                );
-            }
-        }
-        BuildProgress::Built {
-            force,
-            positions,
-            took,
-        } => {
-            eprintln!(
-                "force {force}: {positions} positions in {:.1} s",
-                took.as_secs_f64()
-            );
-        }
-    };
-    build(game, &args.out, settings, &mut tell).map_err(Failure::new)?;
+    let mut tell = show_progress(String::new());
+    build(game, &args.out, settings, &mut tell)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn run_pack(game: &Jarmo, args: &PackArgs) -> CommandResult {
-    let mut shown = Instant::now();
-    let mut tell = |progress| match progress {
-        PackProgress::Kept { force } => eprintln!("force {force}: already there"),
-        PackProgress::Copied { force } => eprintln!("force {force}: copied, with distances"),
-        PackProgress::Working { force, done } => {
-            if shown.elapsed() >= Duration::from_secs(1) {
-                shown = Instant::now();
-                eprintln!("force {force}: {:.0} %", 100.0 * done);
-            }
-        }
-        PackProgress::Packed {
-            force,
-            positions,
-            bytes,
-            took,
-        } => eprintln!(
-            "force {force}: {positions} positions in {bytes} bytes, {:.3} bits each, {:.1} s",
-            8.0 * bytes as f64 / positions as f64,
-            took.as_secs_f64()
-        ),
-    };
-    pack(game, &args.tables, &args.out, args.distances, &mut tell).map_err(Failure::new)?;
+    let mut tell = show_progress(String::new());
+    pack(game, &args.tables, &args.out, args.distances, &mut tell)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn run_verify<G: Solvable>(game: &G, args: &VerifyArgs) -> CommandResult {
-    let tables = open(game, &args.tables)?;
+    let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     let mut sound = true;
     for check in verify(game, &tables, args.samples, args.seed) {
@@ -364,7 +325,7 @@ fn inside<G: Solvable>(
 }
 
 fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
-    let tables = open(game, &args.tables)?;
+    let tables = Tables::open(game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", game.to_move(&start).name())?;
@@ -388,26 +349,28 @@ fn run_probe<G: Solvable>(game: &G, args: &ProbeArgs) -> CommandResult {
 }
 
 fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
-    let tables = open(game, &args.tables)?;
+    let tables = Tables::open(game, &args.tables)?;
     let (start, proven) = inside(&tables, &args.tables, game, args.position.as_deref())?;
     let mut out = stdout().lock();
     writeln!(out, "{}: {proven}", start.to_move().name())?;
     for plies in 1..=args.plies {
         let openings = tables.openings(game, &start, plies).unwrap_or_default();
-        let OpeningCounts {
-            white,
-            drawn,
-            black,
-        } = OpeningCounts::of(&openings);
+        let count = |verdict| {
+            let verdicts = openings.iter().map(|(_, value)| value.verdict);
+            verdicts.filter(|&one| one == verdict).count()
+        };
         writeln!(
             out,
-            "{} openings of {plies} plies: white wins {white}, {drawn} are drawn, black wins {black}",
-            openings.len()
+            "{} openings of {plies} plies: white wins {}, {} are drawn, black wins {}",
+            openings.len(),
+            count(Verdict::Win),
+            count(Verdict::Draw),
+            count(Verdict::Loss)
         )?;
         if args.list && plies == args.plies {
-            for opening in &openings {
-                let actions = opening.actions.join(" ");
-                writeln!(out, "  {actions}  white: {}", opening.for_white)?;
+            for (opening, for_white) in &openings {
+                let actions = opening.move_texts(game).join(" ");
+                writeln!(out, "  {actions}  white: {for_white}")?;
             }
         }
     }
@@ -415,7 +378,7 @@ fn run_openings(game: &Jarmo, args: &OpeningsArgs) -> CommandResult {
 }
 
 fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
-    let tables = open(game, &args.tables)?;
+    let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     for speed in bench::tables(&tables, args.lookups, 1) {
         writeln!(
@@ -432,7 +395,7 @@ fn run_bench<G: Solvable>(game: &G, args: &BenchArgs) -> CommandResult {
 }
 
 fn run_stats<G: Solvable>(game: &G, args: &StatsArgs) -> CommandResult {
-    let tables = open(game, &args.tables)?;
+    let tables = Tables::open(game, &args.tables)?;
     let mut out = stdout().lock();
     let stats = tables.stats();
     if args.json {

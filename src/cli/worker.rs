@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use super::CommandResult;
 use super::fleet::AddressArgs;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
-use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, THREADS};
 use jarmo_exact::catalog::Catalog;
 use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, work};
@@ -81,7 +81,7 @@ pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResu
         log: args.log,
         ..WorkerPrinter::default()
     };
-    work(games, &settings, &stop, |event| printer.event(&event)).map_err(Failure::new)?;
+    work(games, &settings, &stop, |event| printer.event(&event))?;
     if !args.json {
         printer.note(Level::Info, "stopped");
     }

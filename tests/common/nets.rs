@@ -1,12 +1,12 @@
 //! Agent files for tests: untrained networks, and files with a changed header.
 
 use jarmo::encode::Encode;
-use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 
 /// The smallest network for this game, with random weights.
 pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
-    let net = NetConfig {
+    let net = NetSettings {
         width: 32,
         blocks: 1,
     };

@@ -1,7 +1,7 @@
 //! What the Python package relies on: golden streams of random play, and shards in which some slots wait.
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
-use jarmo::env::{Keep, Opening, Shard, VecEnv};
+use jarmo::env::{Keep, Line, Shard, VecEnv};
 use jarmo::game::{Action, Game};
 use jarmo::games::ConnectFour;
 use serde_json::json;
@@ -53,19 +53,19 @@ fn some_slots_act_while_the_others_wait() {
         history: true,
         events: false,
     };
-    let open = |_| Some(Opening::at(game.start()));
+    let open = |_| Some(Line::at(game.start()));
     let mut shard = Shard::new(&game, 0..3, keep, open);
-    shard.step(&[Action(0); 3], |_| None);
+    shard.step(&[Action(0); 3], |_, _| None);
     for _ in 0..3 {
-        shard.step_some(&[(1, Action(1)), (2, Action(2))], |_| None);
-        shard.step_some(&[(1, Action(0))], |_| None);
+        shard.step_some(&[(1, Action(1)), (2, Action(2))], |_, _| None);
+        shard.step_some(&[(1, Action(0))], |_, _| None);
     }
     assert_eq!(shard.steps(), 1, "these moves belong to the last step");
     assert_eq!(game.ply(shard.position(0)), 1);
     assert_eq!(shard.history(2).actions, [0, 2, 2, 2].map(Action));
     let mut ended = Vec::new();
     assert!(shard.is_idle(1), "four in a column");
-    shard.step_some(&[(1, Action(0)), (2, Action(6))], |game| {
+    shard.step_some(&[(1, Action(0)), (2, Action(6))], |game, _| {
         ended.push(game.slot);
         None
     });

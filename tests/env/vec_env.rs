@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::encode::Encode;
-use jarmo::env::{Autoreset, EnvSettings, GameStats, Keep, Opening, VecEnv, positions};
+use jarmo::env::{Autoreset, EnvSettings, GameStats, Keep, Line, VecEnv};
 use jarmo::game::{Action, Game, Mask, Player};
 use jarmo::games::{
     ConnectFour, ConnectFourPosition, Guard, GuardPosition, Jarmo, JarmoPosition, Tammi,
@@ -119,7 +119,7 @@ fn a_slot_of_any_shard_can_start_from_a_position() {
     let mut env = pool(3).install(|| VecEnv::new(game.clone(), 400, 0));
     let position = game.parse_position("5/5/1b3/5/w1B2 w - - 0").unwrap();
     let slot = 390;
-    env.start(&[(slot, Opening::at(position))]).unwrap();
+    env.start(&[(slot, Line::at(position))]).unwrap();
     assert!((0..slot).all(|other| *env.position(other) == game.start()));
     assert_eq!(*env.position(slot), position);
     let mut actions = vec![env.legal(0).nth(0); env.len()];
@@ -197,7 +197,7 @@ impl GameTask for Stopping {
                     continue;
                 }
                 let history = env.history(slot);
-                let played = positions(&game, history.start, &history.actions);
+                let played = history.positions(&game);
                 assert_eq!(played.last(), Some(env.position(slot)), "{}", game.id());
             }
         }
@@ -209,7 +209,7 @@ impl GameTask for Stopping {
         );
         let last = 299;
         assert!(env.legal(last).is_empty() && game.outcome(env.position(last)).is_some());
-        env.start(&[(last, Opening::at(game.start()))]).unwrap();
+        env.start(&[(last, Line::at(game.start()))]).unwrap();
         env.sample(&mut actions);
         env.step(&actions);
         assert_eq!(env.history(last).actions, [actions[last]]);

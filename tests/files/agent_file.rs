@@ -8,7 +8,7 @@ use jarmo::agent_file;
 use jarmo::game::Game;
 use jarmo::games::board::Board;
 use jarmo::games::{ConnectFour, Guard, Jarmo};
-use jarmo::net::{AgentFile, MatchResult, NetConfig, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, MatchResult, NetSettings, NetShape, Provenance, Weights};
 use jarmo::program::this_program;
 use jarmo::random::stream;
 use predicates::prelude::PredicateBooleanExt;
@@ -16,7 +16,7 @@ use predicates::str::contains;
 
 fn jarmo_agent() -> AgentFile {
     let game = Jarmo::standard();
-    let net = NetConfig {
+    let net = NetSettings {
         width: 32,
         blocks: 1,
     };
@@ -405,6 +405,6 @@ fn what_the_arena_said_goes_into_the_header() {
         .assert()
         .code(2)
         .stderr(contains(
-            "expected one of `portable`, `avx2`, `avx512`, `avx512-bf16`",
+            "expected one of `portable`, `avx2`, `avx512`, `int8`",
         ));
 }

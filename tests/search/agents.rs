@@ -48,7 +48,7 @@ fn specs_write_what_they_read() {
         "uniform:32?root=puct&cpuct=2.5&fpu=0&keep=yes&mb=1&tables=/a b/50%25+x=y?",
         "alphabeta:200000?lines=3&mb=16",
         "checkpoints/jarmo.safetensors?sims=64",
-        "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512-bf16",
+        "C:\\agents\\best.safetensors?sims=800&temperature=2&kernel=avx512",
         "best.safetensors?sims=0&sampling=1.5",
         "rollout:5?tables=a:b.safetensors",
         "trained",
@@ -164,7 +164,7 @@ fn errors_about_specs_list_the_alternatives() {
         ),
         (
             "best.safetensors?kernel=x",
-            &["kernel=x", "`portable`", "`avx512-bf16`"],
+            &["kernel=x", "`portable`", "`int8`"],
         ),
         (
             "rollout?kernel=avx2",

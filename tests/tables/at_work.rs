@@ -8,7 +8,7 @@ use jarmo::agent::{Agent, AgentSpec, Limit, RandomAgent, Request, build};
 use jarmo::eval::{Evaluation, Evaluator, Uniform, Value, WithEndgames, favourite};
 use jarmo::game::{Game, Proven, Verdict};
 use jarmo::games::{Guard, Jarmo, JarmoPosition};
-use jarmo::net::{AgentFile, NetConfig, NetEvaluator, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, NetEvaluator, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::index::Layer;
 use jarmo::tables::{BuildSettings, Endgames, HasEndgames, Tables, random_position};
@@ -193,7 +193,7 @@ fn batched_lookups_agree_with_single_ones() {
 /// The weights and the agent file of an untrained network.
 fn untrained(folder: &Path) -> (Weights, String) {
     let game = Jarmo::standard();
-    let config = NetConfig {
+    let config = NetSettings {
         width: 32,
         blocks: 1,
     };

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jarmo::games::Jarmo;
 use jarmo::games::board::Board;
-use jarmo::tables::{BuildProgress, BuildSettings, Tables, build, memory_needed};
+use jarmo::tables::{BuildSettings, TableProgress, Tables, build, memory_needed};
 
 fn settings(force: u32) -> BuildSettings {
     BuildSettings {
@@ -17,7 +17,7 @@ fn settings(force: u32) -> BuildSettings {
     }
 }
 
-fn build_in(folder: &Path, force: u32) -> (Tables, Vec<BuildProgress>) {
+fn build_in(folder: &Path, force: u32) -> (Tables, Vec<TableProgress>) {
     let mut messages = Vec::new();
     let mut tell = |progress| messages.push(progress);
     let tables = build(&Jarmo::standard(), folder, settings(force), &mut tell).unwrap();
@@ -77,7 +77,7 @@ fn damaged_files_are_refused_by_name_and_rebuilt() {
         let built: Vec<u32> = messages
             .iter()
             .filter_map(|progress| match progress {
-                BuildProgress::Built { force, .. } => Some(*force),
+                TableProgress::Done(force, _) => Some(*force),
                 _ => None,
             })
             .collect();
@@ -181,13 +181,13 @@ fn a_killed_build_resumes_from_its_last_save() {
                 folder.path(),
                 often,
                 &mut |progress| match progress {
-                    BuildProgress::Working { force: 4, .. } => {
+                    TableProgress::Working(4, _) => {
                         left -= 1;
                         if left == 0 {
                             resume_unwind(Box::new(()));
                         }
                     }
-                    BuildProgress::Resumed { force: 4 } => resumed = true,
+                    TableProgress::Resumed(4) => resumed = true,
                     _ => {}
                 },
             )
@@ -201,7 +201,7 @@ fn a_killed_build_resumes_from_its_last_save() {
     assert!(
         messages
             .iter()
-            .any(|one| matches!(one, BuildProgress::Resumed { force: 4 }))
+            .any(|one| matches!(one, TableProgress::Resumed(4)))
     );
     assert_eq!(tables.force(), 4);
     for rest in ["force-04.unfinished", "force-04.pages"] {
@@ -259,7 +259,7 @@ fn a_damaged_unfinished_layer_is_built_again() {
     let mut left = 90;
     let died = catch_unwind(AssertUnwindSafe(|| {
         build(&Jarmo::standard(), folder.path(), often, &mut |progress| {
-            if let BuildProgress::Working { force: 4, .. } = progress {
+            if let TableProgress::Working(4, _) = progress {
                 left -= 1;
                 if left == 0 {
                     resume_unwind(Box::new(()));
@@ -271,7 +271,7 @@ fn a_damaged_unfinished_layer_is_built_again() {
     flip(&folder.path().join("force-04.unfinished"), 100_000);
     let (_, messages) = build_in(folder.path(), 4);
     let told = messages.iter().any(|one| {
-        matches!(one, BuildProgress::Rebuilding(why) if why.contains("force-04.unfinished: is damaged"))
+        matches!(one, TableProgress::Rebuilding(why) if why.contains("force-04.unfinished: is damaged"))
     });
     assert!(told);
     let file = fs::read(layer(folder.path(), 4)).unwrap();

@@ -11,3 +11,4 @@ mod program;
 mod real;
 mod tammi;
 mod truth;
+mod yardstick;

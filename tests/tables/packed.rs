@@ -9,7 +9,7 @@ use jarmo::game::{Game, Mask, Proven, Verdict};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::random::{Stream, stream};
 use jarmo::tables::{
-    BuildSettings, Endgames, PackProgress, Tables, build, pack, random_position, verify,
+    BuildSettings, Endgames, TableProgress, Tables, build, pack, random_position, verify,
 };
 
 /// Tables up to a force, and the same packed, in two folders; whole tables up to `distances`.
@@ -58,10 +58,12 @@ impl Both {
             self.folder.path().join("packed"),
         );
         pack(&game, &from, &to, 0, &mut |progress| match progress {
-            PackProgress::Kept { force } => told.push(format!("kept {force}")),
-            PackProgress::Copied { force } => told.push(format!("copied {force}")),
-            PackProgress::Packed { force, .. } => told.push(format!("packed {force}")),
-            PackProgress::Working { .. } => {}
+            TableProgress::Kept(force) => told.push(format!("kept {force}")),
+            TableProgress::Done(force, what) if what.starts_with("copied") => {
+                told.push(format!("copied {force}"));
+            }
+            TableProgress::Done(force, _) => told.push(format!("packed {force}")),
+            _ => {}
         })
         .unwrap();
         told

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::prelude::*;
 use jarmo::games::Jarmo;
-use jarmo::net::{AgentFile, NetConfig, NetShape, Provenance, Weights};
+use jarmo::net::{AgentFile, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 use jarmo::tables::Tables;
 use predicates::prelude::*;
@@ -181,7 +181,7 @@ fn accuracy_measures_a_network_without_search_and_with_several_budgets() {
     let exam = exam.to_str().unwrap();
     let file = folder.path().join("untrained.safetensors");
     let game = Jarmo::standard();
-    let config = NetConfig {
+    let config = NetSettings {
         width: 32,
         blocks: 1,
     };

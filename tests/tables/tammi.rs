@@ -10,7 +10,7 @@ use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::{Jarmo, Tammi, TammiPosition};
 use jarmo::random::stream;
 use jarmo::tables::{
-    BuildProgress, BuildSettings, EndgameError, Endgames, HasEndgames, Layer, Tables, TammiLayer,
+    BuildSettings, Endgames, HasEndgames, Layer, TableProgress, Tables, TammiLayer,
     random_position, verify,
 };
 
@@ -304,9 +304,9 @@ fn settings(force: u32) -> BuildSettings {
 /// Builds the tables up to force 3; says which layers were kept and which were built.
 fn build_in(folder: &Path) -> Vec<String> {
     let mut told = Vec::new();
-    let mut tell = |progress: BuildProgress| match progress {
-        BuildProgress::Kept { force } => told.push(format!("kept {force}")),
-        BuildProgress::Built { force, .. } => told.push(format!("built {force}")),
+    let mut tell = |progress: TableProgress| match progress {
+        TableProgress::Kept(force) => told.push(format!("kept {force}")),
+        TableProgress::Done(force, _) => told.push(format!("built {force}")),
         _ => {}
     };
     jarmo::tables::build(&Tammi::standard(), folder, settings(3), &mut tell).unwrap();
@@ -352,7 +352,7 @@ fn tables_of_both_games_share_a_directory() {
     let folder = tempfile::tempdir().unwrap();
     let game = Tammi::standard();
     let none = game.open_endgames(folder.path()).err().unwrap();
-    assert!(matches!(none, EndgameError::NoneHere { game: "tammi", .. }));
+    assert_eq!(none.kind, jarmo::ExactErrorKind::NoTables);
     assert_eq!(build_in(folder.path()), ["built 2", "built 3"]);
     assert_eq!(build_in(folder.path()), ["kept 2", "kept 3"]);
     let tables = game.open_endgames(folder.path()).unwrap();

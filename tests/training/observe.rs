@@ -10,7 +10,7 @@ use jarmo::accuracy::ExamScore;
 use jarmo::config::Config;
 use jarmo::games::Jarmo;
 use jarmo::observe::{
-    Activity, Event as RunEvent, EventFile, Facts, Metrics, RunView, Strength, Timing,
+    Activity, Event as RunEvent, EventFile, Facts, Metrics, Resumed, RunView, Strength, Timing,
 };
 use jarmo::run::{RunFolder, run};
 use jarmo::train::OpenDevice;
@@ -306,4 +306,107 @@ fn the_view_shows_the_latest_values() {
     assert!(line.starts_with("step 50: loss 1.250"), "{line}");
     // There are enough samples, so learning has started.
     assert_eq!(view.event_line(&RunEvent::Played(10_000, &metrics)), None);
+}
+
+#[test]
+fn a_view_says_that_a_run_has_no_limit() {
+    let config = Config::layered(&[], &["run.minutes=0".to_owned()]).unwrap();
+    let view = RunView::new(&config, Facts::default());
+    let lines = view.block();
+    assert!(
+        lines.contains(&("time", "0:00  no limit".to_owned())),
+        "{lines:?}"
+    );
+    assert_eq!(view.limits_text(), "no limit");
+    let settings = ["run.steps=200".to_owned(), "run.minutes=4".to_owned()];
+    let config = Config::layered(&[], &settings).unwrap();
+    let view = RunView::new(&config, Facts::default());
+    assert_eq!(view.limits_text(), "stops after 200 steps or 4 minutes");
+}
+
+#[test]
+fn a_view_of_a_resumed_run_keeps_its_curves() {
+    let strength = |step, elo| Strength {
+        step,
+        elo,
+        elo_low: elo - 20.0,
+        elo_high: elo + 20.0,
+        anchor: "random".to_owned(),
+        matches: Vec::new(),
+    };
+    let line = |step, loss, strength| Metrics {
+        step,
+        loss,
+        strength,
+        replay: 7000,
+        ..Metrics::default()
+    };
+    let lines = [
+        line(50, 2.0, Some(strength(50, 10.0))),
+        line(100, 1.5, Some(strength(100, 60.0))),
+        line(150, 1.0, None),
+    ];
+    let mut view = RunView::new(&Config::layered(&[], &[]).unwrap(), Facts::default());
+    let event = RunEvent::Resumed(Resumed {
+        step: 160,
+        seconds: 200.0,
+        lines: &lines,
+        strength: Some(&strength(150, 90.0)),
+    });
+    view.note(&event);
+    let text: String = view
+        .block()
+        .into_iter()
+        .map(|(_, text)| text + "\n")
+        .collect();
+    for part in [
+        "1.000 █▅▁ policy",
+        "▁▆█ +90 Elo at step 150 (+70 to +110; random is 0)",
+        "7000 of 400000 samples",
+        "step 160, 0:00 ago",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(
+        view.event_line(&event).unwrap(),
+        "resumed at step 160, after 3:20"
+    );
+}
+
+#[test]
+fn no_line_of_a_view_is_cut_while_rows_are_free() {
+    let facts = Facts {
+        what: "connect_four, mlp 256x2 with 111488 weights, 2048 games in parallel, 64 simulations"
+            .to_owned(),
+        device: "2 thread(s) on 2 core(s), AVX-512 with bfloat16".to_owned(),
+        folder: format!("runs/{}", "x".repeat(100)),
+    };
+    let view = RunView::new(&Config::layered(&[], &[]).unwrap(), facts);
+    let (width, whole) = (69, view.block());
+    let words = |lines: &[(&str, String)]| {
+        let texts: Vec<&str> = lines.iter().map(|(_, text)| text.as_str()).collect();
+        texts.concat().replace(' ', "")
+    };
+    assert!(whole.iter().any(|(_, text)| text.chars().count() > width));
+    let wrapped = view.block_within(width, 22);
+    assert!(
+        wrapped.len() > whole.len() && wrapped.len() <= 22,
+        "{wrapped:?}"
+    );
+    assert!(
+        wrapped
+            .iter()
+            .all(|(_, text)| text.chars().count() <= width),
+        "{wrapped:?}"
+    );
+    assert_eq!(words(&wrapped), words(&whole));
+    assert_eq!(
+        view.block_within(width, whole.len()),
+        whole,
+        "there is no free row"
+    );
+    assert_eq!(
+        view.block_within(width, whole.len() + 1).len(),
+        whole.len() + 1
+    );
 }

@@ -202,6 +202,59 @@ fn matches_at_the_end_of_a_run_are_kept() {
 }
 
 #[test]
+fn a_resumed_run_shows_its_curves_again_and_plays_without_a_checkpoint_that_is_gone() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("run");
+    let mut config = config(&["run.steps=130", "evaluation.past=3"]);
+    let folder = RunFolder::create(&path, &config, None).unwrap();
+    assert_eq!(train(&folder, &config, usize::MAX), Ended::Limit);
+    let played = |path: &Path| {
+        let lines = metrics(path).into_iter();
+        let strengths = lines.filter_map(|line| line.strength);
+        strengths.collect::<Vec<_>>()
+    };
+    let before = played(&path);
+    let earlier = before[0].matches.iter().find_map(|one| one.step);
+    let earlier = earlier.expect("the second matches are against the first checkpoint");
+    let gone = path.join(format!("checkpoints/step-{earlier:08}.safetensors"));
+    fs::remove_file(&gone).unwrap();
+
+    config.run.steps = 200;
+    let (stop, cpu) = (AtomicBool::new(false), OpenDevice::cpu());
+    let (mut warnings, mut shown) = (Vec::new(), 0);
+    let game = ConnectFour::new(0);
+    let ended = run(game, &config, &folder, &cpu, &stop, |event| match event {
+        Event::Warning(warning) => warnings.push(warning),
+        Event::Resumed(resumed) => {
+            assert_eq!(resumed.step, 130);
+            let strengths = resumed
+                .lines
+                .iter()
+                .filter_map(|line| line.strength.clone());
+            assert_eq!(strengths.collect::<Vec<_>>(), before);
+            shown += resumed.lines.len();
+        }
+        _ => {}
+    });
+    assert_eq!(ended.unwrap(), Ended::Limit);
+    assert!(shown >= 1, "{shown}");
+    let [warning] = &warnings[..] else {
+        panic!("one warning, not {warnings:?}");
+    };
+    let name = gone.display().to_string();
+    assert!(
+        warning.starts_with(&name) && warning.ends_with("the matches are played without it"),
+        "{warning}"
+    );
+    let after = played(&path).pop().unwrap();
+    let opponents: Vec<_> = after.matches.iter().filter_map(|one| one.step).collect();
+    assert!(
+        !opponents.is_empty() && !opponents.contains(&earlier),
+        "{opponents:?}"
+    );
+}
+
+#[test]
 fn steps_for_the_first_samples_are_spread_over_several_turns() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("run");
@@ -576,6 +629,14 @@ fn train_resume_and_export_on_the_command_line() {
         .assert()
         .success()
         .stdout(contains("step 60: checkpoint"));
+    program(&["train", "--resume", run])
+        .assert()
+        .success()
+        .stdout(contains("; stops after 60 steps; ").and(contains("resumed at step 60, after 0:")))
+        .stdout(contains(
+            "nothing to do: the run has reached its limit (--steps 60)",
+        ))
+        .stdout(contains(format!("jarmo train --resume {run} --steps N")));
     let out = home.path().join("agent.safetensors");
     let out = out.to_str().unwrap();
     program(&["export", run, "--out", out])

@@ -7,7 +7,7 @@ use jarmo::eval::{Evaluation, Evaluator, Uniform, Value};
 use jarmo::game::{Game, Player};
 use jarmo::games::{ConnectFour, Guard, Jarmo, Tammi};
 use jarmo::net::{
-    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetConfig, NetEvaluator, NetShape,
+    AgentFile, FeatureBatch, FrozenNet, GameVersion, Logits, NetEvaluator, NetSettings, NetShape,
     Provenance, Weights, softmax,
 };
 use jarmo::random::stream;
@@ -29,7 +29,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     lambda: 1.0,
 };
 
-const NET: NetConfig = NetConfig {
+const NET: NetSettings = NetSettings {
     width: 32,
     blocks: 1,
 };

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::env::Opening;
+use crate::env::Line;
 use crate::game::{Game, Outcome, shorten, shorten_quotes};
 
 /// The version of the format. Increased when readers of the old format would misread the new one.
@@ -154,7 +154,7 @@ impl GameRecord {
     }
 
     /// Plays the record by its [rules](GameRecord::rules), as far as it goes.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, RecordError> {
+    pub fn replay<G: Game>(&self, game: &G) -> Result<Line<G::Position>, RecordError> {
         let game = self.rules(game)?;
         let start = match &self.position {
             None => game.start(),
@@ -162,7 +162,7 @@ impl GameRecord {
                 .parse_position(text)
                 .map_err(|error| RecordError::new(format!("illegal position: {error}")))?,
         };
-        let mut played = Opening::at(start);
+        let mut played = Line::at(start);
         for (index, text) in self.moves.iter().enumerate() {
             let action = game.play_text(&mut played.position, text);
             let wrong = |error| RecordError::new(format!("move {}: {error}", index + 1));

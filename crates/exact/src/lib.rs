@@ -2,7 +2,10 @@
 //!
 //! Modules import only modules that come earlier in this list.
 
+mod error;
 pub mod tables;
 pub mod proof;
 pub mod catalog;
 pub mod agent;
+
+pub use error::{ExactError, ExactErrorKind};

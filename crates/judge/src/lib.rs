@@ -1,4 +1,4 @@
-//! Who is stronger, and who is right: matches with error bars, exams with exact answers, puzzles.
+//! Who is stronger, and who is right: matches with error bars, exams with exact answers, puzzles, and the yardstick.
 //!
 //! Modules import only modules that come earlier in this list.
 
@@ -7,5 +7,6 @@ mod plot;
 pub mod accuracy;
 pub mod puzzles;
 pub mod arena;
+pub mod yardstick;
 
 pub use error::JudgeError;

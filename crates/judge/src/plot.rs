@@ -121,6 +121,31 @@ impl Svg {
         ));
     }
 
+    /// The axes of curves: lines at the values of `up`, with their unit, and `ticks` of `along` below the plot, with what
+    /// they count.
+    pub fn axes(
+        &mut self,
+        (up, unit): (&Scale, &str),
+        (along, ticks, what): (&Scale, &[f64], &str),
+        right: f64,
+    ) {
+        let bottom = TOP + PLOT;
+        for tick in up.ticks(48.0) {
+            let y = up.at(tick);
+            self.line((LEFT, y), (right, y), PALE, 1.0);
+            let text = number(tick) + unit;
+            self.text((LEFT - 8.0, y + 4.0), &text, "end", GREY, 12);
+        }
+        for &tick in ticks {
+            let x = along.at(tick);
+            self.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
+            self.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
+        }
+        self.line((LEFT, bottom), (right, bottom), GREY, 1.0);
+        let middle = 0.5 * (LEFT + right);
+        self.text((middle, bottom + 42.0), what, "middle", GREY, 12);
+    }
+
     /// Labels to the right of `x`, each at its height, or lower where it would cover another.
     pub fn labels(&mut self, x: f64, mut labels: Vec<(f64, &str, &str)>) {
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));

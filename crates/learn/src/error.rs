@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jarmo_exact::catalog::GameError;
+use jarmo_exact::ExactError;
 
 /// A problem of a run in words, with the remedy: its settings, its device, its learner or its folder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,8 +16,8 @@ impl RunError {
     }
 }
 
-impl From<GameError> for RunError {
-    fn from(error: GameError) -> RunError {
+impl From<ExactError> for RunError {
+    fn from(error: ExactError) -> RunError {
         RunError::new(error)
     }
 }

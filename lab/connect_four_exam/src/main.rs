@@ -17,7 +17,7 @@ use connect_four_exam::board_of;
 use connect_four_exam::exam::{Draw, Mix, Source};
 use jarmo_judge::accuracy::Exam;
 use jarmo_exact::agent::{Agent, AgentSpec, build};
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask, Player, Proven};
 use jarmo_core::games::connect_four::{COLUMNS, ROWS};
 use jarmo_core::games::{ConnectFour, ConnectFourPosition};
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let draw = Draw::new(&game, &mut solve, Mix::HalfCritical, seed);
     let random = |stream: &mut Stream| {
         let plies = 1 + below(stream.next_u64(), CIRCLES - 1);
-        Opening::random(&game, plies, stream).position
+        Line::random(&game, plies, stream).position
     };
     let name = "positions after 1 to 41 random plies";
     let solver = format!(

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use cpu_time::{ProcessTime, ThreadTime};
 use jarmo_core::net::{
-    AgentFile, FeatureBatch, FrozenNet, Logits, NetConfig, NetEvaluator, NetShape, Provenance,
+    AgentFile, FeatureBatch, FrozenNet, Logits, NetEvaluator, NetSettings, NetShape, Provenance,
     Weights,
 };
 use jarmo_core::numbers::{BATCH, CPU_MINUTES, NumberRange, SEED, STEPS};
@@ -53,10 +53,10 @@ pub struct Args {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Width of a layer, a multiple of 32
-    #[arg(long, value_name = "N", default_value = "256", value_parser = NetConfig::WIDTH.parser::<usize>())]
+    #[arg(long, value_name = "N", default_value = "256", value_parser = NetSettings::WIDTH.parser::<usize>())]
     width: usize,
     /// Residual blocks, one layer each
-    #[arg(long, value_name = "N", default_value = "2", value_parser = NetConfig::BLOCKS.parser::<usize>())]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = NetSettings::BLOCKS.parser::<usize>())]
     blocks: usize,
     /// Start from the weights of this agent file, grown to the size
     #[arg(long, value_name = "FILE")]
@@ -146,7 +146,7 @@ impl GameTask for Ceiling<'_> {
         writeln!(
             out,
             "{}: {} parameters, {:.0} evaluations per second of one core",
-            weights.config(),
+            weights.settings(),
             weights.parameters(),
             evaluations_per_s(&game, &exam, &weights)
         )?;
@@ -195,7 +195,7 @@ impl GameTask for Ceiling<'_> {
 
 /// The weights before the first step.
 fn first_weights<G: CatalogGame>(args: &Args, game: &G) -> Result<Weights, Box<dyn Error>> {
-    let config = NetConfig {
+    let config = NetSettings {
         width: args.width,
         blocks: args.blocks,
     };
@@ -319,7 +319,7 @@ impl<G: CatalogGame> Examiner<'_, G> {
             student.lessons.questions(),
         ];
         let [unseen, after, learned] = sets.map(|set| Errors::of(&mut net, set, MEASURED));
-        let NetConfig { width, blocks } = weights.config();
+        let NetSettings { width, blocks } = weights.settings();
         let steps = student.learner.steps();
         writeln!(
             out,

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::CommandResult;
 use crate::proof::make;
-use jarmo_core::env::Opening;
-use jarmo_core::game::{Action, Game, Mask, Verdict};
+use jarmo_core::env::Line;
+use jarmo_core::game::{Game, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::numbers::NumberRange;
 use jarmo_exact::proof::MOST_SEARCH;
@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
                 .parse_position(text)
                 .map_err(|error| format!("--position: {error}"))?;
             let position = Placement::of(&position).position();
-            (vec![Opening::at(position)], "one position".to_owned())
+            (vec![Line::at(position)], "one position".to_owned())
         }
         None => (
             decided(&game, &tables, args.plies)?,
@@ -68,20 +68,11 @@ pub(super) fn run(args: &Args) -> CommandResult {
 }
 
 /// All openings up to a length that one side wins, in the order of their lengths and actions.
-fn decided(
-    game: &Jarmo,
-    tables: &Tables,
-    plies: u32,
-) -> Result<Vec<Opening<JarmoPosition>>, String> {
+fn decided(game: &Jarmo, tables: &Tables, plies: u32) -> Result<Vec<Line<JarmoPosition>>, String> {
     let mut found = Vec::new();
-    let mut layer = vec![Opening::at(game.start())];
+    let mut layer = vec![Line::at(game.start())];
     for _ in 0..plies {
-        let longer = |opening: &Opening<JarmoPosition>| {
-            let legal: Vec<Action> = game.legal(&opening.position).iter().collect();
-            let longer = legal.into_iter().map(|action| opening.then(game, action));
-            longer.collect::<Vec<_>>()
-        };
-        layer = layer.iter().flat_map(longer).collect();
+        layer = layer.iter().flat_map(|one| one.longer(game, 1)).collect();
         for opening in &layer {
             let value = tables.proven(&opening.position).ok_or_else(|| {
                 format!(

@@ -6,7 +6,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use super::games::HasExam;
-use jarmo_core::env::{Keep, Opening, Shard};
+use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Proven};
 use jarmo_core::random::{Stream, below, stream};
 use jarmo_exact::agent::Agent;
@@ -106,7 +106,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         let game = self.game;
         self.draw(wanted, || {
             let plies = 1 + below(stream.next_u64(), MOST_OPENING_PLIES);
-            Opening::random(game, plies, &mut stream).position
+            Line::random(game, plies, &mut stream).position
         })
     }
 
@@ -127,7 +127,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         let game = self.game;
         let mut draft = Draft::new(wanted, self.mix);
         let mut streams: Vec<Stream> = (0..BATCH as u64).map(|slot| self.stream(2, slot)).collect();
-        let opening = |stream: &mut Stream| Opening::random(game, RANDOM_PLIES, stream);
+        let opening = |stream: &mut Stream| Line::random(game, RANDOM_PLIES, stream);
         let mut env = Shard::new(game, 0..BATCH, Keep::default(), |slot| {
             Some(opening(&mut streams[slot]))
         });
@@ -156,7 +156,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
                     *action = choice.action;
                 }
             });
-            env.step(&actions, |ended| Some(opening(&mut streams[ended.slot])));
+            env.step(&actions, |ended, _| Some(opening(&mut streams[ended.slot])));
         }
         draft.questions
     }

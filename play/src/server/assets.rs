@@ -16,7 +16,7 @@ use super::api::{Response, answer};
 const ADDRESS: &str = "assets/";
 
 /// The other files of the page.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     ("address.js", include_str!("page/address.js")),
     ("board.js", include_str!("page/board.js")),
     ("editor.js", include_str!("page/editor.js")),
@@ -29,6 +29,7 @@ const FILES: [(&str, &str); 17] = [
     ("play.css", include_str!("page/play.css")),
     ("play.js", include_str!("page/play.js")),
     ("puzzle.js", include_str!("page/puzzle.js")),
+    ("server.js", include_str!("page/server.js")),
     ("share.js", include_str!("page/share.js")),
     ("study.js", include_str!("page/study.js")),
     ("tabs.js", include_str!("page/tabs.js")),

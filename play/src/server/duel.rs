@@ -12,6 +12,7 @@ use crate::lang::Texts;
 use crate::session::Session;
 use crate::words;
 use jarmo_core::game::{Outcome, Player};
+use jarmo_session::page::Offer;
 
 /// A person without a request for this time has left.
 pub(super) const ABSENCE: Duration = Duration::from_secs(5);
@@ -25,18 +26,6 @@ pub(super) enum Role {
     Seat(usize),
     /// Seeing everything.
     Watcher,
-}
-
-/// What one person offers the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Offer {
-    /// To take back the last move of the one who offers.
-    Undo,
-    /// A draw.
-    Draw,
-    /// Another game with the sides swapped.
-    Rematch,
 }
 
 /// What a person does in a game of two.

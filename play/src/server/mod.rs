@@ -8,9 +8,7 @@ mod assets;
 mod begin;
 mod origin;
 mod duel;
-mod exercises;
 mod connections;
-mod looks;
 mod pool;
 mod queue;
 mod room;
@@ -29,9 +27,8 @@ use hyper::service::Service;
 use hyper::{Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
-use crate::lang::Language;
-use crate::specs::Store;
-use jarmo_exact::catalog::GameSettings;
+use jarmo_session::page;
+pub use jarmo_session::page::Defaults;
 pub use room::Bounds;
 use room::Rooms;
 
@@ -42,20 +39,8 @@ pub struct ServerOptions {
     pub host: IpAddr,
     /// The port, 0 for any free one.
     pub port: u16,
-    /// The language of those who ask for none.
-    pub language: Language,
-    /// The game a browser begins with, and who sits at it.
-    pub game: String,
-    /// Who plays White and who Black.
-    pub seats: [String; 2],
-    /// The rules' settings.
-    pub settings: GameSettings,
-    /// Trained agents and tables.
-    pub store: Store,
-    /// A game to begin with, as a line of a record file.
-    pub record: Option<String>,
-    /// The game to begin with is to be looked at, not played.
-    pub analyse: bool,
+    /// What a page begins with.
+    pub defaults: Defaults,
     /// How many sessions, and how long.
     pub bounds: Bounds,
     /// The folder where games of two people are kept, so that they outlive the server.
@@ -144,15 +129,19 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
         "/api/texts" if reads => api::texts(rooms, request),
         "/api/sessions" if posts => begin::create(rooms, client, request).await,
         "/api/join" if posts => begin::join(rooms, request).await,
-        "/api/setup" if posts => looks::setup(rooms, request),
-        "/api/scene" if reads => looks::scene(rooms, request),
-        "/api/picture" if reads => looks::picture(rooms, request),
+        "/api/setup" if posts => api::about(rooms, request, |session, texts| {
+            page::setup(session, api::body(request)?, texts)
+        }),
+        "/api/scene" if reads => api::about(rooms, request, |session, texts| {
+            page::scene(session, api::query(request), texts)
+        }),
+        "/api/picture" if reads => api::picture(rooms, request),
         "/api/session" if reads => api::watch(rooms, request).await,
         "/api/session" if posts => api::command(rooms, request).await,
         "/api/record" if reads => api::record(rooms, request),
-        "/api/lesson" if posts => exercises::lesson(rooms, request),
-        "/api/puzzle" if posts => exercises::puzzle(rooms, request),
-        "/api/puzzles" if reads => Ok(exercises::puzzles()),
+        "/api/lesson" if posts => api::task(rooms, request, page::lesson),
+        "/api/puzzle" if posts => api::task(rooms, request, page::puzzle),
+        "/api/puzzles" if reads => Ok(api::json_answer(StatusCode::OK, &page::puzzles())),
         "/api/sessions" | "/api/join" | "/api/setup" | "/api/lesson" | "/api/puzzle" => {
             Ok(not_allowed("POST"))
         }
@@ -166,7 +155,7 @@ async fn route(rooms: &Rooms, client: IpAddr, request: &Request<Bytes>) -> api::
             None => api::problem(StatusCode::NOT_FOUND, "there is no such page here"),
         }),
     };
-    result.unwrap_or_else(api::Response::from)
+    result.unwrap_or_else(api::refusal)
 }
 
 /// The answer to a method that a path does not have.

@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use super::queue::Next;
 use super::room::{Room, Rooms, Running};
 use crate::agents::{AgentCache, Seat};
+use crate::machine;
 use crate::session::{Job, Share};
 
 /// The time between two moves when only agents play, so that people can follow.
@@ -57,7 +58,9 @@ fn think(
         sharers,
         most: Some(bounds.thought),
     };
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| job.run(cache, &stop, share)));
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| {
+        job.run(cache, machine::clock, &stop, share)
+    }));
     minder.abort();
     let mut inside = room.lock();
     if inside.running.take().is_none_or(|running| running.given_up) {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::ServerOptions;
 use super::duel::Duel;
 use super::room::Inside;
-use crate::session::{Session, fresh_seed};
+use crate::machine::fresh_seed;
+use crate::session::Session;
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 use jarmo_host::record::GameRecord;
 
@@ -77,8 +78,11 @@ impl SavedGames {
         let text = read_text(&file, SETTINGS_BYTES).ok()?;
         let saved: Saved = serde_json::from_str(&text).ok()?;
         let record = GameRecord::parse(&saved.record).ok()?;
-        let settings = options.settings.for_another(&options.game, &record.game);
-        let store = options.store.clone();
+        let settings = options
+            .defaults
+            .settings
+            .for_another(&options.defaults.game, &record.game);
+        let store = options.defaults.store.clone();
         let people = ["human", "human"];
         let session =
             Session::with_store(store, &record.game, settings, None, people, fresh_seed());

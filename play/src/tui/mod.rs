@@ -21,6 +21,7 @@ use ratatui::crossterm::event::{
 use ratatui::crossterm::execute;
 
 use crate::agents::{AgentCache, Seat};
+use crate::machine;
 use crate::session::{Job, Share};
 use crate::thought::Thought;
 
@@ -80,7 +81,7 @@ impl Thinker {
             let mut cache = AgentCache::new();
             for (job, stop) in asked {
                 if answer
-                    .send(job.run(&mut cache, &stop, Share::ALONE))
+                    .send(job.run(&mut cache, machine::clock, &stop, Share::ALONE))
                     .is_err()
                 {
                     return; // the game is over

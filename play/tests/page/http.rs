@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jarmo::catalog::GameSettings;
 use play::lang::Language;
-use play::server::{Bounds, Server, ServerOptions};
+use play::server::{Bounds, Defaults, Server, ServerOptions};
 use play::specs::Store;
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
 /// The same with trained agents and tables.
 pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
     serve_options(seats, |options| {
-        options.store = store;
+        options.defaults.store = store;
         options.bounds = bounds;
     })
 }
@@ -124,13 +124,15 @@ pub fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) 
     let mut options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,
-        language: Language::En,
-        game: "jarmo".to_owned(),
-        seats: seats.map(str::to_owned),
-        settings: GameSettings::default(),
-        store: Store::default(),
-        record: None,
-        analyse: false,
+        defaults: Defaults {
+            language: Language::En,
+            game: "jarmo".to_owned(),
+            seats: seats.map(str::to_owned).into(),
+            settings: GameSettings::default(),
+            store: Store::default(),
+            record: None,
+            analyse: false,
+        },
         bounds: Bounds::default(),
         folder: None,
     };

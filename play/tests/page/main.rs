@@ -16,6 +16,7 @@ mod notices;
 mod program;
 mod share;
 mod study;
+mod tab;
 mod web;
 
 #[test]
@@ -28,5 +29,9 @@ fn nothing_is_ignored_where_a_browser_is_asked_for() {
     assert!(
         !wanted || cfg!(axe),
         "set JARMO_AXE to axe.min.js of axe-core"
+    );
+    assert!(
+        !wanted || cfg!(page),
+        "set JARMO_PAGE to the folder that tools/build_page makes"
     );
 }

@@ -351,7 +351,7 @@ fn a_session_begins_with_a_record_its_players_and_a_place() {
 fn a_server_that_was_given_a_position_begins_there() {
     let record = r#"{"game":"jarmo","position":"5/b4/4b/5/2w1w w - - 0","moves":[]}"#;
     let address = serve_options(["human", "newcomer"], |options| {
-        options.record = Some(record.to_owned());
+        options.defaults.record = Some(record.to_owned());
     });
     let (id, view) = open(address, json!({}));
     assert_eq!(view["position"], "5/b4/4b/5/2w1w w - - 0");

@@ -50,6 +50,7 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
     let job = session.job().unwrap();
     let thought = job.run(
         &mut AgentCache::new(),
+        play::machine::clock,
         &AtomicBool::new(false),
         Share::ALONE,
     );

@@ -22,7 +22,12 @@ fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
         let thought = job
-            .run(&mut cache, &AtomicBool::new(false), Share::ALONE)
+            .run(
+                &mut cache,
+                play::machine::clock,
+                &AtomicBool::new(false),
+                Share::ALONE,
+            )
             .unwrap();
         assert!(
             session.finish(&job, thought),
@@ -126,6 +131,7 @@ fn an_outdated_answer_is_dropped() {
     let thought = job
         .run(
             &mut AgentCache::new(),
+            play::machine::clock,
             &AtomicBool::new(false),
             Share::ALONE,
         )

@@ -74,7 +74,9 @@ fn a_branch_leaves_the_game_as_it_is() {
 fn work(session: &mut Session) {
     let (mut cache, stop) = (AgentCache::new(), AtomicBool::new(false));
     while let Some(job) = session.job() {
-        let thought = job.run(&mut cache, &stop, Share::ALONE).unwrap();
+        let thought = job
+            .run(&mut cache, play::machine::clock, &stop, Share::ALONE)
+            .unwrap();
         session.finish(&job, thought);
     }
 }

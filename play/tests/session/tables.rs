@@ -54,7 +54,12 @@ fn think(session: &mut Session) {
     let mut cache = AgentCache::new();
     while let Some(job) = session.job() {
         let thought = job
-            .run(&mut cache, &AtomicBool::new(false), Share::ALONE)
+            .run(
+                &mut cache,
+                play::machine::clock,
+                &AtomicBool::new(false),
+                Share::ALONE,
+            )
             .unwrap();
         session.finish(&job, thought);
     }

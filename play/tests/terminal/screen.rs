@@ -48,7 +48,12 @@ impl Person {
     fn press(&mut self, code: KeyCode) {
         self.app.key(KeyEvent::new(code, KeyModifiers::NONE));
         while let Some(job) = self.app.job() {
-            let thought = job.run(&mut self.cache, &AtomicBool::new(false), Share::ALONE);
+            let thought = job.run(
+                &mut self.cache,
+                play::machine::clock,
+                &AtomicBool::new(false),
+                Share::ALONE,
+            );
             self.app.finish(&job, thought);
         }
     }

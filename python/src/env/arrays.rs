@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use jarmo_core::env::{Features, Masks, Rows};
 use numpy::ndarray::{Ix1, Ix2, Ix4};
-use numpy::{Element, PyArray1, PyArray2};
+use numpy::{Element, PyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple, PyType};
 
 use super::AnyEnv;
-use crate::array::{aligned, shaped, writable};
+use crate::array::{LARGE, aligned, copied, shaped, writable};
 use crate::game::AnyGame;
 
 /// The names of the fields of `Step` that a step writes, in their order.
@@ -24,6 +25,8 @@ const FIELDS: [&str; 8] = [
     "learner",
     "learner_reward",
 ];
+
+static NAMES: PyOnceLock<[Py<PyString>; FIELDS.len()]> = PyOnceLock::new();
 
 /// What the arrays look like.
 #[derive(Clone)]
@@ -82,14 +85,15 @@ impl Layout {
         let Some(out) = out else {
             return self.zeros(py);
         };
-        let array = |field: &&str| {
-            out.getattr(*field).map_err(|_| {
+        let array = |(field, name): (&&str, &Py<PyString>)| {
+            out.getattr(name).map_err(|_| {
                 PyTypeError::new_err(format!(
                     "out has no array `{field}`; VecEnv.buffers() makes one with all arrays"
                 ))
             })
         };
-        FIELDS.iter().map(array).collect()
+        let names = NAMES.get_or_init(py, || FIELDS.map(|field| PyString::new(py, field).unbind()));
+        FIELDS.iter().zip(names).map(array).collect()
     }
 
     /// Gives the arrays to `work` as rows.
@@ -142,6 +146,63 @@ impl Layout {
         }))
     }
 
+    /// Whether all arrays are small.
+    pub fn is_small(&self) -> bool {
+        let numbers: usize = self.features(self.games).iter().product();
+        numbers * size_of::<f32>() < LARGE
+    }
+
+    /// New small arrays. `work` writes the numbers before Python knows the arrays, which spares the checks and locks of
+    /// arrays that a caller holds.
+    pub fn few<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(Rows<'_>) -> PyResult<()>,
+    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let games = self.games;
+        let (features, masks) = (self.features(games), self.masks());
+        let [numbers, bits] = [features.iter().product(), masks.iter().product()];
+        let (mut floats, mut bytes, mut bools, mut packed) = (vec![], vec![], vec![], vec![]);
+        let mut rewards = vec![0.0_f32; 2 * games];
+        let [mut terminated, mut truncated] = [vec![false; games], vec![false; games]];
+        let [mut to_move, mut actors] = [vec![0_i8; games], vec![0_i8; games]];
+        let mut actor_rewards = vec![0.0_f32; games];
+        work(Rows {
+            features: match self.bytes {
+                true => Features::Byte(zeros(&mut bytes, numbers)),
+                false => Features::Float(zeros(&mut floats, numbers)),
+            },
+            masks: match self.packed {
+                true => Masks::Packed(zeros(&mut packed, bits)),
+                false => Masks::Bool(zeros(&mut bools, bits)),
+            },
+            rewards: &mut rewards,
+            terminated: &mut terminated,
+            truncated: &mut truncated,
+            to_move: &mut to_move,
+            actors: &mut actors,
+            actor_rewards: &mut actor_rewards,
+            threats: self.threats,
+            zeroed: true,
+        })?;
+        Ok(vec![
+            match self.bytes {
+                true => copied(py, &bytes, features),
+                false => copied(py, &floats, features),
+            },
+            match self.packed {
+                true => copied(py, &packed, masks),
+                false => copied(py, &bools, masks),
+            },
+            copied(py, &rewards, [games, 2]),
+            copied(py, &terminated, [games]),
+            copied(py, &truncated, [games]),
+            copied(py, &to_move, [games]),
+            copied(py, &actors, [games]),
+            copied(py, &actor_rewards, [games]),
+        ])
+    }
+
     /// `jarmo.Step`: what a step wrote, and what ended in it.
     pub fn step<'py>(
         &self,
@@ -159,7 +220,7 @@ impl Layout {
                 env.write_finished(Features::Float(all), self.threats)
             })?,
         };
-        arrays.push(shaped(py, slots, &[count])?);
+        arrays.push(copied(py, &slots, [count]));
         arrays.push(last);
         step_of(py, arrays)
     }
@@ -171,10 +232,13 @@ impl Layout {
         count: usize,
         write: impl FnOnce(&mut [T]),
     ) -> PyResult<Bound<'py, PyAny>> {
-        let width = self.game.facts().width(self.threats);
-        let mut features = vec![T::default(); count * width];
+        let shape = self.features(count);
+        if count == 0 {
+            return Ok(PyArray::<T, Ix4>::zeros(py, shape, false).into_any());
+        }
+        let mut features = vec![T::default(); shape.iter().product()];
         write(&mut features);
-        shaped(py, features, &self.features(count))
+        shaped(py, features, &shape)
     }
 
     /// `jarmo.Step` of zeros.
@@ -189,7 +253,13 @@ impl Layout {
     }
 }
 
+fn zeros<T: Clone + Default>(numbers: &mut Vec<T>, len: usize) -> &mut [T] {
+    *numbers = vec![T::default(); len];
+    numbers
+}
+
 fn step_of<'py>(py: Python<'py>, arrays: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
-    let class = py.import("jarmo._types")?.getattr("Step")?;
+    static STEP: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let class = STEP.import(py, "jarmo._types", "Step")?;
     class.call1(PyTuple::new(py, arrays)?)
 }

@@ -4,8 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 
 use jarmo_core::env::{
-    Autoreset, EnvSettings, Features, Finished, Interrupted, Opening, Opponent, Rows, SavedEnv,
-    VecEnv,
+    Autoreset, EnvSettings, Features, Finished, Interrupted, Line, Opponent, Rows, SavedEnv, VecEnv,
 };
 use jarmo_core::game::{Action, Mask};
 use jarmo_exact::agent::{AgentOpponent, AgentSpec, Networks, build_sharing};
@@ -124,11 +123,11 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
     fn reset(&mut self, reset: &Reset<'_>) -> PyResult<()> {
         let done = self.on_threads(|env, _| match reset {
             Reset::Seed(seed) => env.reseed(*seed),
+            Reset::Seeds(seeds) => env.reseed_each(seeds),
             Reset::Where(which) => env.reset(|slot| which[slot]),
             Reset::At(places) => {
-                let opening = |&(slot, at): &(usize, &dyn AnyPosition)| {
-                    (slot, Opening::at(own::<G>(&[at])[0]))
-                };
+                let opening =
+                    |&(slot, at): &(usize, &dyn AnyPosition)| (slot, Line::at(own::<G>(&[at])[0]));
                 let openings: Vec<_> = places.iter().map(opening).collect();
                 env.start(&openings)
             }
@@ -216,8 +215,11 @@ impl<G: CatalogGame> AnyEnv for Games<G> {
         self.env.steps()
     }
 
-    fn seed(&self) -> u64 {
-        self.env.settings().seed
+    fn seeds(&self) -> Vec<u64> {
+        match self.env.seeds() {
+            [] => vec![self.env.settings().seed],
+            seeds => seeds.to_vec(),
+        }
     }
 
     fn save(&self) -> Vec<u8> {

@@ -28,6 +28,8 @@ pub struct EnvArguments {
 pub enum Reset<'a> {
     /// All, as in a new environment with this seed.
     Seed(u64),
+    /// All, with a seed for each slot, `[games]`.
+    Seeds(&'a [u64]),
     /// Those of the slots that are set, `[games]`.
     Where(&'a [bool]),
     /// Those of these slots, from these positions.
@@ -57,7 +59,8 @@ pub trait AnyEnv: Send + Sync {
     /// The caller's side in every game.
     fn sides(&self) -> Vec<i8>;
     fn steps(&self) -> u64;
-    fn seed(&self) -> u64;
+    /// The seed, or those of the slots, `[games]`.
+    fn seeds(&self) -> Vec<u64>;
     fn save(&self) -> Vec<u8>;
     fn restore(&mut self, saved: &[u8]) -> Result<(), String>;
 }

@@ -81,14 +81,20 @@ impl VecEnv {
         out: Option<&Bound<'py, PyAny>>,
         work: impl FnOnce(&mut dyn AnyEnv, Rows<'_>) -> PyResult<()> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let arrays = self.layout.arrays(py, out)?;
         let stop = env.stop();
         let changing = &mut *env;
-        self.layout
-            .fill(&arrays, out.is_none(), move |rows| match stop {
-                None => py.detach(move || work(changing, rows)),
-                Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
-            })??;
+        let work = move |rows: Rows<'_>| match stop {
+            None => py.detach(move || work(changing, rows)),
+            Some(stop) => interruptible(py, &stop, move || work(changing, rows))?,
+        };
+        let arrays = match out.is_none() && self.layout.is_small() {
+            true => self.layout.few(py, work)?,
+            false => {
+                let arrays = self.layout.arrays(py, out)?;
+                self.layout.fill(&arrays, out.is_none(), work)??;
+                arrays
+            }
+        };
         self.layout.step(py, env, arrays)
     }
 
@@ -240,9 +246,13 @@ impl VecEnv {
         self.threads
     }
 
+    /// The seed of all randomness, or the list of those of the slots.
     #[getter]
-    fn seed(&self) -> PyResult<u64> {
-        Ok(self.lock()?.env().seed())
+    fn seed<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self.lock()?.env().seeds()[..] {
+            [seed] => Ok(seed.into_pyobject(py)?.into_any()),
+            ref seeds => seeds.into_pyobject(py),
+        }
     }
 
     /// Steps since the start.
@@ -271,21 +281,30 @@ impl VecEnv {
     }
 
     /// Starts other games: all, or those where ``mask`` (``[N]``, ``bool``) is set. With a seed everything begins
-    /// again, as in a new environment with that seed. With ``positions``, one for each game that starts, they start
-    /// from these, without random actions; ``[env.position(slot)]`` copies the game of a slot.
-    #[pyo3(signature = (*, seed=None, mask=None, positions=None, out=None))]
+    /// again, as in a new environment with that seed; with ``N`` seeds, each slot plays as an environment of one game
+    /// with its seed. With ``positions``, one for each game that starts, they start from these, without random
+    /// actions; ``[env.position(slot)]`` copies the game of a slot.
+    #[pyo3(signature = (*, seed=Vec::new(), mask=None, positions=None, out=None),
+           text_signature = "($self, *, seed=None, mask=None, positions=None, out=None)")]
     fn reset<'py>(
         &self,
         py: Python<'py>,
-        #[pyo3(from_py_with = number::some_seed)] seed: Option<u64>,
+        #[pyo3(from_py_with = number::seeds)] seed: Vec<u64>,
         mask: Option<&Bound<'py, PyAny>>,
         positions: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        if seed.is_some() && (mask.is_some() || positions.is_some()) {
+        if !seed.is_empty() && (mask.is_some() || positions.is_some()) {
             return Err(PyValueError::new_err(
                 "a seed starts all games again; give either seed or mask and positions",
             ));
+        }
+        if seed.len() > 1 && seed.len() != self.layout.games {
+            return Err(PyValueError::new_err(format!(
+                "seed must be one number, or one for each of {} slots, not {}",
+                self.layout.games,
+                seed.len()
+            )));
         }
         let which = match mask {
             Some(mask) => self.which(mask)?,
@@ -305,10 +324,11 @@ impl VecEnv {
                 positions.len()
             )));
         }
-        let reset = match seed {
-            Some(seed) => Reset::Seed(seed),
-            None if positions.is_empty() => Reset::Where(&which),
-            None => Reset::At(&places),
+        let reset = match seed[..] {
+            [] if positions.is_empty() => Reset::Where(&which),
+            [] => Reset::At(&places),
+            [seed] => Reset::Seed(seed),
+            ref seeds => Reset::Seeds(seeds),
         };
         let mut locked = self.lock()?;
         self.change(py, locked.env(), out, |env, rows| {

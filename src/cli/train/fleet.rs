@@ -27,10 +27,7 @@ impl FleetArgs {
     /// The connection to the server, if there is one. It is made before anything is written.
     pub(super) fn connect(&self) -> Result<Option<Link>, Failure> {
         match &self.fleet {
-            Some(url) => {
-                let link = Link::open(&self.address.at(url), "learner");
-                link.map(Some).map_err(Failure::new)
-            }
+            Some(url) => Ok(Some(Link::open(&self.address.at(url), "learner")?)),
             None if self.address.is_given() => {
                 Err(Failure::usage("--key and --authority need --fleet"))
             }
@@ -52,7 +49,7 @@ impl FleetArgs {
         let again = how_to_resume(folder.path());
         let wrong = |error| Failure::new(format!("{error}\n{again}{AS_BEFORE}"));
         let settings = SupplySettings {
-            run: folder.identity().map_err(Failure::new)?,
+            run: folder.identity()?,
             folder: folder.path().to_owned(),
             config,
         };

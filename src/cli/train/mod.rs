@@ -131,9 +131,9 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
                 "--checkpoint needs the folder of a run, not an agent file",
             ));
         }
-        agent_file::load(&args.run).map_err(Failure::new)?
+        agent_file::load(&args.run)?
     } else {
-        checkpoint(&args.run, args.checkpoint).map_err(Failure::new)?
+        checkpoint(&args.run, args.checkpoint)?
     };
     let mut results = Vec::new();
     for path in &args.results {
@@ -144,7 +144,7 @@ pub(super) fn run_export(args: ExportArgs) -> CommandResult {
     if !results.is_empty() {
         agent = agent.with_results(results);
     }
-    agent_file::save(&agent, &args.out).map_err(Failure::new)?;
+    agent_file::save(&agent, &args.out)?;
     let step = agent.header().provenance.step;
     writeln!(io::stdout(), "step {step}: {}", args.out.display())?;
     Ok(ExitCode::SUCCESS)
@@ -179,18 +179,17 @@ pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
 
 /// A run that was stopped, with these limits.
 fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failure> {
-    let (mut folder, config) = RunFolder::open(path).map_err(Failure::new)?;
+    let (mut folder, config) = RunFolder::open(path)?;
     let limited = config.with(limits).map_err(Failure::usage)?;
     if limited != config {
-        folder.change(&limited).map_err(Failure::new)?;
+        folder.change(&limited)?;
     }
     Ok((folder, limited))
 }
 
 /// A new run.
 fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Failure> {
-    let first = args.from.as_deref().map(agent_file::load).transpose();
-    let first = first.map_err(Failure::new)?;
+    let first = args.from.as_deref().map(agent_file::load).transpose()?;
     let net = first.as_ref().map(|agent| agent.header().net);
     let config = args.config.resolve(games, net, &args.limits.0)?;
     let check = CheckGame(&config, first.as_ref());
@@ -278,7 +277,11 @@ impl GameTask for TrainTask<'_> {
         let mut printer = Printer::new(RunView::new(config, facts), self.stop);
         let _ = printer.begin();
         let (folder, device) = (self.folder, self.device);
-        let tell = |event: Event<'_>| printer.event(&event);
+        let mut has_played = false;
+        let tell = |event: Event<'_>| {
+            has_played |= matches!(event, Event::Played(..) | Event::Strength(_));
+            printer.event(&event);
+        };
         let ended = run_with_fleet(game, config, folder, device, fleet, self.stop, tell);
         printer.end();
         let path = folder.path();
@@ -286,6 +289,21 @@ impl GameTask for TrainTask<'_> {
         let mut out = io::stdout().lock();
         if ended == Ended::Stopped {
             writeln!(out, "stopped; {}{also}", how_to_resume(path))?;
+        } else if !has_played {
+            let limits = config.run.limits();
+            let limits: Vec<String> = limits
+                .iter()
+                .map(|(n, what)| format!("--{what} {n}"))
+                .collect();
+            let limits = limits.join(" ");
+            writeln!(
+                out,
+                "nothing to do: the run has reached its limit ({limits}); give it a higher one, or 0 for none, with: \
+                 {} train --resume {} --{} N",
+                program::name(),
+                path.display(),
+                config.run.limits()[0].1,
+            )?;
         }
         if let Some(agent) = newest_agent(path) {
             let agent = agent.display();

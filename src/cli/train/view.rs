@@ -44,9 +44,9 @@ impl<'a> Printer<'a> {
             None => {
                 let facts = self.view.facts();
                 let (what, device, folder) = (&facts.what, &facts.device, &facts.folder);
-                let program = program::name();
+                let (program, limits) = (program::name(), self.view.limits_text());
                 say(&format!(
-                    "{what}; {device}; in {folder}\n\
+                    "{what}; {device}; {limits}; in {folder}\n\
                      Ctrl-C stops the run, {program} train --resume {folder} continues it"
                 ))
             }
@@ -97,10 +97,21 @@ impl<'a> Printer<'a> {
             return Ok(());
         };
         self.shown = Some(Instant::now());
-        let lines = self.view.block().into_iter().zip(0..);
+        // Beside the lines stands a column of labels, and below them a hint; the last row stays free.
+        let (width, rows) = (block.width(), block.rows());
+        let lines = self
+            .view
+            .block_within(width.saturating_sub(11), rows.saturating_sub(1));
+        let title = 1 + lines
+            .iter()
+            .skip(1)
+            .take_while(|line| line.0.is_empty())
+            .count();
         let mut lines: Vec<String> = lines
+            .into_iter()
+            .zip(0..)
             .map(|((label, text), row)| {
-                let text = if row == 0 {
+                let text = if row < title {
                     style(text).bold()
                 } else {
                     style(text)

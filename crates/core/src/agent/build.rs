@@ -12,7 +12,7 @@ use crate::encode::Encode;
 use crate::eval::{Evaluator, Rollout, Uniform, WithEndgames};
 use crate::game::Game;
 use crate::known::Endgames;
-use crate::net::{KernelKind, NetConfig, NetEvaluator, NetShape, Weights};
+use crate::net::{KernelKind, NetEvaluator, NetSettings, NetShape, Weights};
 use crate::random::stream;
 use crate::search::HasHeuristic;
 
@@ -159,11 +159,11 @@ fn network<G: Encode>(
 /// An agent with an untrained network, for benchmarks.
 pub fn random_net_agent<G: Encode + HasHeuristic>(
     game: &G,
-    config: NetConfig,
+    settings: NetSettings,
     seed: u64,
 ) -> Box<dyn Agent<G>> {
     let shape = NetShape::of(game);
-    let weights = Weights::random(config, shape, &mut stream(seed, 0));
+    let weights = Weights::random(settings, shape, &mut stream(seed, 0));
     let evaluator = NetEvaluator::new(game.clone(), &weights);
     let name = "network of random weights".to_owned();
     let settings = TreeSettings::default();

@@ -7,7 +7,7 @@ use rand::Rng;
 use super::spec::{YesNo, bytes_of};
 use super::{Agent, Candidate, Choice, Limit, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
-use crate::game::{Action, Game, Mask};
+use crate::game::{Game, Mask};
 use crate::search::{Batch, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
 
 /// Rounds between two checks of the limits, if the evaluator is as fast as a check.
@@ -267,7 +267,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
 fn choice<G: Game>(game: &G, tree: &Tree<G>) -> Choice {
     let Some(action) = tree.best() else {
         return Choice {
-            action: first_legal(game, tree.position()),
+            action: game.legal(tree.position()).nth(0),
             value: Value::EVEN,
             proven: None,
             nodes: 0,
@@ -306,8 +306,4 @@ fn candidate<G: Game>(tree: &Tree<G>, root: &RootAction, policy: f32) -> Candida
         proven: root.proven,
         line: tree.line(root.action),
     }
-}
-
-fn first_legal<G: Game>(game: &G, position: &G::Position) -> Action {
-    game.legal(position).nth(0)
 }

@@ -1,7 +1,7 @@
 //! Threats in jarmo and guard. Per player: the circles that at least one, and at least two, of the
 //! player's pieces can reach in one move, and every capture the player could make with the next move.
 
-use super::set_bits;
+use super::{named_planes, set_bits};
 use crate::game::{Mask, Player};
 use crate::games::board::{Board, CIRCLES, Circles};
 
@@ -18,6 +18,17 @@ fn captures(board: &Board) -> usize {
 /// The number of planes of threats: four for reach, and as many as the captures need.
 pub(super) fn threat_planes(board: &Board) -> usize {
     REACH_PLANES + (2 * captures(board)).div_ceil(CIRCLES)
+}
+
+/// The names of the planes of threats.
+pub(super) fn threat_names(board: &Board) -> Vec<String> {
+    let of = |player| {
+        ["one piece reaches", "two pieces reach"]
+            .map(|reach| format!("{player}: circles that {reach}"))
+    };
+    let reach = ["White", "Black"].into_iter().flat_map(of);
+    let captures = "captures of White, then of Black, counted through the planes".to_owned();
+    named_planes(reach.chain([captures]), threat_planes(board))
 }
 
 /// Calls `set` with the index of every threat. Pieces on their goal row threaten nothing.

@@ -4,7 +4,7 @@
 //! The threats of the mover and of the opponent: empty circles that complete four, and lines of four with
 //! exactly two of the player's stones and two empty circles.
 
-use super::{Encode, Mirror, PLIES_LEFT_CELLS, set_plies_left};
+use super::{Encode, Mirror, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_plies_left};
 use crate::game::{Game, Player};
 use crate::games::connect_four::{CIRCLES, COLUMNS, HEIGHT, ROWS, winning};
 use crate::games::{ConnectFour, ConnectFourPosition};
@@ -28,6 +28,22 @@ impl Encode for ConnectFour {
 
     fn board_planes(&self) -> usize {
         BOARD_PLANES
+    }
+
+    fn plane_names(&self) -> Vec<String> {
+        let stones = ["mover: stones", "opponent: stones", NUMBERS];
+        let threats = [
+            "mover: circles that complete four",
+            "opponent: circles that complete four",
+            "lines of four with two stones of one player alone, counted through the planes",
+        ];
+        let mut names: Vec<_> = stones
+            .into_iter()
+            .take(self.planes())
+            .map(str::to_owned)
+            .collect();
+        names.extend(named_planes(threats.map(str::to_owned), THREAT_PLANES));
+        names
     }
 
     fn grid(&self) -> (usize, usize) {

@@ -1,7 +1,9 @@
 //! Features of guard: 4 board planes and 3 planes of numbers, 25 cells each. As in jarmo, planes belong to
 //! White and Black, not to the mover. Threats are those of `board`.
 
-use super::{Encode, PLIES_LEFT_CELLS, board, set_bits, set_count, set_plies_left};
+use super::{
+    Encode, NUMBERS, PLIES_LEFT_CELLS, board, named_planes, set_bits, set_count, set_plies_left,
+};
 use crate::game::Player;
 use crate::games::board::{CIRCLES, SIDE};
 use crate::games::guard::PIECES;
@@ -28,6 +30,14 @@ impl Encode for Guard {
 
     fn board_planes(&self) -> usize {
         BOARD_PLANES
+    }
+
+    fn plane_names(&self) -> Vec<String> {
+        let of = |player| ["pieces", "guards"].map(|what| format!("{player}: {what}"));
+        let boards = ["White", "Black"].into_iter().flat_map(of);
+        let mut names = named_planes(boards.chain([NUMBERS.to_owned()]), self.planes());
+        names.extend(board::threat_names(self.board()));
+        names
     }
 
     fn grid(&self) -> (usize, usize) {

@@ -62,6 +62,13 @@ pub trait Encode: Game {
         self.feature_count() + self.threat_planes() * self.cells()
     }
 
+    /// What each plane of features holds, then each plane of threats, in English. The page of the game says what the
+    /// cells of planes of numbers mean.
+    fn plane_names(&self) -> Vec<String> {
+        let planes = 0..self.planes() + self.threat_planes();
+        planes.map(|plane| format!("plane {plane}")).collect()
+    }
+
     /// The mirror symmetry of the game, if it has one.
     fn mirror(&self) -> Option<Mirror> {
         None
@@ -106,6 +113,17 @@ pub struct Mirror {
     pub inputs: Vec<u16>,
     /// By action: its mirror image.
     pub actions: Vec<u16>,
+}
+
+/// The name of a plane of numbers.
+const NUMBERS: &str = "numbers";
+
+/// Names of planes, of which the last one stands for as many as are left of `count`.
+fn named_planes(names: impl IntoIterator<Item = String>, count: usize) -> Vec<String> {
+    let mut names: Vec<String> = names.into_iter().collect();
+    let last = names.last().cloned().unwrap_or_default();
+    names.resize(count, last);
+    names
 }
 
 /// Sets the features of the cells in `cells`, in the plane that starts at index `plane_start`.

@@ -4,7 +4,7 @@
 //! mover's actions, and those the opponent would have if it were the opponent's turn, each in the view of
 //! its player.
 
-use super::{Encode, PLIES_LEFT_CELLS, set_count, set_plies_left};
+use super::{Encode, NUMBERS, PLIES_LEFT_CELLS, named_planes, set_count, set_plies_left};
 use crate::game::{Game, Mask, Player};
 use crate::games::tammi::{MAX_QUIET_LIMIT, SIDE, Square};
 use crate::games::{Tammi, TammiPosition};
@@ -28,6 +28,22 @@ impl Encode for Tammi {
 
     fn board_planes(&self) -> usize {
         BOARD_PLANES
+    }
+
+    fn plane_names(&self) -> Vec<String> {
+        let boards = [
+            "mover: men",
+            "mover: kings",
+            "opponent: men",
+            "opponent: kings",
+            "the piece that is capturing",
+            "jumped pieces",
+            NUMBERS,
+        ];
+        let mut names = named_planes(boards.map(str::to_owned), self.planes());
+        let threats = "actions of the mover, then of the opponent, counted through the planes";
+        names.extend(named_planes([threats.to_owned()], self.threat_planes()));
+        names
     }
 
     fn grid(&self) -> (usize, usize) {

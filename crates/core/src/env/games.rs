@@ -1,11 +1,10 @@
 //! The part of an environment that one thread steps: a shard, and the opponent in its games.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::rows::Rows;
 use super::vec_env::{Autoreset, EnvSettings, Finished, Opponent, Seat};
-use super::{FinishedGame, Opening, Shard};
-use crate::encode::Encode;
+use super::{Line, Shard};
 use crate::game::{Action, Game, Mask, Player};
 use crate::random::{Draws, Stream, slot_stream};
 
@@ -20,24 +19,37 @@ const ATTEMPTS: u32 = 32;
 const MOST_ATTEMPTS: u64 = 16;
 
 /// What decides how a new game begins.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct NewGames {
     pub settings: EnvSettings,
+    /// A seed for each slot, or none: then the seed of the settings is that of all.
+    pub seeds: Arc<[u64]>,
     /// Resets without a seed so far, so that they start other games.
     pub resets: u64,
 }
 
 impl NewGames {
+    /// The seed and the number that a slot's random numbers come from: with a seed of its own, those of the first slot
+    /// of an environment with that seed.
+    #[inline]
+    pub fn origin(&self, slot: u64) -> (u64, u64) {
+        match self.seeds.get(slot as usize) {
+            Some(&seed) => (seed, 0),
+            None => (self.settings.seed, slot),
+        }
+    }
+
     /// The opening of the game that starts in a slot at a step.
     #[inline]
-    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Opening<G::Position> {
+    fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Line<G::Position> {
         if self.settings.opening_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
-            return Opening::at(game.start());
+            return Line::at(game.start());
         }
         // The seed is inverted because `VecEnv::sample` uses the seed itself.
-        let seed = !self.settings.seed ^ self.resets.rotate_right(8);
+        let (seed, slot) = self.origin(slot);
+        let seed = !seed ^ self.resets.rotate_right(8);
         let mut stream = slot_stream(seed, slot, step);
-        Opening::random(game, self.settings.opening_plies, &mut stream)
+        Line::random(game, self.settings.opening_plies, &mut stream)
     }
 
     /// The caller's side in the game that starts in a slot at a step.
@@ -47,7 +59,8 @@ impl NewGames {
             Seat::White => Player::White,
             Seat::Black => Player::Black,
             Seat::Random => {
-                let seed = self.settings.seed ^ SIDES ^ self.resets.rotate_right(8);
+                let (seed, slot) = self.origin(slot);
+                let seed = seed ^ SIDES ^ self.resets.rotate_right(8);
                 Player::BOTH[(Draws::new(seed, step).bits(slot) & 1) as usize]
             }
         }
@@ -98,7 +111,7 @@ impl<G: Game> Games<G> {
     }
 
     /// Starts games from these openings in the slots with these numbers.
-    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Opening<G::Position>)]) {
+    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
         self.finished.clear();
         let numbers = self.numbers();
         for (number, opening) in openings.iter().filter(|(slot, _)| numbers.contains(slot)) {
@@ -132,8 +145,8 @@ impl<G: Game> Games<G> {
             finished,
             ..
         } = self;
-        shard.step(actions, |ended| {
-            finish(ended, new, (first, step), sides, finished)
+        shard.step(actions, |ended, shard| {
+            finish((shard.game(), ended), new, (first, step), sides, finished)
         });
         for slot in waiting {
             self.begin(new, slot);
@@ -150,8 +163,9 @@ impl<G: Game> Games<G> {
             finished,
             ..
         } = self;
-        shard.step_some(actions, |ended| {
-            let slot = first as usize + ended.slot;
+        shard.step_some(actions, |ended, shard| {
+            let ended = (shard.game(), ended);
+            let slot = first as usize + ended.1.slot;
             if !finished.iter().any(|ended| ended.slot == slot) {
                 return finish(ended, new, (first, step), sides, finished);
             }
@@ -167,30 +181,22 @@ impl<G: Game> Games<G> {
 /// if it begins at once.
 #[inline]
 fn finish<G: Game>(
-    ended: FinishedGame<'_, G>,
+    (game, ended): (&G, Finished<G::Position>),
     new: &NewGames,
     (first, step): (u64, u64),
     sides: &mut [Player],
     finished: &mut Vec<Finished<G::Position>>,
-) -> Option<Opening<G::Position>> {
+) -> Option<Line<G::Position>> {
     let number = first + ended.slot as u64;
     finished.push(Finished {
         slot: number as usize,
-        position: *ended.position,
-        outcome: ended.outcome,
+        ..ended
     });
     if new.settings.autoreset != Autoreset::SameStep {
         return None;
     }
     sides[ended.slot] = new.side(number, step);
-    Some(new.opening(ended.game, number, step))
-}
-
-impl<G: Encode> Games<G> {
-    /// Writes the row of every game.
-    pub fn write(&self, rows: Rows<'_>) {
-        rows.write(self);
-    }
+    Some(new.opening(game, number, step))
 }
 
 /// The games of a shard with the opponent in them.
@@ -251,8 +257,11 @@ impl<G: Game> Part<G> {
             if asked.is_empty() {
                 break;
             }
-            let seed = (new.settings.seed ^ OPPONENT).wrapping_add(round);
-            let stream = |&slot: &usize| slot_stream(seed, shard.number(slot), shard.steps());
+            let stream = |&slot: &usize| {
+                let (seed, number) = new.origin(shard.number(slot));
+                let seed = (seed ^ OPPONENT).wrapping_add(round);
+                slot_stream(seed, number, shard.steps())
+            };
             let mut streams: Vec<Stream> = asked.iter().map(stream).collect();
             let positions: Vec<G::Position> =
                 asked.iter().map(|&slot| *shard.position(slot)).collect();

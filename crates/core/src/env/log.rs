@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{History, Opening};
+use super::Line;
 use crate::game::{Action, Game};
 
 /// Rows that are kept before old ones are looked for.
@@ -27,8 +27,8 @@ pub(super) struct Log<P> {
 /// How the game of a slot began.
 #[derive(Clone)]
 struct Begun<P> {
-    row: u64,                         // its first row
-    opening: Option<Box<History<P>>>, // `None` at the start of the game, without any action
+    row: u64,                      // its first row
+    opening: Option<Box<Line<P>>>, // `None` at the start of the game, without any action
 }
 
 impl<P: Copy + PartialEq> Log<P> {
@@ -46,17 +46,11 @@ impl<P: Copy + PartialEq> Log<P> {
     }
 
     /// A game begins in a slot.
-    pub(super) fn begin<G: Game<Position = P>>(
-        &mut self,
-        game: &G,
-        slot: usize,
-        opening: Opening<P>,
-    ) {
-        let Opening { start, actions, .. } = opening;
-        let usual = actions.is_empty() && start == game.start();
+    pub(super) fn begin<G: Game<Position = P>>(&mut self, game: &G, slot: usize, opening: Line<P>) {
+        let usual = opening.actions.is_empty() && opening.start == game.start();
         self.begun[slot] = Begun {
             row: self.first + self.rows.len() as u64,
-            opening: (!usual).then(|| Box::new(History { start, actions })),
+            opening: (!usual).then(|| Box::new(opening)),
         };
     }
 
@@ -92,8 +86,13 @@ impl<P: Copy + PartialEq> Log<P> {
         self.crowded = LEAST_ROWS.max(2 * self.rows.len());
     }
 
-    /// The game of a slot that has one.
-    pub(super) fn history<G: Game<Position = P>>(&self, game: &G, slot: usize) -> History<P> {
+    /// The game of a slot that has one, up to this position.
+    pub(super) fn history<G: Game<Position = P>>(
+        &self,
+        game: &G,
+        slot: usize,
+        position: P,
+    ) -> Line<P> {
         let Begun { row, opening } = &self.begun[slot];
         let skipped = row.saturating_sub(self.first) as usize;
         let played = self.rows.iter().skip(skipped).map(|row| row[slot]);
@@ -102,9 +101,10 @@ impl<P: Copy + PartialEq> Log<P> {
             None => (game.start(), &[][..]),
         };
         let played = played.filter(|&action| action != WAITED);
-        History {
+        Line {
             start,
             actions: before.iter().copied().chain(played).collect(),
+            position,
         }
     }
 }

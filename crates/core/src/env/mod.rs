@@ -17,17 +17,17 @@
 //! ```
 
 mod games;
+mod line;
 mod log;
-mod opening;
 mod rows;
 mod saved;
 mod shard;
 mod stats;
 mod vec_env;
 
-pub use opening::{Opening, positions};
+pub use line::Line;
 pub use rows::{Features, Masks, Rows};
-pub use saved::{EnvError, EnvState, PlayedGame, SavedEnv, SavedGame};
-pub use shard::{FinishedGame, History, Keep, Shard};
+pub use saved::{EnvError, EnvState, SavedEnv, SavedGame};
+pub use shard::{Keep, Shard};
 pub use stats::GameStats;
 pub use vec_env::{Autoreset, EnvSettings, Finished, Interrupted, Opponent, Seat, VecEnv};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Autoreset, EnvSettings, GameStats, Keep, Opening, Seat, Shard};
+use super::{Autoreset, EnvSettings, GameStats, Keep, Line, Seat, Shard};
 use crate::game::{Action, Game, Outcome};
 
 /// The unfinished games of an environment.
@@ -25,6 +25,8 @@ pub struct SavedEnv {
     #[serde(flatten)]
     pub(super) terms: Terms,
     pub(super) seed: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) seeds: Vec<u64>, // [games] or none
     pub(super) resets: u64,
     pub(super) sides: Vec<u8>, // [games], of the caller
     pub(super) state: EnvState,
@@ -80,8 +82,9 @@ impl SavedEnv {
                 ours[name]
             )));
         }
-        let games = [self.state.games.len(), self.sides.len()];
-        match games == [self.terms.games; 2] {
+        let mut games = vec![self.state.games.len(), self.sides.len()];
+        games.extend((!self.seeds.is_empty()).then_some(self.seeds.len()));
+        match games.iter().all(|&count| count == self.terms.games) {
             true => Ok(()),
             false => Err(EnvError(
                 "not a saved environment: games are missing".to_owned(),
@@ -98,17 +101,6 @@ pub struct SavedGame {
     actions: Vec<u16>, // from the start
 }
 
-/// A saved game that was played again to its end.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PlayedGame<P> {
-    /// All positions, from the start to the final one.
-    pub positions: Vec<P>,
-    /// The outcome.
-    pub outcome: Outcome,
-    /// The counts of this game alone.
-    pub stats: GameStats,
-}
-
 /// What was saved cannot continue here, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -120,11 +112,11 @@ fn game_error(why: impl fmt::Display) -> EnvError {
 }
 
 impl SavedGame {
-    /// The game that these legal actions lead to from `start`.
-    pub fn of<G: Game>(game: &G, start: &G::Position, actions: &[Action]) -> SavedGame {
+    /// This game as plain data.
+    pub fn of<G: Game>(game: &G, line: &Line<G::Position>) -> SavedGame {
         SavedGame {
-            start: (*start != game.start()).then(|| game.position_text(start)),
-            actions: actions.iter().map(|action| action.0).collect(),
+            start: line.start_text(game),
+            actions: line.actions.iter().map(|action| action.0).collect(),
         }
     }
 
@@ -144,13 +136,12 @@ impl SavedGame {
     }
 
     /// The game so far. Fails if it breaks the rules or is over.
-    pub fn opening<G: Game>(&self, game: &G) -> Result<Opening<G::Position>, EnvError> {
+    pub fn line<G: Game>(&self, game: &G) -> Result<Line<G::Position>, EnvError> {
         let start = self.start_position(game)?;
         let actions = self.actions.iter().map(|&action| Action(action)).collect();
-        let opening = Opening::after(game, start, actions);
-        let opening = opening.map_err(game_error)?;
-        match game.outcome(&opening.position) {
-            None => Ok(opening),
+        let line = Line::after(game, start, actions).map_err(game_error)?;
+        match game.outcome(&line.position) {
+            None => Ok(line),
             Some(_) => Err(game_error("the game is already over")),
         }
     }
@@ -160,8 +151,12 @@ impl SavedGame {
         self.start.is_some()
     }
 
-    /// Plays the game again in an environment. Fails if it breaks the rules or is not over.
-    pub fn replay<G: Game>(&self, game: &G) -> Result<PlayedGame<G::Position>, EnvError> {
+    /// Plays the game again in an environment. Returns its positions up to the final one, its outcome and its
+    /// counts. Fails if it breaks the rules or is not over.
+    pub fn replay<G: Game>(
+        &self,
+        game: &G,
+    ) -> Result<(Vec<G::Position>, Outcome, GameStats), EnvError> {
         let start = self.start_position(game)?;
         if game.outcome(&start).is_some() {
             return Err(game_error("the game is over at its start"));
@@ -170,24 +165,20 @@ impl SavedGame {
             history: false,
             events: true,
         };
-        let mut env = Shard::new(game, 0..1, keep, |_| Some(Opening::at(start)));
+        let mut env = Shard::new(game, 0..1, keep, |_| Some(Line::at(start)));
         let (mut positions, mut outcome) = (vec![start], None);
         for &action in &self.actions {
             let mut after = *env.position(0);
             let legal = game.try_play(&mut after, Action(action));
             legal.map_err(game_error)?;
-            env.step(&[Action(action)], |ended| {
+            env.step(&[Action(action)], |ended, _| {
                 outcome = Some(ended.outcome);
                 None
             });
             positions.push(after);
         }
         let outcome = outcome.ok_or_else(|| game_error("the game is not over"))?;
-        Ok(PlayedGame {
-            positions,
-            outcome,
-            stats: env.take_stats(),
-        })
+        Ok((positions, outcome, env.take_stats()))
     }
 
     fn start_position<G: Game>(&self, game: &G) -> Result<G::Position, EnvError> {

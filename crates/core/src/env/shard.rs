@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::log::Log;
-use super::{EnvError, GameStats, Opening, SavedGame};
+use super::{EnvError, Finished, GameStats, Line, SavedGame};
 use crate::encode::Encode;
-use crate::game::{Action, Game, Mask, Outcome};
+use crate::game::{Action, Game, Mask};
 use crate::random::{Draws, below};
 
 /// What an environment records besides positions. Each costs some time in every step.
@@ -16,41 +16,6 @@ pub struct Keep {
     /// The counts of the game's events, see [`Game::events`].
     pub events: bool,
 }
-
-/// The start position and actions of a game.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct History<P> {
-    /// The start position.
-    pub start: P,
-    /// All actions, including those of the opening.
-    pub actions: Vec<Action>,
-}
-
-/// A game that has just ended.
-pub struct FinishedGame<'a, G: Game> {
-    /// The rules.
-    pub game: &'a G,
-    /// Its slot.
-    pub slot: usize,
-    /// The final position.
-    pub position: &'a G::Position,
-    /// The outcome.
-    pub outcome: Outcome,
-    log: Option<&'a Log<G::Position>>,
-}
-
-impl<G: Game> FinishedGame<'_, G> {
-    /// The start position and actions of the game.
-    ///
-    /// # Panics
-    /// Panics unless [`Keep::history`] is set.
-    pub fn history(&self) -> History<G::Position> {
-        self.log.expect(NO_HISTORY).history(self.game, self.slot)
-    }
-}
-
-/// The complaint about a missing [`Keep::history`].
-const NO_HISTORY: &str = "histories are kept";
 
 /// One slot. It is idle exactly if no action is legal.
 #[derive(Clone)]
@@ -84,7 +49,7 @@ impl<G: Game> Shard<G> {
         game: &G,
         numbers: Range<usize>,
         keep: Keep,
-        mut open: impl FnMut(usize) -> Option<Opening<G::Position>>,
+        mut open: impl FnMut(usize) -> Option<Line<G::Position>>,
     ) -> Shard<G> {
         let idle = Slot {
             position: game.start(),
@@ -147,20 +112,20 @@ impl<G: Game> Shard<G> {
         self.slots[slot].legal.is_empty()
     }
 
-    /// The start position and actions of the game in a slot that is not idle.
+    /// The game in a slot that is not idle, from its start.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
-    pub fn history(&self, slot: usize) -> History<G::Position> {
-        let log = self.log.as_ref().expect(NO_HISTORY);
-        log.history(&self.game, slot)
+    pub fn history(&self, slot: usize) -> Line<G::Position> {
+        let log = self.log.as_ref().expect("histories are kept");
+        log.history(&self.game, slot, *self.position(slot))
     }
 
     /// Starts another game in a slot.
     ///
     /// # Panics
     /// Panics if the game is over after the opening.
-    pub fn start(&mut self, index: usize, opening: Opening<G::Position>) {
+    pub fn start(&mut self, index: usize, opening: Line<G::Position>) {
         let slot = &mut self.slots[index];
         slot.position = opening.position;
         slot.legal = self.game.legal(&opening.position);
@@ -182,24 +147,29 @@ impl<G: Game> Shard<G> {
     /// action 0.
     pub fn sample(&self, seed: u64, out: &mut [Action]) {
         let draws = Draws::new(seed, self.steps);
+        self.sample_by(|number| draws.bits(number), out);
+    }
+
+    /// [`Shard::sample`] with these random bits by the number of the slot.
+    pub(super) fn sample_by(&self, bits: impl Fn(u64) -> u64, out: &mut [Action]) {
         for ((slot, out), number) in self.slots.iter().zip(out).zip(self.number(0)..) {
             *out = match slot.legal.count() {
                 0 => Action(0),
-                count => slot.legal.nth(below(draws.bits(number), count)),
+                count => slot.legal.nth(below(bits(number), count)),
             };
         }
     }
 
-    /// Plays one action in every game. Calls `next` for each game that ends, in the order of slots; it
-    /// returns the opening of the next game in that slot, or `None` to leave the slot idle. Actions for idle
-    /// slots are ignored.
+    /// Plays one action in every game. Calls `next` for each game that ends, in the order of slots, with the shard
+    /// as it is then; it returns the opening of the next game in that slot, or `None` to leave the slot idle.
+    /// Actions for idle slots are ignored.
     ///
     /// # Panics
     /// Panics unless there is one legal action per game.
     pub fn step(
         &mut self,
         actions: &[Action],
-        mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+        mut next: impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
         assert_eq!(actions.len(), self.slots.len(), "one action per slot");
         self.steps += 1;
@@ -225,7 +195,7 @@ impl<G: Game> Shard<G> {
     pub fn step_some(
         &mut self,
         actions: &[(usize, Action)],
-        mut next: impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+        mut next: impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
         if let Some(log) = &mut self.log {
             log.push_some(actions);
@@ -243,7 +213,7 @@ impl<G: Game> Shard<G> {
         &mut self,
         index: usize,
         action: Action,
-        next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+        next: &mut impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
         let slot = &mut self.slots[index];
         if !slot.legal.contains(action) {
@@ -271,20 +241,18 @@ impl<G: Game> Shard<G> {
     fn finish(
         &mut self,
         index: usize,
-        next: &mut impl FnMut(FinishedGame<'_, G>) -> Option<Opening<G::Position>>,
+        next: &mut impl FnMut(Finished<G::Position>, &Self) -> Option<Line<G::Position>>,
     ) {
-        let position = &self.slots[index].position;
-        let outcome = self.game.outcome(position);
+        let position = self.slots[index].position;
+        let outcome = self.game.outcome(&position);
         let outcome = outcome.expect("a game without legal actions is over");
-        self.stats.count(&outcome, self.game.ply(position));
-        let opening = next(FinishedGame {
-            game: &self.game,
+        self.stats.count(&outcome, self.game.ply(&position));
+        let ended = Finished {
             slot: index,
             position,
             outcome,
-            log: self.log.as_ref(),
-        });
-        match opening {
+        };
+        match next(ended, self) {
             Some(opening) => self.start(index, opening),
             None => self.end(index),
         }
@@ -300,10 +268,7 @@ impl<G: Game> Shard<G> {
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
     pub fn save(&self) -> impl Iterator<Item = Option<SavedGame>> + '_ {
-        let saved = |slot| {
-            let History { start, actions } = self.history(slot);
-            SavedGame::of(&self.game, &start, &actions)
-        };
+        let saved = |slot| SavedGame::of(&self.game, &self.history(slot));
         (0..self.len()).map(move |slot| (!self.is_idle(slot)).then(|| saved(slot)))
     }
 
@@ -315,7 +280,7 @@ impl<G: Game> Shard<G> {
         assert_eq!(games.len(), self.len(), "one saved game per slot");
         let opening = |game: &Option<SavedGame>| {
             let saved = game.as_ref();
-            saved.map(|saved| saved.opening(&self.game)).transpose()
+            saved.map(|saved| saved.line(&self.game)).transpose()
         };
         let openings = games.iter().map(opening).collect::<Result<Vec<_>, _>>()?;
         self.steps = steps;

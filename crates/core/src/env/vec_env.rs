@@ -1,15 +1,17 @@
 //! Many games that advance together on the threads of a pool.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::games::{Games, NewGames, Part};
 use super::rows::Rows;
 use super::saved::Terms;
-use super::{EnvError, EnvState, GameStats, History, Keep, Opening, SavedEnv, Shard};
+use super::{EnvError, EnvState, GameStats, Keep, Line, SavedEnv, Shard};
 use crate::encode::Encode;
 use crate::game::{Action, Game, Outcome, Player};
-use crate::random::Stream;
+use crate::random::{Draws, Stream};
 
 /// A shard has at least this many games. With fewer, handing it to a thread costs more than it saves.
 const MIN_PER_THREAD: usize = 128;
@@ -94,10 +96,10 @@ pub trait Opponent<G: Game>: Send + Sync {
 #[error("an opponent was interrupted")]
 pub struct Interrupted;
 
-/// A game that ended in the last step.
+/// A game that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished<P> {
-    /// Its slot, which now has another game or is idle.
+    /// Its slot.
     pub slot: usize,
     /// The final position.
     pub position: P,
@@ -174,6 +176,7 @@ impl<G: Game> VecEnv<G> {
         assert!(settings.games > 0, "an environment needs at least one game");
         let new = NewGames {
             settings,
+            seeds: Arc::default(),
             resets: 0,
         };
         let share = settings.games.div_ceil(opponents.len());
@@ -228,11 +231,11 @@ impl<G: Game> VecEnv<G> {
         self.shard(slot).is_idle(slot % self.share)
     }
 
-    /// The start position and actions of the game in a slot that is not idle.
+    /// The game in a slot that is not idle, from its start.
     ///
     /// # Panics
     /// Panics unless [`Keep::history`] is set.
-    pub fn history(&self, slot: usize) -> History<G::Position> {
+    pub fn history(&self, slot: usize) -> Line<G::Position> {
         self.shard(slot).history(slot % self.share)
     }
 
@@ -265,7 +268,7 @@ impl<G: Game> VecEnv<G> {
         self.parts[slot / self.share].games.actors[slot % self.share]
     }
 
-    /// The games that ended in the last step.
+    /// The games that ended in the last step. Their slots have other games by now or are idle.
     pub fn finished(&self) -> impl Iterator<Item = &Finished<G::Position>> {
         self.parts.iter().flat_map(|part| &part.games.finished)
     }
@@ -286,8 +289,17 @@ impl<G: Game> VecEnv<G> {
     /// Panics unless `out` has one action per game.
     pub fn sample(&self, out: &mut [Action]) {
         assert_eq!(out.len(), self.len(), "one action per game");
-        let seed = self.new.settings.seed;
-        self.write_each(out, 1, |games, out| games.shard.sample(seed, out));
+        let new = &self.new;
+        self.write_each(out, 1, |games, out| match new.seeds.is_empty() {
+            true => games.shard.sample(new.settings.seed, out),
+            false => {
+                let bits = |number| {
+                    let (seed, number) = new.origin(number);
+                    Draws::new(seed, games.shard.steps()).bits(number)
+                };
+                games.shard.sample_by(bits, out);
+            }
+        });
     }
 
     /// Plays one action in every game, then those of the opponents. When a game ends, another one starts or the
@@ -315,7 +327,7 @@ impl<G: Game> VecEnv<G> {
     ///
     /// # Panics
     /// Panics if a game is over after its opening.
-    pub fn start(&mut self, openings: &[(usize, Opening<G::Position>)]) -> Result<(), Interrupted> {
+    pub fn start(&mut self, openings: &[(usize, Line<G::Position>)]) -> Result<(), Interrupted> {
         self.change(None, |part, new, _| {
             part.games.start(new, openings);
             part.begin(new)
@@ -324,9 +336,33 @@ impl<G: Game> VecEnv<G> {
 
     /// Starts everything again, as in a new environment with this seed.
     pub fn reseed(&mut self, seed: u64) -> Result<(), Interrupted> {
-        let before = self.new;
-        self.new.settings.seed = seed;
-        self.new.resets = 0;
+        let mut settings = self.new.settings;
+        settings.seed = seed;
+        self.renew(settings, Arc::default())
+    }
+
+    /// Starts everything again with a seed for each slot. The games of a slot are those of the first slot of an
+    /// environment with its seed.
+    ///
+    /// # Panics
+    /// Panics unless there is one seed per slot.
+    pub fn reseed_each(&mut self, seeds: &[u64]) -> Result<(), Interrupted> {
+        assert_eq!(seeds.len(), self.len(), "one seed per slot");
+        self.renew(self.new.settings, seeds.into())
+    }
+
+    /// The seeds of the slots, if each has its own.
+    pub fn seeds(&self) -> &[u64] {
+        &self.new.seeds
+    }
+
+    fn renew(&mut self, settings: EnvSettings, seeds: Arc<[u64]>) -> Result<(), Interrupted> {
+        let new = NewGames {
+            settings,
+            seeds,
+            resets: 0,
+        };
+        let before = std::mem::replace(&mut self.new, new);
         let started = self.change(None, |part, new, _| {
             part.games = part.games.fresh(new);
             part.begin(new)
@@ -351,6 +387,7 @@ impl<G: Game> VecEnv<G> {
         SavedEnv {
             terms: self.terms(),
             seed: self.new.settings.seed,
+            seeds: self.new.seeds.to_vec(),
             resets: self.new.resets,
             sides: self.sides().map(|side| side.index() as u8).collect(),
             state: EnvState {
@@ -371,8 +408,9 @@ impl<G: Game> VecEnv<G> {
     /// changes.
     pub fn restore(&mut self, saved: &SavedEnv) -> Result<(), EnvError> {
         saved.check(&self.terms())?;
-        let mut new = self.new;
+        let mut new = self.new.clone();
         new.settings.seed = saved.seed;
+        new.seeds = saved.seeds[..].into();
         new.resets = saved.resets;
         let restored = self.parts.iter().map(|part| {
             let numbers = part.games.numbers();
@@ -419,12 +457,12 @@ impl<G: Game> VecEnv<G> {
         rows: Option<Rows<'_>>,
         work: impl Fn(&mut Part<G>, &NewGames, Option<Rows<'_>>) -> bool + Sync,
     ) -> Result<(), Interrupted> {
-        let new = self.new;
         let copy = |part: &Part<G>| part.games.clone();
         let before = self
             .can_be_interrupted()
             .then(|| self.parts.iter().map(copy).collect::<Vec<_>>());
-        if in_parallel(&mut self.parts, rows, &|part, rows| work(part, &new, rows)) {
+        let VecEnv { parts, new, .. } = self;
+        if in_parallel(parts, rows, &|part, rows| work(part, new, rows)) {
             return Ok(());
         }
         let before = before.expect("only what can be interrupted is");
@@ -469,7 +507,7 @@ impl<G: Encode> VecEnv<G> {
     /// Writes the rows of all slots.
     pub fn write(&self, mut rows: Rows<'_>) {
         for Part { games, .. } in &self.parts {
-            games.write(rows.take(games.shard.len()));
+            rows.take(games.shard.len()).write(games);
         }
     }
 
@@ -488,7 +526,7 @@ impl<G: Encode> VecEnv<G> {
             part.note_actors();
             let done = part.step(new, actions);
             if let Some(rows) = rows {
-                part.games.write(rows);
+                rows.write(&part.games);
             }
             done
         })?;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::NetConfig;
 use super::container::{Array, FileError, Format};
+use super::settings::NetSettings;
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -21,7 +21,7 @@ pub struct AgentHeader {
     #[serde(flatten)]
     pub version: GameVersion,
     /// The size of the network.
-    pub net: NetConfig,
+    pub net: NetSettings,
     /// Where it comes from.
     pub provenance: Provenance,
     /// Matches that tell how strong it is.
@@ -80,7 +80,7 @@ impl AgentFile {
         assert_eq!(*weights.shape(), version.shape, "weights of this game");
         let header = AgentHeader {
             version,
-            net: weights.config(),
+            net: weights.settings(),
             provenance,
             results,
         };
@@ -102,6 +102,19 @@ impl AgentFile {
     /// The weights.
     pub fn weights(&self) -> &Weights {
         &self.weights
+    }
+
+    /// The same agent with its weights rounded to 16 bits (bf16): half the room when it is compressed.
+    #[must_use]
+    pub fn rounded(mut self) -> AgentFile {
+        for (_, tensor) in self.weights.tensors_mut() {
+            for number in &mut tensor.data {
+                let bits = number.to_bits();
+                let half = 0x7fff + (bits >> 16 & 1); // to the nearest, ties to even
+                *number = f32::from_bits(bits.wrapping_add(half) & 0xffff_0000);
+            }
+        }
+        self
     }
 
     /// The agent as it plays this game; refuses a game, rules, features or a board that the network

@@ -1,15 +1,17 @@
 //! Fast evaluation of a network with fixed weights on one core.
 
+mod int8;
+
 use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::config::NetShape;
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
 #[cfg(target_arch = "x86_64")]
-use super::kernel::{avx2::Avx2, avx512::Avx512, bf16::Avx512Bf16};
+use super::kernel::{avx2::Avx2, avx512::Avx512};
 use super::logits::Logits;
+use super::settings::NetShape;
 use super::weights::Weights;
 
 /// Positions computed together, few enough that their activations stay in the cache. A multiple of the
@@ -34,12 +36,11 @@ impl FrozenNet {
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
         let runner = match kind {
             KernelKind::Portable => runner(Portable, weights),
+            KernelKind::Int8 => int8::runner(weights),
             #[cfg(target_arch = "x86_64")]
             KernelKind::Avx2 => runner(Avx2::detect()?, weights),
             #[cfg(target_arch = "x86_64")]
             KernelKind::Avx512 => runner(Avx512::detect()?, weights),
-            #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx512Bf16 => runner(Avx512Bf16::detect()?, weights),
             #[cfg(not(target_arch = "x86_64"))]
             _ => return None,
         };
@@ -96,42 +97,50 @@ struct Packed<K: Kernel> {
     kernel: K,
     shape: NetShape,
     width: usize,
-    stem: PackedRows<K::Element>, // [features, width]
-    blocks: Vec<Dense<K::Element>>,
-    heads: Dense<K::Element>, // all of them as one product
+    stem: PackedRows, // [features, width]
+    blocks: Vec<Dense<f32>>,
+    heads: Dense<f32>, // all of them as one product
 }
 
 impl<K: Kernel> Packed<K> {
     fn new(kernel: K, weights: &Weights) -> Packed<K> {
         let shape = *weights.shape();
-        let width = weights.config().width;
-        let dense = |[matrix, bias]: [&[f32]; 2]| Dense::pack::<K>(matrix, bias);
+        let width = weights.settings().width;
+        let dense =
+            |[matrix, bias]: [&[f32]; 2]| Dense::pack(matrix, bias, K::COLUMNS, 1, |number| number);
         let block = |index| dense(weights.layer(&format!("blocks.{index}")));
-        let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
-        let mut matrix = Vec::with_capacity(width * shape.outputs());
-        for input in 0..width {
-            for [matrix_of_head, bias] in &heads {
-                matrix.extend_from_slice(&matrix_of_head[input * bias.len()..][..bias.len()]);
-            }
-        }
-        let bias = heads.iter().flat_map(|[_, bias]| *bias);
-        let bias: Vec<f32> = bias.copied().collect();
+        let (matrix, bias) = heads(weights);
         let [stem, stem_bias] = weights.layer("stem");
         Packed {
             kernel,
             shape,
             width,
-            stem: PackedRows::pack::<K>(stem, stem_bias),
-            blocks: (0..weights.config().blocks).map(block).collect(),
+            stem: PackedRows::pack(stem, stem_bias),
+            blocks: (0..weights.settings().blocks).map(block).collect(),
             heads: dense([&matrix, &bias]),
         }
     }
 }
 
+/// All heads as one product: the matrix `[width, outputs]` and the bias.
+fn heads(weights: &Weights) -> (Vec<f32>, Vec<f32>) {
+    let shape = weights.shape();
+    let heads: Vec<_> = shape.heads().map(|(name, _)| weights.layer(name)).collect();
+    let width = weights.settings().width;
+    let mut matrix = Vec::with_capacity(width * shape.outputs());
+    for input in 0..width {
+        for [matrix_of_head, bias] in &heads {
+            matrix.extend_from_slice(&matrix_of_head[input * bias.len()..][..bias.len()]);
+        }
+    }
+    let bias = heads.iter().flat_map(|[_, bias]| *bias);
+    (matrix, bias.copied().collect())
+}
+
 struct Runner<K: Kernel> {
     net: Arc<Packed<K>>,
-    trunk: Aligned<K::Element>, // [CHUNK, width]
-    next: Aligned<K::Element>,
+    trunk: Aligned<f32>, // [CHUNK, width]
+    next: Aligned<f32>,
 }
 
 impl<K: Kernel> Runner<K> {
@@ -166,18 +175,33 @@ impl<K: Kernel> Runner<K> {
 
 impl<K: Kernel> RunNet for Runner<K> {
     fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        let stride = self.net.heads.outputs();
-        logits.shape = self.net.shape;
-        logits.stride = stride;
-        logits.numbers.resize(batch.len() * stride, 0.0);
-        for start in (0..batch.len()).step_by(CHUNK) {
-            let end = batch.len().min(start + CHUNK);
-            let out = &mut logits.numbers[start * stride..end * stride];
-            self.forward(batch, start..end, out);
-        }
+        let outputs = self.net.heads.outputs();
+        in_chunks(self.net.shape, outputs, batch, logits, |range, out| {
+            self.forward(batch, range, out);
+        });
     }
 
     fn fork(&self) -> Box<dyn RunNet> {
         Box::new(Runner::new(Arc::clone(&self.net)))
+    }
+}
+
+/// Fills the outputs of a batch, `outputs` for each position, chunk by chunk.
+fn in_chunks(
+    shape: NetShape,
+    outputs: usize,
+    batch: &FeatureBatch,
+    logits: &mut Logits,
+    mut forward: impl FnMut(Range<usize>, &mut [f32]),
+) {
+    logits.shape = shape;
+    logits.stride = outputs;
+    logits.numbers.resize(batch.len() * outputs, 0.0);
+    for start in (0..batch.len()).step_by(CHUNK) {
+        let end = batch.len().min(start + CHUNK);
+        forward(
+            start..end,
+            &mut logits.numbers[start * outputs..end * outputs],
+        );
     }
 }

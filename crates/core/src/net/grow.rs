@@ -1,6 +1,6 @@
 //! Growing a trained network.
 
-use super::config::{NetConfig, NetError};
+use super::settings::{NetError, NetSettings};
 use super::weights::Weights;
 use crate::random::Stream;
 
@@ -10,9 +10,9 @@ impl Weights {
     ///
     /// # Panics
     /// Panics if the size is not valid.
-    pub fn grown(&self, config: NetConfig, stream: &mut Stream) -> Result<Weights, NetError> {
-        config.check_growth(self.config())?;
-        let mut weights = Weights::random(config, *self.shape(), stream);
+    pub fn grown(&self, settings: NetSettings, stream: &mut Stream) -> Result<Weights, NetError> {
+        settings.check_growth(self.settings())?;
+        let mut weights = Weights::random(settings, *self.shape(), stream);
         for (name, tensor) in weights.tensors_mut() {
             let Some(old) = self.tensors().get(name) else {
                 tensor.data.fill(0.0); // with these weights a residual block is the identity

@@ -1,6 +1,6 @@
 //! The outputs of a network.
 
-use super::config::{NetShape, RESULTS};
+use super::settings::{NetShape, RESULTS};
 use super::softmax::softmax;
 use crate::eval::Value;
 

@@ -1,9 +1,8 @@
 //! Networks as plain data, their fast evaluation on a processor, and their files.
 //!
-//! A network is a [`NetConfig`] with its [`Weights`]; a [`FrozenNet`] evaluates it. Nothing here learns
+//! A network is a [`NetSettings`] with its [`Weights`]; a [`FrozenNet`] evaluates it. Nothing here learns
 //! or knows the tensor library.
 
-mod config;
 pub mod container;
 mod evaluator;
 mod features;
@@ -14,11 +13,11 @@ mod inspect;
 #[allow(unsafe_code)]
 mod kernel;
 mod logits;
+mod settings;
 mod softmax;
 mod version;
 mod weights;
 
-pub use config::{NetConfig, NetError, NetShape, RESULTS, TensorPlan};
 pub use container::FileError;
 pub use evaluator::{NetEvaluator, Network};
 pub use features::FeatureBatch;
@@ -27,6 +26,7 @@ pub use frozen::FrozenNet;
 pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
 pub use logits::Logits;
+pub use settings::{NetError, NetSettings, NetShape, RESULTS, TensorPlan};
 pub use softmax::softmax;
 pub use version::GameVersion;
 pub use weights::{Tensor, Weights};

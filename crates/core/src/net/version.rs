@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::config::NetShape;
+use super::settings::NetShape;
 use crate::encode::{ENCODER_VERSION, Encode};
 use crate::game::shorten;
 

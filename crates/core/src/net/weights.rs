@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use safetensors::SafeTensors;
 
-use super::config::{NetConfig, NetError, NetShape};
 use super::container::{Array, array};
+use super::settings::{NetError, NetSettings, NetShape};
 use crate::random::Stream;
 
 /// The largest number that a network may compute. It leaves room for the arithmetic of search on outputs.
@@ -24,7 +24,7 @@ pub struct Tensor {
 /// All weights of one network, checked against its architecture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    config: NetConfig,
+    settings: NetSettings,
     shape: NetShape,
     tensors: BTreeMap<String, Tensor>,
 }
@@ -39,13 +39,13 @@ impl Tensor {
 impl Weights {
     /// Takes the tensors of a network. They must be exactly those of the architecture, and finite.
     pub fn new(
-        config: NetConfig,
+        settings: NetSettings,
         shape: NetShape,
         tensors: BTreeMap<String, Tensor>,
     ) -> Result<Weights, NetError> {
-        config.validate()?;
+        settings.validate()?;
         shape.validate()?;
-        let plans = config.tensors(&shape);
+        let plans = settings.tensors(&shape);
         for plan in &plans {
             let name = &plan.name;
             let Some(tensor) = tensors.get(name) else {
@@ -53,7 +53,7 @@ impl Weights {
             };
             if tensor.dims != plan.dims || tensor.data.len() != plan.size() {
                 return Err(NetError(format!(
-                    "tensor `{name}` has dimensions {:?} and {} numbers; a network {config} needs {:?}",
+                    "tensor `{name}` has dimensions {:?} and {} numbers; a network {settings} needs {:?}",
                     tensor.dims,
                     tensor.data.len(),
                     plan.dims
@@ -71,11 +71,11 @@ impl Weights {
             .find(|name| !plans.iter().any(|plan| plan.name == **name))
         {
             return Err(NetError(format!(
-                "tensor `{name}` belongs to no network {config}"
+                "tensor `{name}` belongs to no network {settings}"
             )));
         }
         Ok(Weights {
-            config,
+            settings,
             shape,
             tensors,
         })
@@ -86,10 +86,10 @@ impl Weights {
     ///
     /// # Panics
     /// Panics if the size is not valid.
-    pub fn random(config: NetConfig, shape: NetShape, stream: &mut Stream) -> Weights {
-        let blocks = config.blocks.max(1) as f32;
+    pub fn random(settings: NetSettings, shape: NetShape, stream: &mut Stream) -> Weights {
+        let blocks = settings.blocks.max(1) as f32;
         let mut tensors = BTreeMap::new();
-        for plan in config.tensors(&shape) {
+        for plan in settings.tensors(&shape) {
             let spread = if plan.fan_in == 0 {
                 0.0
             } else {
@@ -106,7 +106,7 @@ impl Weights {
             let dims = plan.dims;
             tensors.insert(plan.name, Tensor { dims, data });
         }
-        Weights::new(config, shape, tensors).expect("random weights fit the architecture")
+        Weights::new(settings, shape, tensors).expect("random weights fit the architecture")
     }
 
     /// The tensors as arrays of a file, with `prefix` before their names.
@@ -119,7 +119,7 @@ impl Weights {
 
     /// Reads the weights from the arrays of a file whose names start with `prefix`.
     pub fn from_arrays(
-        config: NetConfig,
+        settings: NetSettings,
         shape: NetShape,
         arrays: &SafeTensors<'_>,
         prefix: &str,
@@ -131,7 +131,7 @@ impl Weights {
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
-        Weights::new(config, shape, tensors).map_err(|error| error.to_string())
+        Weights::new(settings, shape, tensors).map_err(|error| error.to_string())
     }
 
     /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
@@ -160,7 +160,7 @@ impl Weights {
             sums
         };
         let mut trunk = layer("stem", &vec![1.0; self.shape.features]);
-        for block in 0..self.config.blocks {
+        for block in 0..self.settings.blocks {
             let added = layer(&format!("blocks.{block}"), &trunk);
             for (sum, added) in trunk.iter_mut().zip(added) {
                 *sum += added;
@@ -180,8 +180,8 @@ impl Weights {
     }
 
     /// The architecture.
-    pub fn config(&self) -> NetConfig {
-        self.config
+    pub fn settings(&self) -> NetSettings {
+        self.settings
     }
 
     /// The inputs and outputs of the network.

@@ -1,9 +1,7 @@
 //! Jarmo and guard: circles and lines.
 
 use super::setup::MOST_PLY;
-use super::{
-    Cell, Field, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style,
-};
+use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
 use crate::game::{Action, Game, Mask, Player};
 use crate::games::board::{Board, BoardAction, Circle, Circles, SIDE};
 use crate::games::guard::{PASSES_TO_END, PIECES};
@@ -79,14 +77,11 @@ impl GameView for Jarmo {
 
     fn tallies(&self, position: &JarmoPosition) -> Vec<SideCount> {
         vec![
-            SideCount {
-                key: "tally_score",
-                values: position.score().map(u32::from),
-            },
-            SideCount {
-                key: "tally_captured",
-                values: Player::BOTH.map(|player| position.captured(player)),
-            },
+            SideCount::new("tally_score", position.score().map(u32::from)),
+            SideCount::new(
+                "tally_captured",
+                Player::BOTH.map(|player| position.captured(player)),
+            ),
         ]
     }
 
@@ -120,21 +115,11 @@ impl GameView for Jarmo {
 
     fn palette(&self) -> Palette {
         let shuttle = FieldKind::Text("A1-C2*3");
-        palette(vec![
+        Palette::of(vec![
             ("field_shuttle_white", shuttle, "-"),
             ("field_shuttle_black", shuttle, "-"),
             ("field_ply", FieldKind::Number(MOST_PLY), "0"),
         ])
-    }
-}
-
-/// The palette of a game of circles and lines with these fields: key, kind, usual text.
-fn palette(fields: Vec<(&'static str, FieldKind, &'static str)>) -> Palette {
-    let field = |(key, kind, usual)| Field { key, kind, usual };
-    Palette {
-        strong: true,
-        mover: true,
-        fields: fields.into_iter().map(field).collect(),
     }
 }
 
@@ -165,22 +150,19 @@ impl GameView for Guard {
 
     fn tallies(&self, position: &GuardPosition) -> Vec<SideCount> {
         vec![
-            SideCount {
-                key: "tally_score",
-                values: position.score().map(u32::from),
-            },
-            SideCount {
-                key: "tally_captured_archers",
-                values: Player::BOTH.map(|player| position.captured_archers(player)),
-            },
-            SideCount {
-                key: "tally_placements",
-                values: Player::BOTH.map(|player| position.placements(player)),
-            },
-            SideCount {
-                key: "tally_reserve",
-                values: Player::BOTH.map(|player| position.reserve(player)),
-            },
+            SideCount::new("tally_score", position.score().map(u32::from)),
+            SideCount::new(
+                "tally_captured_archers",
+                Player::BOTH.map(|player| position.captured_archers(player)),
+            ),
+            SideCount::new(
+                "tally_placements",
+                Player::BOTH.map(|player| position.placements(player)),
+            ),
+            SideCount::new(
+                "tally_reserve",
+                Player::BOTH.map(|player| position.reserve(player)),
+            ),
         ]
     }
 
@@ -199,7 +181,7 @@ impl GameView for Guard {
 
     fn palette(&self) -> Palette {
         let phase = FieldKind::Choice(&["start", "moved"]);
-        palette(vec![
+        Palette::of(vec![
             ("field_phase", phase, "start"),
             ("tally_captured_archers", FieldKind::Pair(PIECES), "0,0"),
             ("tally_placements", FieldKind::Pair(PIECES), "0,0"),

@@ -49,11 +49,7 @@ pub trait GameView: Game {
 
     /// What an editor of positions offers: two kinds of pieces, either player to move, and no more fields.
     fn palette(&self) -> Palette {
-        Palette {
-            strong: true,
-            mover: true,
-            fields: Vec::new(),
-        }
+        Palette::of(Vec::new())
     }
 
     /// The text of a position that was set up. [`Game::parse_position`] decides whether the position is legal.
@@ -164,6 +160,12 @@ pub struct SideCount {
     pub key: &'static str,
     /// The numbers of White and Black.
     pub values: [u32; 2],
+}
+
+impl SideCount {
+    fn new(key: &'static str, values: [u32; 2]) -> SideCount {
+        SideCount { key, values }
+    }
 }
 
 /// A remark about a position, with the key of its text in the language tables.

@@ -19,6 +19,18 @@ pub struct Palette {
     pub fields: Vec<Field>,
 }
 
+impl Palette {
+    /// Two kinds of pieces, either player to move, and these fields: key, kind, usual text.
+    pub(super) fn of(fields: Vec<(&'static str, FieldKind, &'static str)>) -> Palette {
+        let field = |(key, kind, usual)| Field { key, kind, usual };
+        Palette {
+            strong: true,
+            mover: true,
+            fields: fields.into_iter().map(field).collect(),
+        }
+    }
+}
+
 /// A field of position text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Field {

@@ -1,9 +1,7 @@
 //! Tammi: the dark squares of a chequered board.
 
 use super::setup::MOST_PLY;
-use super::{
-    Cell, Field, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style,
-};
+use super::{Cell, FieldKind, GameView, Gesture, Layout, Note, Palette, Piece, SideCount, Style};
 use crate::game::{Action, Game, Player};
 use crate::games::tammi::{SIDE, SQUARES, Square};
 use crate::games::{Tammi, TammiPosition};
@@ -68,14 +66,8 @@ impl GameView for Tammi {
             Player::BOTH.map(|player| set(position, player).count_ones())
         };
         vec![
-            SideCount {
-                key: "tally_men",
-                values: count(TammiPosition::men),
-            },
-            SideCount {
-                key: "tally_kings",
-                values: count(TammiPosition::kings),
-            },
+            SideCount::new("tally_men", count(TammiPosition::men)),
+            SideCount::new("tally_kings", count(TammiPosition::kings)),
         ]
     }
 
@@ -107,16 +99,11 @@ impl GameView for Tammi {
     }
 
     fn palette(&self) -> Palette {
-        let field = |key, kind, usual| Field { key, kind, usual };
         let quiet = FieldKind::Number(self.quiet_limit());
-        Palette {
-            strong: true,
-            mover: true,
-            fields: vec![
-                field("field_capture", FieldKind::Text("e5xd4,f6"), "-"),
-                field("field_quiet", quiet, "0"),
-                field("field_ply", FieldKind::Number(MOST_PLY), "0"),
-            ],
-        }
+        Palette::of(vec![
+            ("field_capture", FieldKind::Text("e5xd4,f6"), "-"),
+            ("field_quiet", quiet, "0"),
+            ("field_ply", FieldKind::Number(MOST_PLY), "0"),
+        ])
     }
 }

@@ -11,7 +11,7 @@ pub use jarmo_core::agent::{
 };
 
 pub use networks::Networks;
-pub use trained::{is_trained, load, trained};
+pub use trained::{is_file, is_trained, load, provide, trained};
 
 use crate::catalog::CatalogGame;
 

@@ -84,7 +84,7 @@ impl<G: CatalogGame> Sources<G> for Networks {
         kernel: Option<KernelKind>,
     ) -> Result<Option<FrozenNet>, String> {
         if let AgentSource::File(path) = source
-            && !path.exists()
+            && !trained::is_file(path)
         {
             return Err(missing_file(path));
         }

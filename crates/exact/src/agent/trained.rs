@@ -1,11 +1,18 @@
 //! The trained agents that are part of the program, and agent files.
 
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
 use jarmo_core::agent::AgentSource;
 use jarmo_core::encode::Encode;
 use jarmo_core::net::{AgentFile, FileError};
 use jarmo_host::{agent_file, files};
 
-/// The trained agents that are part of the program, as agent files by game.
+/// The trained agents that are part of the program, as agent files by game. In a browser tab they come with
+/// [`provide`].
+#[cfg(target_family = "wasm")]
+const TRAINED: [(&str, &[u8]); 0] = [];
+#[cfg(not(target_family = "wasm"))]
 const TRAINED: [(&str, &[u8]); 4] = [
     (
         "jarmo",
@@ -24,6 +31,38 @@ const TRAINED: [(&str, &[u8]); 4] = [
         include_bytes!("../../../../checkpoints/connect_four.safetensors"),
     ),
 ];
+
+/// Agent files that came as bytes, by the path that names them.
+static PROVIDED: Mutex<Vec<(String, &'static [u8])>> = Mutex::new(Vec::new());
+
+/// Takes the agent file of a source, as bytes, in place of what the program or the disk has under the same name. It
+/// stays in memory until the program ends.
+pub fn provide(source: &AgentSource, game: &str, bytes: Vec<u8>) {
+    let mut provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = key(source, game);
+    provided.retain(|(other, _)| *other != key);
+    provided.push((key, bytes.leak()));
+}
+
+/// The key of a source: games have no dot in their names, and agent files have one.
+fn key(source: &AgentSource, game: &str) -> String {
+    match source {
+        AgentSource::Program => game.to_owned(),
+        AgentSource::File(path) => path.to_string_lossy().into_owned(),
+    }
+}
+
+fn provided(source: &AgentSource, game: &str) -> Option<&'static [u8]> {
+    let provided = PROVIDED.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = key(source, game);
+    let found = provided.iter().find(|(other, _)| *other == key);
+    found.map(|(_, bytes)| *bytes)
+}
+
+/// Whether there is an agent file at a path.
+pub fn is_file(path: &Path) -> bool {
+    path.exists() || provided(&AgentSource::File(path.to_owned()), "").is_some()
+}
 
 /// The trained agent of this game that is part of the program, if there is one.
 pub fn trained(game: &str) -> Option<AgentSource> {
@@ -46,7 +85,10 @@ pub fn is_trained(source: &AgentSource, game: &str) -> bool {
 /// The agent file of this game. Refuses one that was made for other rules, features or another board.
 pub fn load<G: Encode>(source: &AgentSource, game: &G) -> Result<AgentFile, FileError> {
     match source {
-        AgentSource::File(path) => agent_file::load_for(path, game),
+        AgentSource::File(path) => match provided(source, game.id()) {
+            Some(bytes) => AgentFile::from_bytes(bytes)?.for_game(game),
+            None => agent_file::load_for(path, game),
+        },
         AgentSource::Program => {
             let game_id = game.id();
             let bytes = bytes(game_id).ok_or_else(|| {
@@ -58,6 +100,7 @@ pub fn load<G: Encode>(source: &AgentSource, game: &G) -> Result<AgentFile, File
 }
 
 fn bytes(game: &str) -> Option<&'static [u8]> {
-    let mut all = TRAINED.iter();
-    Some(all.find(|(name, _)| *name == game)?.1)
+    let mut all = TRAINED.into_iter();
+    let built_in = || Some(all.find(|(name, _)| *name == game)?.1);
+    provided(&AgentSource::Program, game).or_else(built_in)
 }

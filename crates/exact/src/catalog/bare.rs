@@ -186,6 +186,10 @@ impl<G: Encode> Encode for Bare<G> {
         self.0.input_count()
     }
 
+    fn plane_names(&self) -> Vec<String> {
+        self.0.plane_names()
+    }
+
     fn mirror(&self) -> Option<Mirror> {
         self.0.mirror()
     }

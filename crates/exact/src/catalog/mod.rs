@@ -25,7 +25,7 @@
 //! let settings = GameSettings::default();
 //! let name = games.with_game("scripted", &settings, AgentName("rollout:100"))?;
 //! assert_eq!(name, "rollout:100");
-//! # Ok::<(), jarmo_exact::catalog::GameError>(())
+//! # Ok::<(), jarmo_exact::ExactError>(())
 //! ```
 //!
 //! `jarmo::cli::main(&games)` is the whole `jarmo` program for these games; the folder `examples/othello` is a crate
@@ -41,6 +41,7 @@ pub use bare::Bare;
 pub use register::{Empty, Registered};
 pub use shipped::{GAMES, Shipped, with_game};
 
+use crate::ExactError;
 use crate::proof::HasProof;
 use crate::tables::HasEndgames;
 use jarmo_core::encode::Encode;
@@ -105,11 +106,6 @@ pub struct Listed {
     pub training: &'static str,
 }
 
-/// An unknown game, or settings that do not fit the game.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct GameError(String);
-
 /// Games by name.
 ///
 /// The list is part of the type, because a task is compiled for each game.
@@ -123,7 +119,7 @@ pub trait Catalog: Sized + Sync {
         name: &str,
         settings: &GameSettings,
         task: T,
-    ) -> Result<Result<T::Output, GameError>, T>;
+    ) -> Result<Result<T::Output, ExactError>, T>;
 
     /// Runs `task` with the named game and these settings.
     fn with_game<T: GameTask>(
@@ -131,9 +127,9 @@ pub trait Catalog: Sized + Sync {
         name: &str,
         settings: &GameSettings,
         task: T,
-    ) -> Result<T::Output, GameError> {
+    ) -> Result<T::Output, ExactError> {
         self.find(name, settings, task).unwrap_or_else(|_| {
-            Err(GameError(format!(
+            Err(ExactError::settings(format!(
                 "unknown game `{}`; choose one of {}",
                 shorten(name),
                 self.names().join(", ")
@@ -168,9 +164,9 @@ pub trait Catalog: Sized + Sync {
 }
 
 /// Refuses a setting that the game does not have.
-fn refuse(name: &str, setting: &str, given: bool) -> Result<(), GameError> {
+fn refuse(name: &str, setting: &str, given: bool) -> Result<(), ExactError> {
     if given {
-        return Err(GameError(format!("{name} has no {setting}")));
+        return Err(ExactError::settings(format!("{name} has no {setting}")));
     }
     Ok(())
 }

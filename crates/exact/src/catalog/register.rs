@@ -2,7 +2,8 @@
 
 use std::any::type_name;
 
-use super::{Catalog, CatalogGame, GameError, GameSettings, GameTask, Listed, refuse};
+use super::{Catalog, CatalogGame, GameSettings, GameTask, Listed, refuse};
+use crate::ExactError;
 
 /// A catalog without games, for programs that have only games of their own. They compile much faster than with the
 /// [`Shipped`](super::Shipped) ones.
@@ -19,7 +20,7 @@ impl Catalog for Empty {
         _: &str,
         _: &GameSettings,
         task: T,
-    ) -> Result<Result<T::Output, GameError>, T> {
+    ) -> Result<Result<T::Output, ExactError>, T> {
         Err(task)
     }
 }
@@ -79,7 +80,7 @@ impl<C: Catalog, G: CatalogGame> Catalog for Registered<C, G> {
         name: &str,
         settings: &GameSettings,
         task: T,
-    ) -> Result<Result<T::Output, GameError>, T> {
+    ) -> Result<Result<T::Output, ExactError>, T> {
         if name != self.game.id() {
             return self.others.find(name, settings, task);
         }
@@ -89,7 +90,7 @@ impl<C: Catalog, G: CatalogGame> Catalog for Registered<C, G> {
 }
 
 /// The game with the settings that every game has. Others are refused.
-fn with_settings<G: CatalogGame>(game: &G, settings: &GameSettings) -> Result<G, GameError> {
+fn with_settings<G: CatalogGame>(game: &G, settings: &GameSettings) -> Result<G, ExactError> {
     refuse(game.id(), "board", settings.board.is_some())?;
     refuse(game.id(), "quiet limit", settings.quiet_limit.is_some())?;
     let game = game.clone();

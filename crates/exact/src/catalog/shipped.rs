@@ -2,7 +2,8 @@
 
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-use super::{Catalog, GameError, GameSettings, GameTask, Listed, refuse};
+use super::{Catalog, GameSettings, GameTask, Listed, refuse};
+use crate::ExactError;
 use jarmo_core::games::board::Board;
 use jarmo_core::games::tammi::MAX_QUIET_LIMIT;
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
@@ -27,7 +28,7 @@ pub fn with_game<T: GameTask>(
     name: &str,
     settings: &GameSettings,
     task: T,
-) -> Result<T::Output, GameError> {
+) -> Result<T::Output, ExactError> {
     Shipped.with_game(name, settings, task)
 }
 
@@ -44,7 +45,7 @@ impl Catalog for Shipped {
         name: &str,
         settings: &GameSettings,
         task: T,
-    ) -> Result<Result<T::Output, GameError>, T> {
+    ) -> Result<Result<T::Output, ExactError>, T> {
         Ok(match name {
             "jarmo" => jarmo_with(settings).map(|game| task.run(game)),
             "guard" => guard_with(settings).map(|game| task.run(game)),
@@ -55,23 +56,23 @@ impl Catalog for Shipped {
     }
 }
 
-fn jarmo_with(settings: &GameSettings) -> Result<Jarmo, GameError> {
+fn jarmo_with(settings: &GameSettings) -> Result<Jarmo, ExactError> {
     refuse("jarmo", "quiet limit", settings.quiet_limit.is_some())?;
     let limit = settings.max_plies.unwrap_or(jarmo::DEFAULT_MAX_PLIES);
     Ok(Jarmo::new(board(settings)?, limit))
 }
 
-fn guard_with(settings: &GameSettings) -> Result<Guard, GameError> {
+fn guard_with(settings: &GameSettings) -> Result<Guard, ExactError> {
     refuse("guard", "quiet limit", settings.quiet_limit.is_some())?;
     let limit = settings.max_plies.unwrap_or(guard::DEFAULT_MAX_PLIES);
     Ok(Guard::new(board(settings)?, limit))
 }
 
-fn tammi_with(settings: &GameSettings) -> Result<Tammi, GameError> {
+fn tammi_with(settings: &GameSettings) -> Result<Tammi, ExactError> {
     refuse("tammi", "board", settings.board.is_some())?;
     let quiet = settings.quiet_limit.unwrap_or(tammi::DEFAULT_QUIET_LIMIT);
     if !(1..=MAX_QUIET_LIMIT).contains(&quiet) {
-        return Err(GameError(format!(
+        return Err(ExactError::settings(format!(
             "the quiet limit of tammi must be 1 to {MAX_QUIET_LIMIT} plies, not {quiet}"
         )));
     }
@@ -79,7 +80,7 @@ fn tammi_with(settings: &GameSettings) -> Result<Tammi, GameError> {
     Ok(Tammi::new(quiet, limit))
 }
 
-fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, GameError> {
+fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, ExactError> {
     const NO_LIMIT: u32 = 0;
     refuse("connect_four", "board", settings.board.is_some())?;
     refuse(
@@ -90,13 +91,13 @@ fn connect_four_with(settings: &GameSettings) -> Result<ConnectFour, GameError> 
     Ok(ConnectFour::new(settings.max_plies.unwrap_or(NO_LIMIT)))
 }
 
-fn board(settings: &GameSettings) -> Result<Board, GameError> {
+fn board(settings: &GameSettings) -> Result<Board, ExactError> {
     match &settings.board {
         None => Ok(Board::standard()),
         Some(path) => {
-            let named = |problem: String| GameError(format!("{}: {problem}", path.display()));
-            let text = read_text(path, SETTINGS_BYTES).map_err(|error| named(error.to_string()))?;
-            Board::from_toml(&text).map_err(|error| named(error.to_string()))
+            let text = read_text(path, SETTINGS_BYTES).map_err(ExactError::settings);
+            let board = text.and_then(|text| Board::from_toml(&text).map_err(ExactError::settings));
+            board.map_err(|error| error.at(path))
         }
     }
 }

@@ -7,9 +7,11 @@ use foldhash::fast::RandomState;
 use super::short::Short;
 use super::strategy::{Claim, Proof};
 use super::{Last, after, after_pass, replies, without_history};
+use crate::ExactError;
 use jarmo_core::game::{Action, Game, Mask, Player, Verdict};
 use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
 use jarmo_core::games::{Jarmo, JarmoPosition};
+use std::fmt::Display;
 
 /// What the check of a claim has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,19 +22,11 @@ pub struct Checked {
     pub positions: u64,
 }
 
-/// Why a proof is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem} in {position}")]
-pub struct Flaw {
-    problem: String,
-    position: String,
-}
-
 /// Replays the strategies of a proof against every reply, and calls `tell` after each claim.
 ///
 /// The shuttle rule counts: the winner's moves are legal with every history that the strategy leads to, and where the
 /// rule leaves the opponent no move, a pass is the reply.
-pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), Flaw> {
+pub fn check(proof: &Proof, tell: impl FnMut(&Claim, Checked)) -> Result<(), ExactError> {
     let claims: Vec<&Claim> = proof.claims.iter().collect();
     replay(&proof.game, &claims, proof.search, [proof, proof], tell)
 }
@@ -58,7 +52,7 @@ pub fn replay<S: Strategy>(
     search: u32,
     strategies: [S; 2],
     mut tell: impl FnMut(&Claim, Checked),
-) -> Result<(), Flaw> {
+) -> Result<(), ExactError> {
     let [white, black] = strategies;
     let mut replays =
         [(Player::White, white), (Player::Black, black)].map(|(winner, stored)| Replay {
@@ -107,15 +101,13 @@ struct Known {
 }
 
 impl<S: Strategy> Replay<'_, S> {
-    fn flaw<T>(&self, problem: impl Into<String>, position: &JarmoPosition) -> Result<T, Flaw> {
-        Err(Flaw {
-            problem: problem.into(),
-            position: self.game.position_text(position),
-        })
+    fn flaw<T>(&self, problem: impl Display, position: &JarmoPosition) -> Result<T, ExactError> {
+        let position = self.game.position_text(position);
+        Err(ExactError::new(format_args!("{problem} in {position}")))
     }
 
     /// The most plies from the opening's end to the end of the game.
-    fn claim(&mut self, claim: &Claim) -> Result<u32, Flaw> {
+    fn claim(&mut self, claim: &Claim) -> Result<u32, ExactError> {
         let mut position = without_history(&claim.opening.start);
         let mut last = [None; 2]; // the players' last actions
         for &action in &claim.opening.actions {
@@ -148,7 +140,7 @@ impl<S: Strategy> Replay<'_, S> {
         position: &JarmoPosition,
         own: Option<Last>,
         other: Option<Last>,
-    ) -> Result<u32, Flaw> {
+    ) -> Result<u32, ExactError> {
         let known = self.strategy(position, own.map(|own| own.action))?;
         let plies = u32::from(known.plies);
         let action = Action(known.action.into());
@@ -192,7 +184,7 @@ impl<S: Strategy> Replay<'_, S> {
         position: &JarmoPosition,
         own: Option<Last>,
         other: Option<Last>,
-    ) -> Result<u32, Flaw> {
+    ) -> Result<u32, ExactError> {
         let mut most = 0;
         for reply in replies(self.game, position, other) {
             let next = reply.position;
@@ -209,7 +201,11 @@ impl<S: Strategy> Replay<'_, S> {
     }
 
     /// The strategy's action and what follows from it, checked once for every position.
-    fn strategy(&mut self, position: &JarmoPosition, last: Option<Action>) -> Result<Known, Flaw> {
+    fn strategy(
+        &mut self,
+        position: &JarmoPosition,
+        last: Option<Action>,
+    ) -> Result<Known, ExactError> {
         let key = key(position);
         if let Some(&known) = self.known.get(&key) {
             return match known.plies {

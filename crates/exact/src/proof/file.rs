@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::strategy::{Claim, Moves, Numbers, Proof};
 use super::without_history;
+use crate::ExactError;
 use jarmo_core::checksum::digits;
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Player, shorten};
 use jarmo_core::games::Jarmo;
 use jarmo_host::files;
@@ -26,35 +27,22 @@ const MOST_BYTES: u64 = 1 << 28;
 /// The most plies that a checker is asked to search: every two more take many times as long.
 pub const MOST_SEARCH: u32 = 7;
 
-/// A proof that cannot be read or written, and why.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ProofError(String);
-
-impl ProofError {
-    fn in_file(self, path: &Path) -> ProofError {
-        ProofError(format!("{}: {}", path.display(), self.0))
-    }
-}
-
 impl Proof {
     /// Reads a file, which must be for this game.
-    pub fn load(game: &Jarmo, path: &Path) -> Result<Proof, ProofError> {
-        let bytes = files::read(path, MOST_BYTES).map_err(|error| ProofError(error.to_string()));
-        bytes
-            .and_then(|bytes| Proof::from_bytes(game, &bytes))
-            .map_err(|error| error.in_file(path))
+    pub fn load(game: &Jarmo, path: &Path) -> Result<Proof, ExactError> {
+        let bytes = files::read(path, MOST_BYTES).map_err(ExactError::io(path))?;
+        Proof::from_bytes(game, &bytes).map_err(|error| error.at(path))
     }
 
     /// Writes the file as a whole or not at all.
-    pub fn save(&self, path: &Path) -> Result<(), ProofError> {
+    pub fn save(&self, path: &Path) -> Result<(), ExactError> {
         files::write_whole(path, &self.to_bytes())
-            .map_err(|error| ProofError(format!("{error}; nothing was written")).in_file(path))
+            .map_err(|error| ExactError::new(format!("{error}; nothing was written")).at(path))
     }
 
     /// Reads the content of a file, which must be for this game.
-    pub fn from_bytes(game: &Jarmo, bytes: &[u8]) -> Result<Proof, ProofError> {
-        let problem = |problem: &str| Err(ProofError(problem.to_owned()));
+    pub fn from_bytes(game: &Jarmo, bytes: &[u8]) -> Result<Proof, ExactError> {
+        let problem = |problem: &str| Err(ExactError::new(problem));
         let title = bytes.split(|&byte| byte == b'\n').next();
         let title = String::from_utf8_lossy(title.unwrap_or_default());
         if title != TITLE {
@@ -82,7 +70,7 @@ impl Proof {
         let head = String::from_utf8_lossy(&rest[..end]);
         Header::parse(&head)
             .and_then(|header| header.proof(game, &rest[end + 2..]))
-            .map_err(ProofError)
+            .map_err(ExactError::new)
     }
 
     /// The content of a file.
@@ -120,13 +108,7 @@ impl Proof {
 impl Claim {
     /// The actions of the opening as text.
     pub fn actions(&self, game: &Jarmo) -> Vec<String> {
-        let mut position = self.opening.start;
-        let texts = self.opening.actions.iter().map(|&action| {
-            let text = game.action_text(&position, action);
-            game.play(&mut position, action);
-            text
-        });
-        texts.collect()
+        self.opening.move_texts(game)
     }
 
     /// The opening in words: its actions, and the position where it begins if that is not the start.
@@ -149,7 +131,7 @@ impl Claim {
         let winner = players.find(|player| player.name() == winner);
         let start = game.parse_position(start);
         let start = without_history(&start.map_err(|error| error.to_string())?);
-        let mut opening = Opening::at(start);
+        let mut opening = Line::at(start);
         for word in actions.split_whitespace() {
             let action = game.play_text(&mut opening.position, word);
             opening

@@ -1,6 +1,8 @@
 //! The interface of proofs for agents: is there a proven win?
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+#[cfg(not(target_family = "wasm"))]
+use std::sync::LazyLock;
 
 use super::strategy::Proof;
 use jarmo_core::game::Game;
@@ -22,12 +24,18 @@ impl Guide<Jarmo> for Proof {
 }
 
 /// The proof of jarmo on the standard board.
+#[cfg(not(target_family = "wasm"))]
 static BUILT_IN: LazyLock<Arc<Proof>> = LazyLock::new(|| {
     let bytes = include_bytes!("../../../../checkpoints/jarmo.proof");
     let proof = Proof::from_bytes(&Jarmo::standard(), bytes);
     Arc::new(proof.expect("the program's own proof is sound"))
 });
 
+// A browser tab does without, because the proof is larger than all the rest of the page.
+#[cfg(target_family = "wasm")]
+impl HasProof for Jarmo {}
+
+#[cfg(not(target_family = "wasm"))]
 impl HasProof for Jarmo {
     fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
         let proof = &*BUILT_IN;

@@ -11,8 +11,8 @@ mod guide;
 mod short;
 mod strategy;
 
-pub use check::{Checked, Flaw, Strategy, check, replay};
-pub use file::{MOST_SEARCH, ProofError};
+pub use check::{Checked, Strategy, check, replay};
+pub use file::MOST_SEARCH;
 pub use guide::HasProof;
 pub use jarmo_core::known::{Guide, Next};
 pub use strategy::{Claim, Proof};

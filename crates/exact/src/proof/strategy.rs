@@ -3,7 +3,7 @@
 use super::short::Short;
 use super::{Last, without_history};
 use crate::tables::index::{LEAST_FORCE, Layer, MOST_FORCE, Placement};
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Mask, Player};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_core::known::Next;
@@ -12,7 +12,7 @@ use jarmo_core::known::Next;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The actions that lead to it, from a position without a history.
-    pub opening: Opening<JarmoPosition>,
+    pub opening: Line<JarmoPosition>,
     /// Who wins.
     pub winner: Player,
     /// The most plies until the end.

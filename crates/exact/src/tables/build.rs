@@ -1,14 +1,14 @@
 //! Builds a directory of tables, layer by layer. A build that was killed resumes where it last saved.
 
+use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::file::{Bytes, Owner, Problem, TableFileError, open_finished, unfinished_path};
-use super::lines::Blockable;
+use super::file::{Bytes, Owner, open_finished, unfinished_path};
 use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, Solvable};
-use super::solve::SolveError;
+use crate::{ExactError, ExactErrorKind};
 use jarmo_host::files::lock_folder;
 
 /// Settings of a build.
@@ -22,74 +22,31 @@ pub struct BuildSettings {
     pub save_every: Duration,
 }
 
-/// A message about the progress of a build.
+/// A message while tables are built or packed. As text it is a line for people.
 #[derive(Clone, Debug)]
-pub enum BuildProgress {
-    /// A finished layer exists already and passed its checks.
-    Kept {
-        /// Its force.
-        force: u32,
-    },
+pub enum TableProgress {
+    /// The file of this force exists already and passed its checks.
+    Kept(u32),
     /// A file is damaged, so its layer is built again; why.
     Rebuilding(String),
-    /// A layer continues from the last save of an earlier build.
-    Resumed {
-        /// Its force.
-        force: u32,
-    },
-    /// A layer is being solved.
-    Working {
-        /// Its force.
-        force: u32,
-        /// The share of its work that is done, estimated.
-        done: f64,
-        /// The time until the whole build is done, estimated.
-        left: Duration,
-    },
-    /// A layer is done and on disk.
-    Built {
-        /// Its force.
-        force: u32,
-        /// The number of its positions.
-        positions: usize,
-        /// The time it took, including the writing.
-        took: Duration,
-    },
+    /// The work on this force continues from the last save of an earlier build.
+    Resumed(u32),
+    /// How far the work on this force is.
+    Working(u32, String),
+    /// This force, or a round of the work on it, is done; what it took.
+    Done(u32, String),
 }
 
-/// Why a build failed.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildError {
-    /// The board lets players pass.
-    #[error(transparent)]
-    Board(#[from] Blockable),
-    /// A file could not be read or written, or belongs to another board.
-    #[error(transparent)]
-    File(#[from] TableFileError),
-    /// A layer could not be solved.
-    #[error(transparent)]
-    Solve(#[from] SolveError),
-    /// Another process is building in this folder.
-    #[error("{}: another process is building tables in this folder", .0.display())]
-    Busy(PathBuf),
-    /// Not enough memory or disk space: which, bytes needed, bytes free.
-    #[error(
-        "not enough {0}: {needed} MiB needed, {free} MiB free; free some or build a lower force",
-        needed = .1 >> 20,
-        free = .2 >> 20
-    )]
-    Short(&'static str, u64, u64),
-    /// The memory that may be used is too little: bytes needed.
-    #[error(
-        "force {force} needs at least {:.1} GiB of memory to build; allow it, or build a lower force",
-        *.needed as f64 / f64::from(1 << 30)
-    )]
-    Allowed {
-        /// The layer.
-        force: u32,
-        /// Bytes.
-        needed: u64,
-    },
+impl fmt::Display for TableProgress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use TableProgress::{Done, Kept, Rebuilding, Resumed, Working};
+        match self {
+            Kept(force) => write!(out, "force {force}: already there"),
+            Rebuilding(problem) => write!(out, "{problem}: building it again"),
+            Resumed(force) => write!(out, "force {force}: going on with the unfinished layer"),
+            Working(force, what) | Done(force, what) => write!(out, "force {force}: {what}"),
+        }
+    }
 }
 
 /// The bytes of memory that building a layer takes at least, and with the whole layer in memory; mapped
@@ -106,25 +63,25 @@ pub fn build<G: Solvable>(
     game: &G,
     folder: &Path,
     settings: BuildSettings,
-    tell: &mut dyn FnMut(BuildProgress),
-) -> Result<Tables<G>, BuildError> {
+    tell: &mut dyn FnMut(TableProgress),
+) -> Result<Tables<G>, ExactError> {
     assert!(
         G::FORCES.contains(&settings.force),
         "no tables have this force"
     );
     let preparation = game.prepare()?;
     let owner = Owner::of(game);
-    fs::create_dir_all(folder).map_err(TableFileError::io(folder))?;
+    fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
     let forces = *G::FORCES.start()..=settings.force;
     let mut kept = Vec::new();
     for force in forces.clone() {
         kept.push(match open_finished::<G>(folder, owner, &G::layer(force)) {
             Ok(map) => {
-                tell(BuildProgress::Kept { force });
+                tell(TableProgress::Kept(force));
                 Some(Bytes::Mapped(map))
             }
             Err(error) => {
-                may_rebuild(error, &mut |why| tell(BuildProgress::Rebuilding(why)))?;
+                may_rebuild(error, &mut |why| tell(TableProgress::Rebuilding(why)))?;
                 None
             }
         });
@@ -138,8 +95,8 @@ pub fn build<G: Solvable>(
     let _lock = match missing.is_empty() {
         true => None,
         false => {
-            let lock = lock_folder(folder).map_err(TableFileError::io(folder))?;
-            Some(lock.ok_or_else(|| BuildError::Busy(folder.to_owned()))?)
+            let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
+            Some(lock.ok_or_else(|| ExactError::busy(folder))?)
         }
     };
 
@@ -162,21 +119,20 @@ pub fn build<G: Solvable>(
         let positions = job.layer.size();
         game.build_layer(&preparation, &job, &mut |event| {
             tell(match event {
-                LayerEvent::Resumed => BuildProgress::Resumed { force },
-                LayerEvent::Rebuilding(why) => BuildProgress::Rebuilding(why),
-                LayerEvent::Done(done) => BuildProgress::Working {
-                    force,
-                    done,
-                    left: clock.left(done * positions as f64),
-                },
+                LayerEvent::Resumed => TableProgress::Resumed(force),
+                LayerEvent::Rebuilding(why) => TableProgress::Rebuilding(why),
+                LayerEvent::Done(done) => {
+                    let left = clock.left(done * positions as f64).as_secs_f64().ceil();
+                    let share = 100.0 * done;
+                    let what = format!("{share:.0} %, about {left} s left in total");
+                    TableProgress::Working(force, what)
+                }
             });
         })?;
-        clock.layer_done(positions);
-        tell(BuildProgress::Built {
-            force,
-            positions,
-            took: began.elapsed(),
-        });
+        clock.done += positions as f64;
+        let took = began.elapsed().as_secs_f64();
+        let what = format!("{positions} positions in {took:.1} s");
+        tell(TableProgress::Done(force, what));
         let map = open_finished::<G>(folder, owner, &job.layer)?;
         done.push(Bytes::Mapped(map));
     }
@@ -185,13 +141,13 @@ pub fn build<G: Solvable>(
 
 /// Accepts a missing or damaged file, which is built again; any other problem ends the build.
 pub(super) fn may_rebuild(
-    error: TableFileError,
+    error: ExactError,
     tell: &mut dyn FnMut(String),
-) -> Result<(), BuildError> {
-    match error.problem {
-        Problem::Missing => {}
-        Problem::Damaged(_) => tell(error.to_string()),
-        _ => return Err(BuildError::File(error)),
+) -> Result<(), ExactError> {
+    match error.kind {
+        ExactErrorKind::Missing => {}
+        ExactErrorKind::Damaged => tell(error.to_string()),
+        _ => return Err(error),
     }
     Ok(())
 }
@@ -201,7 +157,7 @@ fn check_room<G: Solvable>(
     folder: &Path,
     missing: &[u32],
     allowed: Option<u64>,
-) -> Result<u64, BuildError> {
+) -> Result<u64, ExactError> {
     let Some(&highest) = missing.last() else {
         return Ok(0);
     };
@@ -209,10 +165,10 @@ fn check_room<G: Solvable>(
     let half = memory("MemTotal:").map(|bytes| bytes / 2);
     let usable = allowed.or(half).unwrap_or(most);
     if usable < least {
-        return Err(BuildError::Allowed {
-            force: highest,
-            needed: least,
-        });
+        let gibibytes = least as f64 / f64::from(1 << 30);
+        return Err(ExactError::new(format!(
+            "force {highest} needs at least {gibibytes:.1} GiB of memory to build; allow it, or build a lower force"
+        )));
     }
     // Next to the tables there are only some pages of the unfinished layer.
     const BESIDES: u64 = 64 << 20;
@@ -222,19 +178,35 @@ fn check_room<G: Solvable>(
         .map(|&force| G::layer(force).size() as u64)
         .sum();
     let disk = (layers + BESIDES).saturating_sub(begun);
-    let free = fs4::available_space(folder).map_err(TableFileError::io(folder))?;
+    let free = free_space(folder).map_err(ExactError::io(folder))?;
+    let short = |what: &str, needed: u64, free: u64| {
+        let (needed, free) = (needed >> 20, free >> 20);
+        Err(ExactError::new(format!(
+            "not enough {what}: {needed} MiB needed, {free} MiB free; free some or build a lower force"
+        )))
+    };
     if free < disk {
-        return Err(BuildError::Short("disk space", disk, free));
+        return short("disk space", disk, free);
     }
     let needed = match allowed {
         Some(allowed) => allowed.min(most),
         None => least,
     };
     match memory("MemAvailable:") {
-        Some(free) if free < needed => Err(BuildError::Short("memory", needed, free)),
+        Some(free) if free < needed => short("memory", needed, free),
         Some(free) => Ok(usable.min(free)),
         None => Ok(usable),
     }
+}
+
+#[cfg(any(unix, windows))]
+fn free_space(folder: &Path) -> std::io::Result<u64> {
+    fs4::available_space(folder)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn free_space(_: &Path) -> std::io::Result<u64> {
+    Err(std::io::ErrorKind::Unsupported.into())
 }
 
 /// Bytes that an unfinished layer already takes on the disk.
@@ -267,10 +239,6 @@ impl TimeLeft {
             done: 0.0,
             before: None,
         }
-    }
-
-    fn layer_done(&mut self, positions: usize) {
-        self.done += positions as f64;
     }
 
     /// The remaining time when `positions` of the current layer are done.

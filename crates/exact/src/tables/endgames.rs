@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use rand::Rng;
 
-use super::file::{TableFileError, finished_path};
+use super::build::{BuildSettings, build};
+use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
+use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Action, Game, Proven, Verdict};
 use jarmo_core::games::{ConnectFour, Guard, Jarmo, JarmoPosition};
 use jarmo_core::known::Endgames;
@@ -19,8 +22,16 @@ use jarmo_core::random::{Stream, below};
 /// A game for which there may be exact tables.
 pub trait HasEndgames: Game {
     /// Opens a directory of tables. Tables that are still in use are shared.
-    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, EndgameError> {
-        Err(EndgameError::NoTables(self.id()))
+    fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, ExactError> {
+        Err(ExactError::no_tables(self.id()))
+    }
+
+    /// Builds in a folder the tables of all forces that take seconds, and opens them. `None` for games without tables.
+    fn build_quick_endgames(
+        &self,
+        _folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Self>>>, ExactError> {
+        Ok(None)
     }
 
     /// The force of a position, by which tables are divided, whether there are tables or not. `None` in games
@@ -39,23 +50,18 @@ pub trait HasEndgames: Game {
 /// A function that draws random endgames.
 pub type RandomEndgames<P> = Arc<dyn Fn(&mut Stream) -> P + Send + Sync>;
 
-/// Why tables cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum EndgameError {
-    /// No tables can be built for the game.
-    #[error("there are exact tables for jarmo and tammi only, not for {0}")]
-    NoTables(&'static str),
-    /// The directory has no tables of the game.
-    #[error("{} has no tables of {game}; build them, or name another directory", folder.display())]
-    NoneHere {
-        /// The directory.
-        folder: PathBuf,
-        /// The game.
-        game: &'static str,
-    },
-    /// A file is missing, damaged, or belongs to another board.
-    #[error(transparent)]
-    File(#[from] TableFileError),
+/// Builds tables in a folder up to a force that takes seconds.
+pub(super) fn build_quick<G: Solvable>(
+    game: &G,
+    folder: &Path,
+    force: u32,
+) -> Result<Arc<Tables<G>>, ExactError> {
+    let settings = BuildSettings {
+        force,
+        memory: None,
+        save_every: Duration::MAX,
+    };
+    Ok(Arc::new(build(game, folder, settings, &mut |_| {})?))
 }
 
 impl Endgames<Jarmo> for Tables {
@@ -151,7 +157,7 @@ pub(super) fn open_shared<G: Solvable>(
     game: &G,
     folder: &Path,
     shared: &Shared<G>,
-) -> Result<Arc<Tables<G>>, EndgameError> {
+) -> Result<Arc<Tables<G>>, ExactError> {
     let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
     let in_use = opened.get(&key).and_then(Weak::upgrade);
@@ -162,10 +168,12 @@ pub(super) fn open_shared<G: Solvable>(
         |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
     let mut forces = G::FORCES;
     if folder.is_dir() && !forces.any(has) {
-        return Err(EndgameError::NoneHere {
-            folder: folder.to_owned(),
-            game: game.id(),
-        });
+        let problem = format!(
+            "{} has no tables of {}; build them, or name another directory",
+            folder.display(),
+            game.id()
+        );
+        return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
     let tables = Arc::new(Tables::open(game, folder)?);
     opened.insert(key, Arc::downgrade(&tables));
@@ -180,8 +188,15 @@ impl HasEndgames for Jarmo {
         Some(position.force())
     }
 
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, EndgameError> {
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Jarmo>>>, ExactError> {
+        Ok(Some(build_quick(self, folder, 6)?))
     }
 
     fn random_endgames(&self, force: u32) -> Option<RandomEndgames<JarmoPosition>> {

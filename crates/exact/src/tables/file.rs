@@ -32,6 +32,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::code;
 use super::map::map;
 use super::solvable::{Layer, Solvable};
+use crate::ExactError;
 use jarmo_host::files::{self, rename};
 
 /// Goes up when the index, the bytes or the header change, so that older files cannot be used.
@@ -61,15 +62,15 @@ impl Owner {
     }
 
     /// Refuses a file that was made for other rules.
-    pub(super) fn check(self, version: u32, digest: u64) -> Result<(), Problem> {
+    pub(super) fn check(self, version: u32, digest: u64) -> Result<(), ExactError> {
         if version != self.version {
-            return Err(Problem::Other(format!(
+            return Err(ExactError::new(format!(
                 "was built for version {version} of the rules, this build has version {}; use another directory",
                 self.version
             )));
         }
         if digest != self.digest {
-            return Err(Problem::Other(format!(
+            return Err(ExactError::new(format!(
                 "was built for {} (digest {digest:016x}, expected {:016x}){}",
                 self.other[0], self.digest, self.other[1]
             )));
@@ -84,49 +85,6 @@ impl Owner {
             version: game.rules_version(),
             other: G::OTHER_RULES,
         }
-    }
-}
-
-/// An error with a table file.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {problem}", path.display())]
-pub struct TableFileError {
-    path: PathBuf,
-    /// What is wrong.
-    pub problem: Problem,
-}
-
-/// The problems that a table file can have.
-#[derive(Debug, thiserror::Error)]
-pub enum Problem {
-    /// It cannot be read or written.
-    #[error("{0}")]
-    Io(io::Error),
-    /// It does not exist.
-    #[error("is missing; build it again")]
-    Missing,
-    /// It is not a table file, or has another format version.
-    #[error("{0}; build it again")]
-    Format(String),
-    /// It belongs to another board or to other rules.
-    #[error("{0}")]
-    Other(String),
-    /// Its contents were damaged after it was written.
-    #[error("{0}; build it again")]
-    Damaged(String),
-    /// A file of packed results is missing or damaged, or has another format version.
-    #[error("{0}; pack it again")]
-    Repack(String),
-}
-
-impl TableFileError {
-    pub(super) fn new(path: &Path, problem: Problem) -> TableFileError {
-        let path = path.to_owned();
-        TableFileError { path, problem }
-    }
-
-    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> TableFileError {
-        move |error| TableFileError::new(path, Problem::Io(error))
     }
 }
 
@@ -181,34 +139,29 @@ pub fn open_finished<G: Solvable>(
     folder: &Path,
     owner: Owner,
     layer: &G::Layer,
-) -> Result<Mmap, TableFileError> {
+) -> Result<Mmap, ExactError> {
     let path = finished_path::<G>(folder, layer.force());
-    open(&path, owner, layer)
-}
-
-fn open(path: &Path, owner: Owner, layer: &impl Layer) -> Result<Mmap, TableFileError> {
-    let fail = |problem| TableFileError::new(path, problem);
-    let (file, _) = files::open(path).map_err(|error| {
-        fail(if error.kind() == io::ErrorKind::NotFound {
-            Problem::Missing
-        } else {
-            Problem::Io(error)
-        })
-    })?;
-    let map = map(&file).map_err(TableFileError::io(path))?;
-    check(&map, owner, layer).map_err(fail)?;
-    Ok(map)
+    let open = || {
+        let (file, _) = files::open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ExactError::missing(),
+            _ => error.into(),
+        })?;
+        let map = map(&file)?;
+        check(&map, owner, layer)?;
+        Ok(map)
+    };
+    open().map_err(|error: ExactError| error.at(&path))
 }
 
 /// Checks the header and the bytes of a file.
-fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), Problem> {
-    let damaged = |what: &str| Err(Problem::Damaged(what.to_owned()));
+fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), ExactError> {
+    let damaged = |what: &str| Err(ExactError::damaged(what));
     if !file.starts_with(&MAGIC) {
         let start = &file[..file.len().min(MAGIC.len())];
         return if MAGIC.starts_with(start) {
             damaged("is truncated")
         } else {
-            Err(Problem::Format("is not a table file".to_owned()))
+            Err(ExactError::new("is not a table file; build it again"))
         };
     }
     let Some((header, bytes)) = file.split_at_checked(HEADER) else {
@@ -217,8 +170,8 @@ fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), Problem> {
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
     let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
     if short(8) != FORMAT_VERSION {
-        return Err(Problem::Format(format!(
-            "has format version {}, this build reads version {FORMAT_VERSION}",
+        return Err(ExactError::new(format!(
+            "has format version {}, this build reads version {FORMAT_VERSION}; build it again",
             short(8)
         )));
     }
@@ -230,14 +183,11 @@ fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), Problem> {
         return damaged("holds an unfinished layer");
     }
     if short(24) != layer.force() || long(40) != layer.size() as u64 {
-        return Err(Problem::Damaged(format!("holds force {}", short(24))));
+        return damaged(&format!("holds force {}", short(24)));
     }
     if bytes.len() != layer.size() {
-        return Err(Problem::Damaged(format!(
-            "has {} bytes for {} positions",
-            bytes.len(),
-            layer.size()
-        )));
+        let (bytes, size) = (bytes.len(), layer.size());
+        return damaged(&format!("has {bytes} bytes for {size} positions"));
     }
     if long(48) != checksum(bytes) {
         return damaged("is damaged: its checksum does not match");
@@ -253,9 +203,9 @@ pub fn seal_finished<G: Solvable>(
     owner: Owner,
     layer: &G::Layer,
     longest: u32,
-) -> Result<(), TableFileError> {
+) -> Result<(), ExactError> {
     let unfinished = unfinished_path::<G>(folder, layer.force());
-    let failed = |error| TableFileError::io(&unfinished)(error);
+    let failed = |error| ExactError::io(&unfinished)(error);
     // The map ends before the header is written.
     let checksum = map(file)
         .map(|bytes| checksum(&bytes[HEADER..]))
@@ -286,7 +236,7 @@ pub fn write_finished<G: Solvable>(
     owner: Owner,
     layer: &G::Layer,
     longest: u32,
-) -> Result<(), TableFileError> {
+) -> Result<(), ExactError> {
     let path = unfinished_path::<G>(folder, layer.force());
     let write = || {
         let mut file = File::options()
@@ -299,7 +249,7 @@ pub fn write_finished<G: Solvable>(
         file.write_all(bytes)?;
         Ok(file)
     };
-    let file = write().map_err(TableFileError::io(&path))?;
+    let file = write().map_err(ExactError::io(&path))?;
     seal_finished::<G>(folder, &file, owner, layer, longest)
 }
 

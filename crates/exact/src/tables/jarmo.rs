@@ -3,15 +3,16 @@
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 
-use super::build::{BuildError, may_rebuild};
-use super::file::{Bytes, Owner, TableFileError, pages_path, unfinished_path};
+use super::build::may_rebuild;
+use super::file::{Bytes, Owner, pages_path, unfinished_path};
 use super::index::{self, LEAST_FORCE, MOST_FORCE, Placement};
-use super::lines::{Blockable, Lines};
+use super::lines::Lines;
 use super::lookup::Tables;
 use super::packed::{PackedLayer, packed_path};
 use super::solvable::{Job, Layer, LayerEvent, Packed, PliesTo, Solvable};
-use super::solve::{Layers, Pages, Progress, SolveError, Solver, Spill, memory_of};
+use super::solve::{Layers, Pages, Progress, Solver, Spill, memory_of};
 use super::stats::LayerStats;
+use crate::ExactError;
 use jarmo_core::game::{Player, Proven};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
@@ -52,7 +53,7 @@ impl Solvable for Jarmo {
         Placement::of(position).position()
     }
 
-    fn prepare(&self) -> Result<Lines, Blockable> {
+    fn prepare(&self) -> Result<Lines, ExactError> {
         Lines::of(self.board())
     }
 
@@ -73,23 +74,19 @@ impl Solvable for Jarmo {
         lines: &Lines,
         job: &Job<'_, Jarmo>,
         tell: &mut dyn FnMut(LayerEvent),
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), ExactError> {
         let lower = Layers::of(job.done.iter().map(Bytes::get));
         let solver = Solver::new(lines, &job.layer, &lower);
         let spill = files(job, tell)?;
         let path = unfinished_path::<Jarmo>(job.folder, job.layer.force());
-        let io = |error| TableFileError::io(&path)(error);
         let mut pages = solver
             .pages(job.memory, spill, job.save_every)
-            .map_err(io)?;
+            .map_err(ExactError::io(&path))?;
         let longest = solver
             .solve(&mut pages, &mut |progress| {
                 tell(LayerEvent::Done(share_done(progress)));
             })
-            .map_err(|error| match error {
-                SolveError::Io(error) => BuildError::File(io(error)),
-                error => BuildError::Solve(error),
-            })?;
+            .map_err(|error| error.at(&path))?;
         let spill = pages.into_spill().expect("a build has files");
         spill.finish(job.folder, job.owner, &job.layer, longest)?;
         Ok(())
@@ -97,7 +94,7 @@ impl Solvable for Jarmo {
 }
 
 /// The files of an earlier build of this layer, or new ones.
-fn files(job: &Job<'_, Jarmo>, tell: &mut dyn FnMut(LayerEvent)) -> Result<Spill, BuildError> {
+fn files(job: &Job<'_, Jarmo>, tell: &mut dyn FnMut(LayerEvent)) -> Result<Spill, ExactError> {
     if pages_path::<Jarmo>(job.folder, job.layer.force()).exists() {
         match Spill::resume(job.folder, job.owner, &job.layer) {
             Ok(spill) => {
@@ -144,11 +141,7 @@ impl Packed<Jarmo> for PackedLayer {
         packed_path(folder, force).exists()
     }
 
-    fn open(
-        folder: &Path,
-        owner: Owner,
-        layer: &index::Layer,
-    ) -> Result<PackedLayer, TableFileError> {
+    fn open(folder: &Path, owner: Owner, layer: &index::Layer) -> Result<PackedLayer, ExactError> {
         PackedLayer::open(folder, owner, layer)
     }
 

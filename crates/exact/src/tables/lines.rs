@@ -2,6 +2,7 @@
 
 use super::index::{Army, Placement};
 use super::subsets::{self, MOST, bits, choose};
+use crate::ExactError;
 use jarmo_core::game::Player;
 use jarmo_core::games::board::{Board, CIRCLES, Circle, Circles};
 
@@ -12,21 +13,9 @@ pub struct Lines {
     most_actions: u32,
 }
 
-/// A board on which a player can be left without a move. Tables do not support passes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "board `{board}`: a player with archers on {} has no move and must pass, which tables do not support; \
-     use a board without such a position",
-    archers.iter().map(|circle| circle.to_string()).collect::<Vec<_>>().join(" ")
-)]
-pub struct Blockable {
-    board: String,
-    archers: Circles,
-}
-
 impl Lines {
-    /// The lines of a board on which a player always has a move.
-    pub fn of(board: &Board) -> Result<Lines, Blockable> {
+    /// The lines of a board. Refuses one on which a player can be left without a move.
+    pub fn of(board: &Board) -> Result<Lines, ExactError> {
         let mut near = [0; CIRCLES];
         for circle in Circle::all() {
             near[circle.index()] = board.neighbours(circle).0;
@@ -41,10 +30,13 @@ impl Lines {
                 let moves = lines.moves(player, archers);
                 let outside = archers & !goal(player);
                 if outside != 0 && moves == 0 {
-                    return Err(Blockable {
-                        board: board.name().to_owned(),
-                        archers: Circles(archers),
-                    });
+                    let archers = Circles(archers).iter().map(|circle| circle.to_string());
+                    return Err(ExactError::new(format!(
+                        "board `{}`: a player with archers on {} has no move and must pass, which tables do \
+                         not support; use a board without such a position",
+                        board.name(),
+                        archers.collect::<Vec<_>>().join(" ")
+                    )));
                 }
                 let deploys = u32::from((archers.count_ones() as usize) < MOST) * 5;
                 lines.most_actions = lines.most_actions.max(moves + deploys);

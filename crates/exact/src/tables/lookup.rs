@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::code;
-use super::file::{Bytes, Owner, Problem, TableFileError, finished_path, open_finished};
+use super::file::{Bytes, Owner, finished_path, open_finished};
 use super::index::{self, LEAST_FORCE, Material, Placement};
-use super::lines::{Blockable, is_over, score_difference};
+use super::lines::{is_over, score_difference};
 use super::packed::PackedLayer;
 use super::solvable::{Layer, Packed, Solvable};
+use crate::ExactError;
 use jarmo_core::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 
@@ -74,10 +75,10 @@ impl<G: Solvable> Solved<G> {
 impl<G: Solvable> Tables<G> {
     /// Opens a directory of tables or packed results and verifies all checksums. Of a force that has both,
     /// the table is taken.
-    pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, TableFileError> {
+    pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
         let owner = Owner::of(game);
         if !folder.is_dir() {
-            return Err(TableFileError::new(folder, Problem::Missing));
+            return Err(ExactError::missing().at(folder));
         }
         let lowest = *G::FORCES.start();
         let has_table = |force| finished_path::<G>(folder, force).exists();
@@ -95,7 +96,7 @@ impl<G: Solvable> Tables<G> {
                 };
                 Ok(Solved::new(layer, values))
             })
-            .collect::<Result<_, TableFileError>>()?;
+            .collect::<Result<_, ExactError>>()?;
         let game = game.clone().with_max_plies(0);
         Ok(Tables { game, layers })
     }
@@ -104,7 +105,7 @@ impl<G: Solvable> Tables<G> {
     ///
     /// # Panics
     /// Panics if a distance does not fit into a byte; see [`Solvable::solve_layer`].
-    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, Blockable> {
+    pub fn solve(game: &G, force: u32) -> Result<Tables<G>, ExactError> {
         let preparation = game.prepare()?;
         let mut done: Vec<Bytes> = Vec::new();
         for force in *G::FORCES.start()..=force {

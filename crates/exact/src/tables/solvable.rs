@@ -5,11 +5,10 @@ use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::time::Duration;
 
-use super::build::BuildError;
-use super::file::{Bytes, Owner, Problem, TableFileError};
-use super::lines::Blockable;
+use super::file::{Bytes, Owner};
 use super::lookup::Tables;
 use super::stats::LayerStats;
+use crate::ExactError;
 use jarmo_core::game::{Game, Player, Proven};
 
 /// A game whose positions with little left on the board can be solved.
@@ -66,7 +65,7 @@ pub trait Solvable: Game {
     }
 
     /// Refuses rules that cannot be solved, and prepares the solver.
-    fn prepare(&self) -> Result<Self::Preparation, Blockable>;
+    fn prepare(&self) -> Result<Self::Preparation, ExactError>;
 
     /// Solves a layer in memory, from the finished layers below it, lowest force first. Returns a byte for every index.
     ///
@@ -89,7 +88,7 @@ pub trait Solvable: Game {
         preparation: &Self::Preparation,
         job: &Job<'_, Self>,
         tell: &mut dyn FnMut(LayerEvent),
-    ) -> Result<(), BuildError>;
+    ) -> Result<(), ExactError>;
 }
 
 /// The event to which the plies of won and lost positions count.
@@ -132,7 +131,7 @@ pub trait Packed<G: Solvable>: Send + Sync + Debug + Sized {
     fn exists(folder: &Path, force: u32) -> bool;
 
     /// Opens the file of a layer and verifies its checksums.
-    fn open(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Self, TableFileError>;
+    fn open(folder: &Path, owner: Owner, layer: &G::Layer) -> Result<Self, ExactError>;
 
     /// The counts of the table it was made from.
     fn stats(&self) -> &LayerStats<G::Position>;
@@ -147,8 +146,8 @@ impl<G: Solvable> Packed<G> for NeverPacked {
         false
     }
 
-    fn open(folder: &Path, _: Owner, _: &G::Layer) -> Result<NeverPacked, TableFileError> {
-        Err(TableFileError::new(folder, Problem::Missing))
+    fn open(folder: &Path, _: Owner, _: &G::Layer) -> Result<NeverPacked, ExactError> {
+        Err(ExactError::missing().at(folder))
     }
 
     fn stats(&self) -> &LayerStats<G::Position> {

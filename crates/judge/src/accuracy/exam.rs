@@ -120,6 +120,19 @@ impl<G: HasEndgames> Exam<G> {
         nodes: Option<u64>,
         seed: u64,
     ) -> Accuracy<G::Position> {
+        self.mark_all(&self.answers(agents, nodes, seed))
+    }
+
+    /// What agents choose in every position, as for [`Exam::take`].
+    ///
+    /// # Panics
+    /// Panics if there is no agent.
+    pub fn answers(
+        &self,
+        agents: &mut [Box<dyn Agent<G>>],
+        nodes: Option<u64>,
+        seed: u64,
+    ) -> Vec<Action> {
         assert!(!agents.is_empty(), "an exam needs an agent");
         let next = AtomicUsize::new(0);
         let batches = self.questions.len().div_ceil(BATCH);
@@ -132,9 +145,18 @@ impl<G: HasEndgames> Exam<G> {
             })
             .collect();
         answers.sort_unstable_by_key(|(batch, _)| *batch);
-        let mut accuracy = Accuracy::new();
         let chosen = answers.into_iter().flat_map(|(_, actions)| actions);
-        for (number, chosen) in chosen.enumerate() {
+        chosen.collect()
+    }
+
+    /// The result of legal answers to all questions.
+    ///
+    /// # Panics
+    /// Panics unless there is one legal action per question.
+    pub fn mark_all(&self, answers: &[Action]) -> Accuracy<G::Position> {
+        assert_eq!(answers.len(), self.len(), "one action per question");
+        let mut accuracy = Accuracy::new();
+        for (number, &chosen) in answers.iter().enumerate() {
             self.mark(number, chosen, &mut accuracy);
         }
         accuracy.sort();

@@ -126,6 +126,12 @@ impl<G: Game> Exam<G> {
         })
     }
 
+    /// The checksum of its file, by which an exam is named.
+    pub fn checksum(&self) -> String {
+        let from = TITLE.len() + 1 + CHECKSUM.len();
+        self.to_text()[from..from + DIGITS].to_owned()
+    }
+
     /// The content of a file.
     pub fn to_text(&self) -> String {
         let board = match self.game.board_text() {

@@ -2,9 +2,7 @@
 
 use super::report::Accuracy;
 use super::stage::Stage;
-use crate::plot::{
-    BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PALE, PLOT, Scale, Svg, TOP, WIDTH, number,
-};
+use crate::plot::{BOTTOM, CHARACTER, COLOURS, GREY, INK, LEFT, PLOT, Scale, Svg, TOP, WIDTH};
 
 /// The share of critical decisions that were wrong as SVG, over the stages of the game: one curve with a label for
 /// each accuracy, and 95 % intervals. Only the [large stages](Accuracy::large_stages) are drawn.
@@ -31,25 +29,10 @@ pub fn draw_stages<P>(title: &str, curves: &[(String, &Accuracy<P>)]) -> String 
         values: (0.0, 1.05 * highest),
         places: (bottom, TOP),
     };
-    for tick in up.ticks(48.0) {
-        let y = up.at(tick);
-        picture.line((LEFT, y), (right, y), PALE, 1.0);
-        let text = format!("{} %", number(tick));
-        picture.text((LEFT - 8.0, y + 4.0), &text, "end", GREY, 12);
-    }
-    for tick in along
-        .ticks(40.0)
-        .into_iter()
-        .filter(|tick| tick.fract() == 0.0)
-    {
-        let x = along.at(tick);
-        picture.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
-        picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
-    }
-    picture.line((LEFT, bottom), (right, bottom), GREY, 1.0);
     let unit = all().next().map_or("", |point| point.stage.unit());
-    let middle = 0.5 * (LEFT + right);
-    picture.text((middle, bottom + 42.0), unit, "middle", GREY, 12);
+    let mut ticks = along.ticks(40.0);
+    ticks.retain(|tick| tick.fract() == 0.0);
+    picture.axes((&up, " %"), (&along, &ticks, unit), right);
     let axis = "critical decisions wrong, with 95 % intervals";
     picture.text((LEFT, TOP - 10.0), axis, "start", GREY, 12);
     let mut ends = Vec::new(); // labels: height, text, colour

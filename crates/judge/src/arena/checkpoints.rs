@@ -137,20 +137,11 @@ fn short_name(run: &str, runs: &[&str]) -> String {
         .rev()
         .map(|first| folders[first..].join("/"));
     let shared = |end: &String| {
-        let mut others = runs.iter().filter(|other| **other != run);
-        others.any(|other| {
-            other
-                .strip_suffix(end.as_str())
-                .is_some_and(is_whole_folder)
-        })
+        let ends = |other: &&str| Path::new(other).ends_with(end);
+        runs.iter().any(|other| *other != run && ends(other))
     };
     let mut ends = ends.skip_while(shared);
     ends.next().unwrap_or_else(|| run.to_owned())
-}
-
-/// Whether the rest of a path after `before` begins with a whole folder name.
-fn is_whole_folder(before: &str) -> bool {
-    before.is_empty() || before.ends_with('/')
 }
 
 fn error(text: &str, problem: &str) -> JudgeError {

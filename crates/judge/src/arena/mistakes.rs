@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use jarmo_core::env::{Opening, positions};
-use jarmo_core::game::{Action, Game, Player};
+use jarmo_core::env::Line;
+use jarmo_core::game::{Game, Player};
 use jarmo_exact::tables::Endgames;
 use jarmo_exact::tables::index::MOST_FORCE;
 
@@ -148,17 +148,17 @@ impl MistakeRow {
     }
 }
 
-/// The mistakes of White and Black in a game after its opening.
+/// The mistakes of White and Black in a game after its opening of some plies.
 pub(super) fn of_game<G: Game>(
     game: &G,
     tables: &Arc<dyn Endgames<G>>,
-    opening: &Opening<G::Position>,
-    actions: &[Action],
+    played: &Line<G::Position>,
+    opening: usize,
 ) -> [Mistakes; 2] {
     let mut mistakes = [Mistakes::default(); 2];
-    let positions = positions(game, opening.start, actions);
-    let decisions = positions.iter().zip(actions);
-    for (position, &action) in decisions.skip(opening.actions.len()) {
+    let positions = played.positions(game);
+    let decisions = positions.iter().zip(&played.actions);
+    for (position, &action) in decisions.skip(opening) {
         let Some(before) = tables.known(game, position) else {
             continue;
         };

@@ -7,7 +7,7 @@ use std::path::Path;
 use rand::Rng;
 
 use crate::JudgeError;
-use jarmo_core::env::{Opening, positions};
+use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask};
 use jarmo_core::random::{Stream, below, stream};
 use jarmo_host::files::{LINES_BYTES, read_text};
@@ -16,7 +16,7 @@ use jarmo_host::record::GameRecord;
 /// The openings of a tournament, in the order of its pairs. None of them ends the game.
 #[derive(Clone, Debug)]
 pub struct Openings<P> {
-    list: Vec<Opening<P>>,
+    list: Vec<Line<P>>,
     distinct: usize,
     source: String,
 }
@@ -81,7 +81,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         const GAMES: usize = 200;
         let mut stream = stream(0, OPENING_STREAM);
         let lasts =
-            |_: &usize| Opening::random(game, plies, &mut stream).actions.len() == plies as usize;
+            |_: &usize| Line::random(game, plies, &mut stream).actions.len() == plies as usize;
         if (0..GAMES).filter(lasts).count() < GAMES / 10 {
             return Err(JudgeError::new(format!(
                 "most games of {} are over after {plies} random plies; take fewer",
@@ -127,7 +127,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     }
 
     /// These openings, in the order of the pairs.
-    pub(super) fn given(list: Vec<Opening<P>>) -> Self {
+    pub(super) fn given(list: Vec<Line<P>>) -> Self {
         Openings {
             distinct: list.len(),
             source: "given".to_owned(),
@@ -138,7 +138,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// The text of a file of openings.
     pub fn file_text<G: Game<Position = P>>(
         game: &G,
-        openings: &[Opening<P>],
+        openings: &[Line<P>],
         comments: &[String],
     ) -> String {
         let mut text = String::new();
@@ -147,22 +147,19 @@ impl<P: Copy + Eq + Hash> Openings<P> {
         }
         text += &format!("{BOARD}{}\n", game.board_text());
         for opening in openings {
-            let before = positions(game, opening.start, &opening.actions);
-            let texts = before.iter().zip(&opening.actions);
-            let texts = texts.map(|(position, &action)| game.action_text(position, action));
-            text += &texts.collect::<Vec<_>>().join(" ");
+            text += &opening.move_texts(game).join(" ");
             text.push('\n');
         }
         text
     }
 
     /// All openings, in the order of the pairs.
-    pub fn list(&self) -> &[Opening<P>] {
+    pub fn list(&self) -> &[Line<P>] {
         &self.list
     }
 
     /// The opening of a pair. After the last one the list starts again.
-    pub fn of_pair(&self, pair: u32) -> &Opening<P> {
+    pub fn of_pair(&self, pair: u32) -> &Line<P> {
         &self.list[pair as usize % self.list.len()]
     }
 
@@ -182,8 +179,8 @@ fn parse<G: Game>(
     game: &G,
     text: &str,
     plies: Option<u32>,
-) -> Result<Vec<Opening<G::Position>>, String> {
-    let mut list: Vec<Opening<G::Position>> = Vec::new();
+) -> Result<Vec<Line<G::Position>>, String> {
+    let mut list: Vec<Line<G::Position>> = Vec::new();
     let mut seen = HashSet::new();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -208,8 +205,8 @@ fn parse<G: Game>(
 const OPENING_STREAM: u64 = u64::MAX;
 
 /// All distinct openings of `plies` plies; `None` if there are too many to list.
-fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Opening<G::Position>>> {
-    let mut layer = vec![Opening::at(game.start())];
+fn list_all<G: Game>(game: &G, plies: u32) -> Option<Vec<Line<G::Position>>> {
+    let mut layer = vec![Line::at(game.start())];
     layer.retain(|opening| game.outcome(&opening.position).is_none());
     for _ in 0..plies {
         let mut next = Vec::new();
@@ -237,13 +234,13 @@ fn draw_distinct<G: Game>(
     plies: u32,
     count: usize,
     stream: &mut Stream,
-) -> Vec<Opening<G::Position>> {
+) -> Vec<Line<G::Position>> {
     let mut drawn = Vec::new();
     let mut seen = HashSet::new();
     let mut failures = 0;
     while drawn.len() < count && failures < PATIENCE {
         failures += 1;
-        let opening = Opening::random(game, plies, stream);
+        let opening = Line::random(game, plies, stream);
         if opening.actions.len() == plies as usize && seen.insert(opening.position) {
             drawn.push(opening);
             failures = 0;
@@ -263,7 +260,7 @@ pub(super) fn parse_opening<G: Game>(
     game: &G,
     line: &str,
     plies: Option<u32>,
-) -> Result<Opening<G::Position>, String> {
+) -> Result<Line<G::Position>, String> {
     let mut record = if line.trim_start().starts_with('{') {
         GameRecord::parse(line).map_err(|error| error.to_string())?
     } else {

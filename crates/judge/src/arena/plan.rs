@@ -8,8 +8,7 @@ use super::opening::Openings;
 use super::runner::{Ended, Setup};
 use super::schedule::GameId;
 use super::tournament::Settings;
-use jarmo_core::env::positions;
-use jarmo_core::game::{Action, Game, Player, shorten};
+use jarmo_core::game::{Game, Player, shorten};
 use jarmo_core::random::stream;
 use jarmo_exact::tables::Endgames;
 use jarmo_host::record::{ArenaMark, FORMAT, GameRecord};
@@ -54,27 +53,14 @@ impl<G: Game> GamePlan<'_, G> {
         let opening = self.openings.of_pair(pair);
         GameRecord {
             game: self.game.id().to_owned(),
-            position: self.start_text(&opening.start),
-            moves: self.move_texts(opening.start, &opening.actions),
+            position: opening.start_text(self.game),
+            moves: opening.move_texts(self.game),
             ..GameRecord::default()
         }
     }
 
-    /// The text of the first position, if it is not the game's own.
-    fn start_text(&self, start: &G::Position) -> Option<String> {
-        (*start != self.game.start()).then(|| self.game.position_text(start))
-    }
-
-    fn move_texts(&self, start: G::Position, actions: &[Action]) -> Vec<String> {
-        let positions = positions(self.game, start, actions);
-        let moves = positions.iter().zip(actions);
-        moves
-            .map(|(position, &action)| self.game.action_text(position, action))
-            .collect()
-    }
-
     /// The record of a game.
-    pub(super) fn record(&self, (id, actions, outcome): &Ended) -> GameRecord {
+    pub(super) fn record(&self, (id, played, outcome): &Ended<G::Position>) -> GameRecord {
         let [white, black] = id.seats(self.bouts[id.bout]);
         let opening = self.openings.of_pair(id.pair);
         GameRecord {
@@ -86,9 +72,9 @@ impl<G: Game> GamePlan<'_, G> {
             outcome: Some(*outcome),
             arena: Some(self.mark(id.pair)),
             opening_plies: Some(opening.actions.len()),
-            position: self.start_text(&opening.start),
+            position: played.start_text(self.game),
             max_plies: Some(self.game.max_plies()),
-            moves: self.move_texts(opening.start, actions),
+            moves: played.move_texts(self.game),
         }
     }
 
@@ -128,7 +114,10 @@ impl<G: Game> GamePlan<'_, G> {
     }
 
     /// The game of this tournament that a record holds; `None` if the game did not end.
-    pub(super) fn match_record(&self, record: &GameRecord) -> Result<Option<Ended>, String> {
+    pub(super) fn match_record(
+        &self,
+        record: &GameRecord,
+    ) -> Result<Option<Ended<G::Position>>, String> {
         let mark = record.arena.ok_or("it was not played in a tournament")?;
         self.check_conditions(record, mark)?;
         let agent = |name: &Option<String>| {
@@ -166,6 +155,6 @@ impl<G: Game> GamePlan<'_, G> {
             pair: mark.pair,
             first_plays,
         };
-        Ok(outcome.map(|outcome| (id, replay.actions, outcome)))
+        Ok(outcome.map(|outcome| (id, replay, outcome)))
     }
 }

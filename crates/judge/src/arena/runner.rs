@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::schedule::GameId;
-use jarmo_core::env::{self, Keep, Opening};
+use jarmo_core::env::{self, Keep, Line};
 use jarmo_core::game::{Action, Game, Mask, Outcome, Player};
 use jarmo_core::random::Stream;
 use jarmo_exact::agent::{Agent, Limit, Memory, Request};
@@ -38,13 +38,13 @@ pub struct Setup<P> {
     /// The agents of White and Black, as indices into the team.
     pub seats: [usize; 2],
     /// The opening.
-    pub opening: Opening<P>,
+    pub opening: Line<P>,
     /// The random stream of the game.
     pub stream: Stream,
 }
 
-/// A game that has ended: its place in the tournament, all its actions from the start, and the outcome.
-pub type Ended = (GameId, Vec<Action>, Outcome);
+/// A game that has ended: its place in the tournament, the whole game, and the outcome.
+pub type Ended<P> = (GameId, Line<P>, Outcome);
 
 /// Every thread starts with `FIRST_ROOM` games at a time and doubles their number after each short round.
 /// So batches grow where games are fast, and slow games finish at different times.
@@ -67,7 +67,7 @@ pub fn play_games<G: Game>(
     setup: impl Fn(GameId) -> Setup<G::Position> + Sync,
     (budget, in_flight): (Budget, usize),
     stop: &AtomicBool,
-    mut collect: impl FnMut(Option<Ended>) -> ControlFlow<()>,
+    mut collect: impl FnMut(Option<Ended<G::Position>>) -> ControlFlow<()>,
 ) {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(0);
@@ -113,7 +113,7 @@ struct TeamGames<'a, G: Game> {
     team: Team<G>,
     budget: Budget,
     halt: &'a AtomicBool,
-    sender: Sender<Ended>,
+    sender: Sender<Ended<G::Position>>,
     env: env::Shard<G>,
     running: Vec<Option<Running>>, // [slots], `None` if idle
     actions: Vec<Action>,          // [slots], of the current round
@@ -218,10 +218,10 @@ impl<G: Game> TeamGames<'_, G> {
     /// Plays the chosen actions and sends the finished games to the collector.
     fn step(&mut self) {
         let (running, sender) = (&mut self.running, &self.sender);
-        self.env.step(&self.actions, |ended| {
+        self.env.step(&self.actions, |ended, env| {
             let running = running[ended.slot].take().expect("only running games end");
             // Sending fails only after the collector has stopped.
-            let _ = sender.send((running.id, ended.history().actions, ended.outcome));
+            let _ = sender.send((running.id, env.history(ended.slot), ended.outcome));
             None // the slot stays idle until the next game starts
         });
     }

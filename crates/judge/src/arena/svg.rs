@@ -91,23 +91,11 @@ fn curves(picture: &mut Svg, agents: &[AgentRow], runs: &[&str], over: Over) {
         values: (0.0, if last > 0.0 { last } else { 1.0 }),
         places: (LEFT, right),
     };
-    for tick in elo.ticks(48.0) {
-        let y = elo.at(tick);
-        picture.line((LEFT, y), (right, y), PALE, 1.0);
-        picture.text((LEFT - 8.0, y + 4.0), &number(tick), "end", GREY, 12);
-    }
-    for tick in steps.ticks(110.0) {
-        let x = steps.at(tick);
-        picture.line((x, bottom), (x, bottom + 5.0), GREY, 1.0);
-        picture.text((x, bottom + 20.0), &number(tick), "middle", GREY, 12);
-    }
-    picture.line((LEFT, bottom), (right, bottom), GREY, 1.0);
-    let middle = 0.5 * (LEFT + right);
     let axis = match over {
         Over::Steps => "training step",
         Over::ProcessorTime => "hours of processor time",
     };
-    picture.text((middle, bottom + 42.0), axis, "middle", GREY, 12);
+    picture.axes((&elo, ""), (&steps, &steps.ticks(110.0), axis), right);
     picture.text((LEFT - 8.0, TOP - 10.0), "Elo", "end", GREY, 12);
     let mut ends = Vec::new(); // labels: height, text, colour
     for row in others {

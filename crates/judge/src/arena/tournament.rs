@@ -224,7 +224,7 @@ impl<'a, G: Game> Tournament<'a, G> {
             None => settings.in_flight.max(1),
         };
         let mut failure = None;
-        let collect = |finished: Option<Ended>| {
+        let collect = |finished: Option<Ended<G::Position>>| {
             if let Some(finished) = finished
                 && failure.is_none()
             {
@@ -252,13 +252,14 @@ impl<'a, G: Game> Tournament<'a, G> {
 }
 
 impl<G: Game> GamePlan<'_, G> {
-    pub(super) fn judge(&self, (id, actions, outcome): &Ended) -> Half {
-        let opening = self.openings.of_pair(id.pair);
+    pub(super) fn judge(&self, (id, played, outcome): &Ended<G::Position>) -> Half {
+        let opening = self.openings.of_pair(id.pair).actions.len();
         let mistakes = match &self.judge {
-            Some(tables) => mistakes::of_game(self.game, tables, opening, actions),
+            Some(tables) => mistakes::of_game(self.game, tables, played, opening),
             None => Default::default(),
         };
-        let bytes: Vec<u8> = actions.iter().flat_map(|one| one.0.to_le_bytes()).collect();
+        let actions = played.actions.iter();
+        let bytes: Vec<u8> = actions.flat_map(|one| one.0.to_le_bytes()).collect();
         Half {
             outcome: *outcome,
             fingerprint: xxh3_64(&bytes),

@@ -6,7 +6,7 @@ use super::{Config, EvaluationSettings, FleetSettings, RunSettings};
 use crate::RunError;
 use crate::train::LearnerSettings;
 use jarmo_core::game::shorten;
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::Bounds;
 use jarmo_exact::catalog::Listed;
 use jarmo_selfplay::replay::ReplaySettings;
@@ -14,7 +14,7 @@ use jarmo_selfplay::selfplay::SelfPlaySettings;
 
 /// The bounds of all numbers, by their groups.
 const BOUNDS: [(&str, &[(&str, Bounds)]); 7] = [
-    ("net", &NetConfig::BOUNDS),
+    ("net", &NetSettings::BOUNDS),
     ("selfplay", &SelfPlaySettings::BOUNDS),
     ("replay", &ReplaySettings::BOUNDS),
     ("learner", &LearnerSettings::BOUNDS),

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::{Config, check};
 use crate::RunError;
 use jarmo_core::game::{shorten, shorten_quotes};
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_exact::catalog::{Catalog, Listed, Shipped};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
@@ -36,7 +36,7 @@ pub struct Base {
     /// The game, with the training settings that it brings.
     pub game: Option<String>,
     /// The size of the network that the run starts from.
-    pub net: Option<NetConfig>,
+    pub net: Option<NetSettings>,
 }
 
 /// The games of this crate, with the general defaults.

@@ -15,7 +15,7 @@ pub use layers::Base;
 
 use crate::RunError;
 use crate::train::LearnerSettings;
-use jarmo_core::net::NetConfig;
+use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::{
     BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, OPENING_PLIES, PARALLEL_GAMES, STEPS, THREADS,
 };
@@ -31,7 +31,7 @@ pub struct Config {
     /// The game.
     pub game: GameChoice,
     /// The network.
-    pub net: NetConfig,
+    pub net: NetSettings,
     /// Self-play.
     pub selfplay: SelfPlaySettings,
     /// The replay window.
@@ -206,6 +206,17 @@ impl RunSettings {
         ("minutes", Bounds::real(0.0, 10_000_000.0)),
         ("cpu_minutes", Bounds::Real(CPU_MINUTES)),
     ];
+
+    /// The limits that are set, as pairs of a count and its name.
+    pub fn limits(&self) -> Vec<(f64, &'static str)> {
+        let limits = [
+            (self.steps as f64, "steps"),
+            (self.games as f64, "games"),
+            (self.minutes, "minutes"),
+            (self.cpu_minutes, "cpu-minutes"),
+        ];
+        limits.into_iter().filter(|(most, _)| *most > 0.0).collect()
+    }
 
     /// The threads of self-play.
     pub fn playing_threads(&self) -> usize {

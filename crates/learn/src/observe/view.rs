@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use super::{Activity, Event, FleetReport, Metrics, Strength};
+use super::{Activity, Event, FleetReport, Metrics, Resumed, Strength};
 use crate::config::Config;
 use jarmo_judge::accuracy::{ExamScore, Phase, Tally};
 
@@ -57,6 +57,7 @@ impl RunView {
     pub fn note(&mut self, event: &Event<'_>) {
         match *event {
             Event::Warning(_) => {}
+            Event::Resumed(ref resumed) => self.resume(resumed),
             Event::Doing(Activity::Matches(step)) => self.matches = Some(step),
             Event::Doing(Activity::Training) => self.matches = None,
             Event::Played(samples, metrics) => {
@@ -64,20 +65,42 @@ impl RunView {
                 self.now.clone_from(metrics);
             }
             Event::Fleet(report) => self.fleet = Some(report.clone()),
-            Event::Metrics(metrics) => {
-                push(&mut self.losses, metrics.loss);
-                self.accuracy = metrics.accuracy.or(self.accuracy);
-                self.line = Some(metrics.clone());
-            }
-            Event::Strength(strength) => {
-                push(&mut self.ratings, strength.elo);
-                self.strength = Some(strength.clone());
-            }
+            Event::Metrics(metrics) => self.take_line(metrics),
+            Event::Strength(strength) => self.rate(strength),
             Event::Checkpoint(step, _) => {
                 self.now.step = step.max(self.now.step);
                 self.checkpoint = Some((step, self.now.timing.seconds));
             }
         }
+    }
+
+    /// Takes in what the run has shown before it was stopped.
+    fn resume(&mut self, resumed: &Resumed<'_>) {
+        for line in resumed.lines {
+            self.take_line(line);
+            line.strength.iter().for_each(|one| self.rate(one));
+        }
+        resumed.strength.into_iter().for_each(|one| self.rate(one));
+        if let Some(line) = &self.line {
+            (self.samples, self.now) = (line.replay, line.clone());
+        }
+        self.now.step = resumed.step;
+        self.now.timing.seconds = resumed.seconds;
+        self.checkpoint = Some((resumed.step, resumed.seconds));
+    }
+
+    fn take_line(&mut self, metrics: &Metrics) {
+        push(&mut self.losses, metrics.loss);
+        self.accuracy = metrics.accuracy.or(self.accuracy);
+        self.line = Some(metrics.clone());
+    }
+
+    fn rate(&mut self, strength: &Strength) {
+        let shown = self.strength.as_ref();
+        if shown.is_none_or(|shown| shown.step != strength.step) {
+            push(&mut self.ratings, strength.elo);
+        }
+        self.strength = Some(strength.clone());
     }
 
     /// The facts about the run.
@@ -89,6 +112,9 @@ impl RunView {
     pub fn event_line(&self, event: &Event<'_>) -> Option<String> {
         match *event {
             Event::Warning(ref warning) => Some(format!("warning: {warning}")),
+            Event::Resumed(Resumed { step, seconds, .. }) => {
+                Some(format!("resumed at step {step}, after {}", clock(seconds)))
+            }
             Event::Doing(_) => None,
             Event::Played(samples, metrics) => {
                 let first = self.config.run.first_samples;
@@ -111,6 +137,38 @@ impl RunView {
                 Some(format!("step {step}: checkpoint {}", path.display()))
             }
         }
+    }
+
+    /// What ends the run, such as `stops after 4 minutes`.
+    pub fn limits_text(&self) -> String {
+        let limits = self.config.run.limits();
+        let limits: Vec<String> = limits
+            .iter()
+            .map(|(n, what)| format!("{n} {what}"))
+            .collect();
+        match limits.is_empty() {
+            true => "no limit".to_owned(),
+            false => format!("stops after {}", limits.join(" or ")),
+        }
+    }
+
+    /// The block for a terminal of this size: lines that are too wide go on in the next row while rows are free.
+    pub fn block_within(&self, width: usize, rows: usize) -> Vec<Line> {
+        let lines = self.block();
+        let mut free = rows.saturating_sub(lines.len());
+        let mut wrapped = Vec::with_capacity(rows);
+        for (label, text) in lines {
+            let (mut label, mut rest) = (label, text.as_str());
+            while free > 0
+                && let Some((first, next)) = split_at_width(rest, width)
+            {
+                wrapped.push((label, first.to_owned()));
+                (label, rest) = ("", next);
+                free -= 1;
+            }
+            wrapped.push((label, rest.to_owned()));
+        }
+        wrapped
     }
 
     /// The whole block. The first line is the title; lines may be longer than the terminal is wide.
@@ -153,12 +211,13 @@ impl RunView {
         ];
         let limited = parts.into_iter().filter(|(_, limit)| *limit > 0.0);
         let done = limited.map(|(count, limit)| (count / limit).min(1.0));
-        if let Some(done) = done.max_by(f64::total_cmp) {
-            let _ = write!(text, "  {} {:.0} %", bar(done), 100.0 * done);
-            if done > 0.01 {
-                let left = now.timing.seconds * (1.0 - done) / done;
-                let _ = write!(text, ", {} left", clock(left));
-            }
+        let Some(done) = done.max_by(f64::total_cmp) else {
+            return text + "  no limit";
+        };
+        let _ = write!(text, "  {} {:.0} %", bar(done), 100.0 * done);
+        if done > 0.01 {
+            let left = now.timing.seconds * (1.0 - done) / done;
+            let _ = write!(text, ", {} left", clock(left));
         }
         text
     }
@@ -245,6 +304,15 @@ impl RunView {
             lines.push(("exact", exact));
         }
         lines
+    }
+}
+
+/// The words that fit into the width and the text after them; `None` if all fits.
+fn split_at_width(text: &str, width: usize) -> Option<(&str, &str)> {
+    let (end, next) = text.char_indices().nth(width)?;
+    match text[..end + next.len_utf8()].rfind(' ') {
+        Some(space) if space > 0 => Some((&text[..space], &text[space + 1..])),
+        _ => Some(text.split_at(end)),
     }
 }
 

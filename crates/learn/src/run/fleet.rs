@@ -48,9 +48,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.bytes += delivery.bytes;
             line.ages += age;
             line.oldest = line.oldest.max(age);
-            self.counters.games += delivery.counts.games.games;
-            self.counters.positions += delivery.counts.positions;
-            self.counters.sums.add_counts(&delivery.counts);
+            self.counters.add_played(&delivery.counts);
             let added = self.trainer.add_delivery(delivery.samples);
             let file = added.map_err(|error| self.folder.unwritten(error))?;
             self.folder.append_order(&OrderLine {

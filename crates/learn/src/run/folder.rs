@@ -53,6 +53,29 @@ struct Manifest {
     first_weights: Option<String>, // where they come from
 }
 
+impl Manifest {
+    fn new(seed: u64, first: Option<&AgentFile>) -> Manifest {
+        let build = program::build();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Manifest {
+            program: this_program(),
+            commit: build.commit.to_owned(),
+            changed: build.is_changed,
+            toolchain: build.toolchain.to_owned(),
+            system: std::env::consts::OS.to_owned(),
+            processor: std::env::consts::ARCH.to_owned(),
+            cores: cores(),
+            started: since.map_or(0, |time| time.as_secs()),
+            seed,
+            first_weights: first.map(|agent| {
+                let header = agent.header();
+                let (run, step) = (&header.provenance.run, header.provenance.step);
+                format!("{run} at step {step}, {}", header.net)
+            }),
+        }
+    }
+}
+
 impl RunFolder {
     /// Creates the folder of a new run with its settings and, if it starts from one, an agent.
     pub fn create(
@@ -81,29 +104,11 @@ impl RunFolder {
                  another folder"
             )));
         }
-        let build = program::build();
-        let manifest = Manifest {
-            program: this_program(),
-            commit: build.commit.to_owned(),
-            changed: build.is_changed,
-            toolchain: build.toolchain.to_owned(),
-            system: std::env::consts::OS.to_owned(),
-            processor: std::env::consts::ARCH.to_owned(),
-            cores: cores(),
-            started: SystemTime::now()
-                .duration_since(SystemTime::UNIX_EPOCH)
-                .map_or(0, |time| time.as_secs()),
-            seed: config.run.seed,
-            first_weights: first.map(|agent| {
-                let header = agent.header();
-                let (run, step) = (&header.provenance.run, header.provenance.step);
-                format!("{run} at step {step}, {}", header.net)
-            }),
-        };
-        let manifest = toml::to_string(&manifest).expect("a manifest is plain data");
         if let Some(agent) = first {
             agent_file::save(agent, &path.join(FIRST)).map_err(RunError::new)?;
         }
+        let manifest = toml::to_string(&Manifest::new(config.run.seed, first));
+        let manifest = manifest.expect("a manifest is plain data");
         folder.write(MANIFEST, manifest.as_bytes())?;
         let from_agent = first.is_some();
         folder.write_current(Place::Start { from_agent })?;

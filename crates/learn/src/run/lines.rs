@@ -51,17 +51,22 @@ impl RunFolder {
     }
 
     /// Removes what follows the `count` lines up to this step from the metrics, because the run will write
-    /// it again. Returns a warning for every damaged line among the first, and if some of them are missing.
-    pub(super) fn cut_metrics(&self, step: u64, count: u64) -> Result<Vec<String>, RunError> {
+    /// it again. Returns the sound lines that stay, and a warning for every damaged line among the first, and if some
+    /// of them are missing.
+    pub(super) fn cut_metrics(
+        &self,
+        step: u64,
+        count: u64,
+    ) -> Result<(Vec<Metrics>, Vec<String>), RunError> {
         let bytes = self.read_metrics()?;
         let (mut kept, mut lines) = (Vec::new(), 0);
-        let mut warnings = Vec::new();
+        let (mut sound, mut warnings) = (Vec::new(), Vec::new());
         let path = self.path.join(METRICS);
         let path = path.display();
         for line in sealed_lines(&bytes) {
             match line.text.and_then(metrics_of) {
                 Some(metrics) if metrics.step > step => continue,
-                Some(_) => {}
+                Some(metrics) => sound.push(metrics),
                 None if lines >= count => continue, // perhaps torn by a kill
                 None => warnings.push(format!(
                     "{path}: line {} is damaged and kept as it is; programs that read the file may \
@@ -82,7 +87,7 @@ impl RunFolder {
         if kept != bytes {
             self.write(METRICS, &kept)?;
         }
-        Ok(warnings)
+        Ok((sound, warnings))
     }
 }
 

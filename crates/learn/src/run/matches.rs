@@ -49,7 +49,8 @@ impl Matches {
         &self.steps
     }
 
-    /// Plays the matches of a checkpoint. `None` if `stop` was set meanwhile.
+    /// Plays the matches of a checkpoint. `None` if `stop` was set meanwhile. Earlier checkpoints whose files cannot be
+    /// read do not play again; `warn` gets the reason.
     pub(super) fn play<G: CatalogGame>(
         &mut self,
         game: &G,
@@ -57,22 +58,11 @@ impl Matches {
         folder: &RunFolder,
         (seed, step, threads): (u64, u64, usize),
         stop: &AtomicBool,
+        warn: impl FnMut(String),
     ) -> Result<Option<Strength>, RunError> {
-        let past = self.past(config.past);
-        let mut entrants = vec![entrant(folder, step)];
-        entrants.extend(config.opponents.iter().map(|spec| Entrant {
-            name: spec.clone(),
-            checkpoint: None,
-        }));
-        entrants.extend(past.iter().map(|&step| entrant(folder, step)));
-        let nets: Vec<FrozenNet> = std::iter::once(&step)
-            .chain(&past)
-            .map(|&step| {
-                folder
-                    .load_agent(step)
-                    .map(|file| FrozenNet::new(file.weights()))
-            })
-            .collect::<Result<_, _>>()?;
+        let mut nets = vec![FrozenNet::new(folder.load_agent(step)?.weights())];
+        let past = self.past(config.past, folder, &mut nets, warn);
+        let entrants = entrants(folder, config, step, &past);
         let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
         let seed = stream(seed, MATCHES + step).next_u64();
@@ -85,11 +75,10 @@ impl Matches {
             seed,
             ..Settings::default()
         };
-        let mut tournament =
-            Tournament::new(game, entrants, &openings, settings).map_err(RunError::new)?;
-        tournament
-            .play(teams, stop, &mut ())
-            .map_err(RunError::new)?;
+        let tournament = Tournament::new(game, entrants, &openings, settings);
+        let mut tournament = tournament.map_err(RunError::new)?;
+        let played = tournament.play(teams, stop, &mut ());
+        played.map_err(RunError::new)?;
         let standings = tournament.standings();
         if stop.load(Ordering::Relaxed) && standings.games() < standings.planned_games() {
             return Ok(None);
@@ -103,15 +92,34 @@ impl Matches {
         )))
     }
 
-    /// The steps of `count` earlier checkpoints: the best one, then the newest.
-    fn past(&self, count: usize) -> Vec<u64> {
-        let mut chosen: Vec<u64> = self.best.into_iter().collect();
-        for &step in self.steps.iter().rev() {
-            if !chosen.contains(&step) {
-                chosen.push(step);
+    /// The steps of `count` earlier checkpoints: the best one, then the newest. Adds their networks.
+    fn past(
+        &mut self,
+        count: usize,
+        folder: &RunFolder,
+        nets: &mut Vec<FrozenNet>,
+        mut warn: impl FnMut(String),
+    ) -> Vec<u64> {
+        let mut left = self.steps.clone(); // the next one at the end
+        if let Some(best) = self.best {
+            left.retain(|&step| step != best);
+            left.push(best);
+        }
+        let mut chosen = Vec::new();
+        while chosen.len() < count
+            && let Some(step) = left.pop()
+        {
+            match folder.load_agent(step) {
+                Ok(file) => {
+                    nets.push(FrozenNet::new(file.weights()));
+                    chosen.push(step);
+                }
+                Err(error) => {
+                    warn(format!("{error}; the matches are played without it"));
+                    self.steps.retain(|&other| other != step);
+                }
             }
         }
-        chosen.truncate(count);
         chosen
     }
 
@@ -131,7 +139,8 @@ impl Matches {
             Some((step, *rating))
         });
         let own: Vec<_> = own.collect();
-        let best = own.iter().max_by(|(_, a), (_, b)| a.elo.total_cmp(&b.elo));
+        let there = own.iter().filter(|(step, _)| self.steps.contains(step));
+        let best = there.max_by(|(_, a), (_, b)| a.elo.total_cmp(&b.elo));
         self.best = best.map(|(step, _)| *step);
         let (_, rating) = own
             .iter()
@@ -181,19 +190,33 @@ fn name(step: u64) -> String {
     format!("step-{step}")
 }
 
-fn entrant(folder: &RunFolder, step: u64) -> Entrant {
-    Entrant {
+/// The checkpoint, the fixed agents, the past checkpoints.
+fn entrants(
+    folder: &RunFolder,
+    config: &EvaluationSettings,
+    step: u64,
+    past: &[u64],
+) -> Vec<Entrant> {
+    let own = |step: u64| Entrant {
         name: name(step),
         checkpoint: Some(Checkpoint {
             run: folder.name(),
             step,
             cpu_seconds: None,
         }),
-    }
+    };
+    let fixed = config.opponents.iter().map(|spec| Entrant {
+        name: spec.clone(),
+        checkpoint: None,
+    });
+    let past = past.iter().map(|&step| own(step));
+    std::iter::once(own(step))
+        .chain(fixed)
+        .chain(past)
+        .collect()
 }
 
-/// The agents of one thread: the checkpoint, the fixed agents, the past checkpoints. `nets` are those
-/// of the checkpoint and of the past ones.
+/// The agents of one thread, in the order of the [`entrants`]. `nets` are those of the checkpoint and of the past ones.
 fn team<G: CatalogGame>(
     game: &G,
     config: &EvaluationSettings,

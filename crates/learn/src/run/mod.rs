@@ -35,7 +35,7 @@ pub use supply::{Delivery, FileId, Fleet, Handed, Seen, Supply};
 pub use crate::RunError;
 
 use crate::config::Config;
-use crate::observe::{Activity, Event};
+use crate::observe::{Activity, Event, Resumed};
 use crate::train::OpenDevice;
 use clock::Clock;
 use jarmo_core::net::{AgentFile, GameVersion, Provenance};
@@ -49,7 +49,7 @@ use resume::GAMES;
 use state::{Counters, Saved};
 use sums::Sums;
 use supply::SinceLine;
-use trainer::{Trainer, first_learner, saved_learner};
+use trainer::{Learned, Trainer, first_learner, saved_learner};
 use watch::Watchers;
 
 /// The minimum number of samples in a replay file.
@@ -177,13 +177,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let learner = learner.on(device);
         let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
         let mut counters = Counters::default();
+        let is_resumed = saved.is_some();
         if let Some(saved) = saved {
             let restored = player.restore(&saved.games, saved.pending);
             counters = saved.counters;
             let file = folder.part_path(&counters, GAMES);
             restored.map_err(|error| folder.broken(&file, error))?;
         }
-        let mut warnings = folder.cut_metrics(counters.step, counters.lines)?;
+        let (lines, mut warnings) = folder.cut_metrics(counters.step, counters.lines)?;
         let (replay, skipped) = folder.open_replay(&counters, config.replay, origin)?;
         warnings.extend(skipped);
         folder.cut_order(counters.next_file)?;
@@ -193,6 +194,14 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let mut watchers = Watchers::new(tell, folder.open_events(counters.step));
         for warning in warnings {
             watchers.tell(Event::Warning(warning));
+        }
+        if is_resumed {
+            watchers.tell(Event::Resumed(Resumed {
+                step: counters.step,
+                seconds: counters.seconds,
+                lines: &lines,
+                strength: counters.strength.as_ref(),
+            }));
         }
         watchers.write(|file| file.settings(config, counters.step));
         let run = Run {
@@ -215,58 +224,10 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
 
     /// Plays and learns side by side. Then the new samples enter the window, and the new weights play.
     fn turn(&mut self) -> Result<(), RunError> {
-        let (begun, passed) = (Instant::now(), self.counters.sums.passed);
+        let (begun, before) = (Instant::now(), self.counters.sums.passed);
+        let passed = || before + begun.elapsed().as_secs_f64();
         let steps = self.trainer.steps_due();
-        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
-        let is_learned = AtomicBool::new(false);
-        let supply = self.fleet.as_ref().map(|fleet| fleet.supply);
-        let plays_here = self.fleet.as_ref().is_none_or(|fleet| fleet.plays_here);
-        // A machine that only learns waits for samples when it has nothing to learn.
-        let enough = match plays_here {
-            true => FILE_SAMPLES,
-            false => usize::from(steps == 0),
-        };
-        let learned = thread::scope(|scope| {
-            // One plain thread owns the learner: it must never run inside the player's pool.
-            let learner = scope.spawn(|| {
-                let learned = self.trainer.learn(steps);
-                is_learned.store(true, Ordering::Relaxed);
-                learned
-            });
-            let stopped = || {
-                let stop = self.stop.load(Ordering::Relaxed);
-                match supply {
-                    // A turn with learning steps is always completed.
-                    None => steps == 0 && stop,
-                    Some(supply) => {
-                        let learned = is_learned.load(Ordering::Relaxed);
-                        learned && (stop || supply.waiting() >= enough)
-                    }
-                }
-            };
-            let mut told = Instant::now();
-            let each = |counts: &Counts, pending: usize| {
-                let counters = &mut self.counters;
-                counters.games += counts.games.games;
-                counters.positions += counts.positions;
-                counters.sums.add_counts(counts);
-                counters.sums.passed = passed + begun.elapsed().as_secs_f64();
-                self.unsaved |= counts.positions > 0;
-                let metrics = counters.metrics(self.game.events(), fill, &self.clock);
-                let samples = fill.0 + pending;
-                self.watchers.tell(Event::Played(samples, &metrics));
-                if let Some(supply) = supply.filter(|_| told.elapsed() > TELL_EVERY) {
-                    told = Instant::now();
-                    fleet::tell(supply, &mut self.counters, &mut self.watchers);
-                }
-            };
-            match plays_here {
-                true => self.player.play(stopped, each),
-                false => wait(stopped, each),
-            }
-            learner.join().expect("the learner does not panic")
-        });
-        let learned = learned?;
+        let learned = self.play_and_learn(steps, passed)?;
         self.counters.sums.add_steps(&learned.steps, learned.time);
         if steps > 0 {
             self.player.use_weights(self.trainer.average());
@@ -276,8 +237,48 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             self.add_file(samples)?;
         }
         self.take_deliveries()?;
-        self.counters.sums.passed = passed + begun.elapsed().as_secs_f64();
+        self.counters.sums.passed = passed();
         Ok(())
+    }
+
+    /// Takes learning steps while games are played, here or elsewhere, and tells watchers. `passed` are the seconds since
+    /// the last line of metrics.
+    fn play_and_learn(
+        &mut self,
+        steps: u64,
+        passed: impl Fn() -> f64,
+    ) -> Result<Learned, RunError> {
+        let fill = (self.trainer.replay().len(), self.config.replay.capacity);
+        let is_learned = AtomicBool::new(false);
+        let fleet = self.fleet.as_ref();
+        thread::scope(|scope| {
+            // One plain thread owns the learner: it must never run inside the player's pool.
+            let learner = scope.spawn(|| {
+                let learned = self.trainer.learn(steps);
+                is_learned.store(true, Ordering::Relaxed);
+                learned
+            });
+            let stopped = || is_over(fleet, steps, &is_learned, self.stop);
+            let mut told = Instant::now();
+            let each = |counts: &Counts, pending: usize| {
+                let counters = &mut self.counters;
+                counters.add_played(counts);
+                counters.sums.passed = passed();
+                self.unsaved |= counts.positions > 0;
+                let metrics = counters.metrics(self.game.events(), fill, &self.clock);
+                self.watchers
+                    .tell(Event::Played(fill.0 + pending, &metrics));
+                if let Some(fleet) = fleet.filter(|_| told.elapsed() > TELL_EVERY) {
+                    told = Instant::now();
+                    fleet::tell(fleet.supply, counters, &mut self.watchers);
+                }
+            };
+            match fleet.is_none_or(|fleet| fleet.plays_here) {
+                true => self.player.play(stopped, each),
+                false => wait(stopped, each),
+            }
+            learner.join().expect("the learner does not panic")
+        })
     }
 
     /// Adds a file of this machine's samples to the window.
@@ -311,7 +312,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         self.folder.save_agent(&self.agent())?;
         let from = (self.config.run.seed, step, self.player.threads());
         let (matches, evaluation) = (&mut self.counters.matches, &self.config.evaluation);
-        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop)?;
+        let watchers = &mut self.watchers;
+        let warn = |warning| watchers.tell(Event::Warning(warning));
+        let strength = matches.play(&self.game, evaluation, self.folder, from, self.stop, warn)?;
         if let Some(strength) = strength {
             self.watchers.tell(Event::Strength(&strength));
             self.watchers.write(|file| file.strength(&strength));
@@ -436,6 +439,25 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             Vec::new(),
         )
     }
+}
+
+/// Whether the play of a turn ends. A turn with learning steps is always completed.
+fn is_over(
+    fleet: Option<&Fleet<'_>>,
+    steps: u64,
+    is_learned: &AtomicBool,
+    stop: &AtomicBool,
+) -> bool {
+    let stop = stop.load(Ordering::Relaxed);
+    let Some(fleet) = fleet else {
+        return steps == 0 && stop;
+    };
+    // A machine that only learns waits for samples when it has nothing to learn.
+    let enough = match fleet.plays_here {
+        true => FILE_SAMPLES,
+        false => usize::from(steps == 0),
+    };
+    is_learned.load(Ordering::Relaxed) && (stop || fleet.supply.waiting() >= enough)
 }
 
 /// Waits for other machines in the place of playing.

@@ -9,7 +9,7 @@ use super::supply::FleetCounters;
 use crate::observe::{Metrics, Strength, Timing};
 use jarmo_judge::accuracy::ExamScore;
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::GamesState;
+use jarmo_selfplay::selfplay::{Counts, GamesState};
 
 /// A checkpoint, apart from the agent file.
 pub(super) struct Saved {
@@ -41,6 +41,13 @@ pub(super) struct Counters {
 }
 
 impl Counters {
+    /// Adds what was played, here or elsewhere.
+    pub(super) fn add_played(&mut self, counts: &Counts) {
+        self.games += counts.games.games;
+        self.positions += counts.positions;
+        self.sums.counts.add(counts);
+    }
+
     /// The line of metrics at this moment. `events` are the names of the events that the game counts;
     /// the replay window holds `samples` of `capacity`.
     pub(super) fn metrics(

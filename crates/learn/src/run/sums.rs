@@ -10,7 +10,7 @@ use jarmo_selfplay::selfplay::Counts;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sums {
-    counts: Counts,
+    pub(super) counts: Counts,
     steps: u64,
     losses: [f64; 4], // total, policy, result, score
     gradient_norm: f64,
@@ -21,10 +21,6 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn add_counts(&mut self, counts: &Counts) {
-        self.counts.add(counts);
-    }
-
     /// Adds learning steps and their total time.
     pub(super) fn add_steps(&mut self, steps: &[StepStats], time: Duration) {
         for step in steps {

@@ -177,7 +177,7 @@ pub(super) fn saved_learner(
     let file = folder.part_path(&saved.counters, LEARNER);
     let learner = Learner::from_bytes(config.learner, &saved.learner);
     let learner = learner.map_err(|error| folder.broken(&file, error))?;
-    let net = learner.weights().config();
+    let net = learner.weights().settings();
     if net == config.net {
         return Ok(learner);
     }

@@ -71,7 +71,7 @@ impl Adam {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jarmo_core::net::{NetConfig, NetShape};
+    use jarmo_core::net::{NetSettings, NetShape};
     use jarmo_core::random::stream;
 
     /// Three steps of one weight and one bias, by the formula in 64 bits.
@@ -82,7 +82,7 @@ mod tests {
             actions: 1,
             points: 0,
         };
-        let config = NetConfig {
+        let config = NetSettings {
             width: 32,
             blocks: 0,
         };

@@ -81,7 +81,7 @@ impl Backprop {
                 features(&rows.features, weights.shape(), &self.device),
             ),
         };
-        let trunk = trunk(&leaves, weights.config().blocks, first);
+        let trunk = trunk(&leaves, weights.settings().blocks, first);
         let policy = dense(&leaves, "policy", trunk.clone());
         let result = dense(&leaves, "result", trunk.clone());
         let score = (weights.shape().points > 0).then(|| dense(&leaves, "score", trunk));
@@ -102,7 +102,7 @@ impl Backprop {
             let gradient = sums
                 .grad_remove(&mut found)
                 .expect("the loss depends on the first layer");
-            let dims = [weights.shape().features, weights.config().width];
+            let dims = [weights.shape().features, weights.settings().width];
             let (matrix, bias) = stem::backward(&numbers(gradient), &rows.features, dims);
             gradients.extend(stem_names().into_iter().zip([matrix, bias]));
         }
@@ -190,7 +190,7 @@ impl DeviceNet {
         let leaves = tensors.map(|(name, tensor)| (name.clone(), leaf(&tensor.data, &device)));
         DeviceNet {
             leaves: leaves.collect(),
-            blocks: weights.config().blocks,
+            blocks: weights.settings().blocks,
             shape: *weights.shape(),
             device,
         }
@@ -268,7 +268,7 @@ fn number(tensor: Tensor<1>) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jarmo_core::net::{NetConfig, Tensor};
+    use jarmo_core::net::{NetSettings, Tensor};
     use jarmo_core::random::stream;
     use jarmo_selfplay::replay::Sample;
 
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn the_first_layer_is_the_same_as_a_sum_and_as_a_product() {
-        let config = NetConfig {
+        let config = NetSettings {
             width: 32,
             blocks: 1,
         };

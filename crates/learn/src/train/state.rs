@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::adam::Adam;
 use super::learner::{Learner, LearnerSettings};
 use jarmo_core::net::container::Format;
-use jarmo_core::net::{FileError, NetConfig, NetShape, Weights};
+use jarmo_core::net::{FileError, NetSettings, NetShape, Weights};
 
 const FORMAT: Format = Format {
     key: "jarmo_learner",
@@ -18,7 +18,7 @@ const PARTS: [&str; 4] = ["weights/", "average/", "first/", "second/"];
 
 #[derive(Serialize, Deserialize)]
 struct LearnerHeader {
-    net: NetConfig,
+    net: NetSettings,
     shape: NetShape,
     steps: u64,
 }
@@ -27,7 +27,7 @@ impl Learner {
     /// Everything that the next step depends on, but for the settings.
     pub fn to_bytes(&self) -> Vec<u8> {
         let header = LearnerHeader {
-            net: self.weights.config(),
+            net: self.weights.settings(),
             shape: *self.weights.shape(),
             steps: self.adam.steps,
         };

@@ -9,14 +9,16 @@ use super::Runs;
 use jarmo_core::encode::Encode;
 use jarmo_core::env::VecEnv;
 use jarmo_core::game::Action;
-use jarmo_core::net::{FeatureBatch, FrozenNet, KernelKind, Logits, NetConfig, NetShape, Weights};
+use jarmo_core::net::{
+    FeatureBatch, FrozenNet, KernelKind, Logits, NetSettings, NetShape, Weights,
+};
 use jarmo_core::random::stream;
 
 /// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct NetWork {
     /// The size of the network.
-    pub net: NetConfig,
+    pub net: NetSettings,
     /// Positions in a batch.
     pub batch: usize,
     /// The seed of weights and positions.
@@ -29,7 +31,7 @@ pub struct NetWork {
 #[derive(Clone, Debug, Serialize)]
 pub struct NetSpeed {
     game: &'static str,
-    net: NetConfig,
+    net: NetSettings,
     parameters: usize,
     features: usize,
     set_features: f64,

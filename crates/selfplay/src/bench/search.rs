@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{RUNS, Runs};
-use jarmo_core::env::{Keep, Opening, Shard};
+use jarmo_core::env::{Keep, Line, Shard};
 use jarmo_core::game::{Action, Game};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::agent::{Agent, Limit, Request};
@@ -68,7 +68,7 @@ impl fmt::Display for SearchSpeed {
 
 /// Plays the agent against itself on this thread and reports the speed.
 pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> SearchSpeed {
-    let opening = || Some(Opening::at(game.start()));
+    let opening = || Some(Line::at(game.start()));
     let mut env = Shard::new(game, 0..work.games, Keep::default(), |_| opening());
     let mut actions = vec![Action(0); work.games];
     let mut streams: Vec<Stream> = (0..work.games as u64)
@@ -93,7 +93,7 @@ pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> 
             *action = choice.action;
             nodes += choice.nodes;
         }
-        env.step(&actions, |_| opening());
+        env.step(&actions, |_, _| opening());
         let evaluated = agent.evaluations().unwrap_or(0) - evaluated;
         [nodes, actions.len() as u64, evaluated]
     });

@@ -7,7 +7,7 @@ use super::rules::Rules;
 use super::{Counts, Searched, SelfPlayError, SelfPlaySettings};
 use crate::replay::Samples;
 use jarmo_core::encode::Encode;
-use jarmo_core::env::{History, PlayedGame, SavedGame};
+use jarmo_core::env::{Line, SavedGame};
 use jarmo_exact::tables::HasEndgames;
 
 /// A finished game with its search results.
@@ -24,12 +24,12 @@ pub struct Episode {
 impl Episode {
     pub(super) fn new<G: Encode>(
         game: &G,
-        history: &History<G::Position>,
+        line: &Line<G::Position>,
         record: &Record,
         weights: u64,
     ) -> Episode {
         Episode {
-            game: SavedGame::of(game, &history.start, &history.actions),
+            game: SavedGame::of(game, line),
             searches: record.save(),
             weights,
         }
@@ -71,12 +71,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };
         let played = game.replay(&self.rules.game);
-        let played = played.map_err(SelfPlayError::new)?;
-        let PlayedGame {
-            mut positions,
-            outcome,
-            stats,
-        } = played;
+        let (mut positions, outcome, stats) = played.map_err(SelfPlayError::new)?;
         positions.pop(); // the final one is not searched
         let opening = positions.len().checked_sub(searches.len());
         match opening {

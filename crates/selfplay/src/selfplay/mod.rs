@@ -39,9 +39,11 @@ pub struct SelfPlay<G: Encode, E> {
 /// The result of one round, or of several.
 #[derive(Clone, Debug, Default)]
 pub struct Round {
-    /// Samples of the finished games, in the order of shards and slots; none if the games themselves are kept.
+    /// Samples of the finished games, in the order of shards and slots; none of those kept by
+    /// [`SelfPlay::keep_episodes`].
     pub samples: Samples,
-    /// The finished games themselves, if they are kept: see [`SelfPlay::keep_episodes`].
+    /// The finished games themselves, if they are kept, in the same order: see [`SelfPlay::keep_episodes`] and
+    /// [`SelfPlay::keep_games`].
     pub episodes: Vec<Episode>,
     /// Counters of the round.
     pub counts: Counts,
@@ -129,6 +131,13 @@ impl<G: Encode, E: Evaluator<G>> SelfPlay<G, E> {
     pub fn keep_episodes(&mut self, weights: u64) {
         for shard in &mut self.shards {
             shard.keep_episodes(weights);
+        }
+    }
+
+    /// From now on, rounds give the finished games besides their samples.
+    pub fn keep_games(&mut self) {
+        for shard in &mut self.shards {
+            shard.keep_games();
         }
     }
 

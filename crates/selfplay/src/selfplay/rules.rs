@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use super::SelfPlaySettings;
-use jarmo_core::env::Opening;
+use jarmo_core::env::Line;
 use jarmo_core::game::Game;
 use jarmo_core::random::{Stream, below};
 use jarmo_exact::tables::{HasEndgames, RandomEndgames};
@@ -36,18 +36,18 @@ impl<G: Game> Rules<G> {
 
     /// Draws an opening: random actions, none of which ends the game, or a random endgame that is not
     /// over.
-    pub(super) fn open(&self, stream: &mut Stream) -> Opening<G::Position> {
+    pub(super) fn open(&self, stream: &mut Stream) -> Line<G::Position> {
         if let Some((share, draw)) = &self.endgames
             && below(stream.next_u64(), PARTS) < (share * PARTS as f32) as u32
         {
             loop {
                 let start = draw(stream);
                 if self.game.outcome(&start).is_none() {
-                    return Opening::at(start);
+                    return Line::at(start);
                 }
             }
         }
         let plies = below(stream.next_u64(), self.opening_plies + 1);
-        Opening::random(&self.game, plies, stream)
+        Line::random(&self.game, plies, stream)
     }
 }

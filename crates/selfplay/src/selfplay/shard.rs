@@ -39,6 +39,7 @@ pub(super) struct SlotSearches<G: Encode, E> {
     noise: Vec<f32>,
     policy: Vec<f32>,     // [actions]
     weights: Option<u64>, // learning steps of the evaluator, if episodes are kept
+    keeps_games: bool,    // besides their samples
     seed: u64,
 }
 
@@ -80,6 +81,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             env,
             rules,
             weights: None,
+            keeps_games: false,
             seed,
         }
     }
@@ -109,8 +111,7 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             if self.env.is_idle(slot) {
                 return Err(SelfPlayError::new("a saved game is missing"));
             }
-            let history = self.env.history(slot);
-            let mut positions = env::positions(&self.rules.game, history.start, &history.actions);
+            let mut positions = self.env.history(slot).positions(&self.rules.game);
             positions.pop(); // not searched yet
             self.records[slot] = Record::restore(&self.rules.game, &positions, moves)?;
         }
@@ -121,6 +122,11 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
     /// See [`SelfPlay::keep_episodes`](super::SelfPlay::keep_episodes).
     pub(super) fn keep_episodes(&mut self, weights: u64) {
         self.weights = Some(weights);
+    }
+
+    /// See [`SelfPlay::keep_games`](super::SelfPlay::keep_games).
+    pub(super) fn keep_games(&mut self) {
+        self.keeps_games = true;
     }
 
     pub(super) fn replace_evaluator(&mut self, evaluator: E) {
@@ -143,13 +149,18 @@ impl<G: Encode, E: Evaluator<G>> SlotSearches<G, E> {
             self.choose(slot);
         }
         let (rules, records, draws) = (&self.rules, &mut self.records, &mut self.draws);
-        self.env.step(&self.actions, |ended| {
+        self.env.step(&self.actions, |ended, env| {
             let record = &mut records[ended.slot];
             if let Some(weights) = record.weights() {
-                let episode = Episode::new(&rules.game, &ended.history(), record, weights);
+                let line = env.history(ended.slot);
+                let episode = Episode::new(&rules.game, &line, record, weights);
                 round.episodes.push(episode);
                 *record = Record::default();
             } else {
+                if self.keeps_games {
+                    let episode = Episode::new(&rules.game, &env.history(ended.slot), record, 0);
+                    round.episodes.push(episode);
+                }
                 record.finish(ended.outcome, self.lambda, &mut round.samples);
             }
             Some(rules.open(&mut draws[ended.slot]))

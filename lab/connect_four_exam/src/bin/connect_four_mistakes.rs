@@ -15,7 +15,6 @@ use std::fs;
 
 use connect_four_ai::Solver;
 use connect_four_exam::board_of;
-use jarmo_core::env::positions;
 use jarmo_core::game::{Game, Player};
 use jarmo_core::games::{ConnectFour, ConnectFourPosition};
 use jarmo_core::record::GameRecord;
@@ -42,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let record = GameRecord::parse(line)?;
         let replayed = record.replay(&game)?;
         if seen.insert(record.moves) {
-            let positions = positions(&game, replayed.start, &replayed.actions);
+            let positions = replayed.positions(&game);
             games.push((record.opening_plies.unwrap_or(0), positions));
         }
     }

@@ -9,6 +9,7 @@ import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
 import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, seatsForm, strips } from "./panels.js";
 import { Puzzles } from "./puzzle.js";
+import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
@@ -35,13 +36,9 @@ let spoken = { game: "", thought: "", found: "" }; // for screen readers
 // The server.
 
 async function ask(path, body, signal) {
-  const headers = { "X-Session": session ?? "" };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  const options = { headers, method: body === undefined ? "GET" : "POST", signal };
-  if (body !== undefined) options.body = JSON.stringify(body);
-  const answer = await fetch(path, options);
-  const json = await answer.json();
-  if (!answer.ok) throw Object.assign(new Error(json.error), { status: answer.status });
+  const { status, text: answer } = await request(path, session, body && JSON.stringify(body), signal);
+  const json = JSON.parse(answer);
+  if (status >= 400) throw Object.assign(new Error(json.error), { status });
   return json;
 }
 
@@ -383,8 +380,7 @@ const pageParts = {
   redraw: () => redraw(),
   picture: () => study.picture(),
   async fetchText(path) {
-    const answer = await fetch(path, { headers: { "X-Session": session } });
-    return answer.text();
+    return (await request(path, session)).text;
   },
   async load(record) {
     if (view.duel) await open({ record });
@@ -501,6 +497,7 @@ async function begin() {
   });
   tabs = new Tabs(() => view && redraw());
   controls();
+  onAgent((name) => send({ do: "seat", player: view.seats[0] === "human" ? "black" : "white", who: name }));
   const linked = location.hash && !history.state; // someone has sent this address
   let told = ""; // why the game of the address cannot be shown
   const there = await arrive().catch((error) => {

@@ -23,25 +23,18 @@ impl Avx2 {
 
 // SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx2 {
-    type Element = f32;
-    type Sums = __m256;
-    type Group = __m256;
+    type Floats = __m256;
     const LANES: usize = 8;
-    const DEPTH: usize = 1;
     const VECTORS: usize = 2;
 
-    fn element(number: f32) -> f32 {
-        number
-    }
-
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_, f32>) {
+    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
         unsafe { simd::dense::<Avx2>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn run_sum_rows(table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
+    unsafe fn run_sum_rows(table: &PackedRows, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Avx2>(table, rows, out) }
     }
@@ -50,12 +43,6 @@ impl Simd for Avx2 {
     unsafe fn zero() -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_setzero_ps() }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const f32) -> __m256 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_loadu_ps(from) }
     }
 
     #[inline(always)]
@@ -68,12 +55,6 @@ impl Simd for Avx2 {
     unsafe fn multiply(sums: __m256, inputs: __m256, weights: __m256) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_fmadd_ps(inputs, weights, sums) }
-    }
-
-    #[inline(always)]
-    unsafe fn widen(from: *const f32) -> __m256 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_loadu_ps(from) }
     }
 
     #[inline(always)]
@@ -92,12 +73,6 @@ impl Simd for Avx2 {
     unsafe fn relu(sums: __m256) -> __m256 {
         // SAFETY: the caller's promise.
         unsafe { _mm256_max_ps(sums, _mm256_setzero_ps()) }
-    }
-
-    #[inline(always)]
-    unsafe fn narrow(sums: __m256, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm256_storeu_ps(to, sums) }
     }
 
     #[inline(always)]

@@ -22,25 +22,18 @@ impl Avx512 {
 
 // SAFETY of every function: callers of [`Simd`] guarantee the instructions and the pointers.
 impl Simd for Avx512 {
-    type Element = f32;
-    type Sums = __m512;
-    type Group = __m512;
+    type Floats = __m512;
     const LANES: usize = 16;
-    const DEPTH: usize = 1;
     const VECTORS: usize = 4;
 
-    fn element(number: f32) -> f32 {
-        number
-    }
-
     #[target_feature(enable = "avx512f")]
-    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_, f32>) {
+    unsafe fn run_dense(layer: &Dense<f32>, input: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
         unsafe { simd::dense::<Avx512>(layer, input, epilogue) }
     }
 
     #[target_feature(enable = "avx512f")]
-    unsafe fn run_sum_rows(table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
+    unsafe fn run_sum_rows(table: &PackedRows, rows: &[u32], out: &mut [f32]) {
         // SAFETY: the caller's promise.
         unsafe { simd::sum_rows::<Avx512>(table, rows, out) }
     }
@@ -49,12 +42,6 @@ impl Simd for Avx512 {
     unsafe fn zero() -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_setzero_ps() }
-    }
-
-    #[inline(always)]
-    unsafe fn weights(from: *const f32) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_loadu_ps(from) }
     }
 
     #[inline(always)]
@@ -67,12 +54,6 @@ impl Simd for Avx512 {
     unsafe fn multiply(sums: __m512, inputs: __m512, weights: __m512) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_fmadd_ps(inputs, weights, sums) }
-    }
-
-    #[inline(always)]
-    unsafe fn widen(from: *const f32) -> __m512 {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_loadu_ps(from) }
     }
 
     #[inline(always)]
@@ -91,12 +72,6 @@ impl Simd for Avx512 {
     unsafe fn relu(sums: __m512) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe { _mm512_max_ps(sums, _mm512_setzero_ps()) }
-    }
-
-    #[inline(always)]
-    unsafe fn narrow(sums: __m512, to: *mut f32) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_storeu_ps(to, sums) }
     }
 
     #[inline(always)]

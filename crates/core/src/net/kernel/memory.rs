@@ -20,6 +20,14 @@ impl<E: Copy + Default> Aligned<E> {
     }
 }
 
+impl<E: Copy + Default> From<&[E]> for Aligned<E> {
+    fn from(slice: &[E]) -> Aligned<E> {
+        let mut aligned = Aligned::new(slice.len());
+        aligned.copy_from_slice(slice);
+        aligned
+    }
+}
+
 impl<E> Deref for Aligned<E> {
     type Target = [E];
 

@@ -9,16 +9,10 @@ pub(in crate::net) struct Portable;
 const ROWS: usize = 4; // computed together, so that each weight is read once for all of them
 
 impl Kernel for Portable {
-    type Element = f32;
     const COLUMNS: usize = LANES;
-    const DEPTH: usize = 1;
 
-    fn element(number: f32) -> f32 {
-        number
-    }
-
-    fn dense(self, layer: &Dense<f32>, input: &[f32], mut epilogue: Epilogue<'_, f32>) {
-        layer.check(input, &epilogue);
+    fn dense(self, layer: &Dense<f32>, input: &[f32], mut epilogue: Epilogue<'_>) {
+        layer.check(input.len(), &epilogue);
         for (panel, weights) in layer.weights.chunks_exact(layer.inputs * LANES).enumerate() {
             let column = panel * LANES;
             let bias = &layer.bias[column..column + LANES];
@@ -42,7 +36,7 @@ impl Kernel for Portable {
         }
     }
 
-    fn sum_rows(self, table: &PackedRows<f32>, rows: &[u32], out: &mut [f32]) {
+    fn sum_rows(self, table: &PackedRows, rows: &[u32], out: &mut [f32]) {
         table.check(rows, out);
         for column in (0..table.width()).step_by(LANES) {
             let mut sum = [0.0; LANES];
@@ -78,7 +72,7 @@ fn tile<const R: usize>(weights: &[f32], rows: &[f32]) -> [[f32; LANES]; R] {
 }
 
 #[inline]
-fn store(sum: &[f32; LANES], bias: &[f32], place: usize, epilogue: &mut Epilogue<'_, f32>) {
+fn store(sum: &[f32; LANES], bias: &[f32], place: usize, epilogue: &mut Epilogue<'_>) {
     for (index, (sum, bias)) in sum.iter().zip(bias).enumerate() {
         let place = place + index;
         match epilogue {

@@ -39,10 +39,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::coder::{GROUP, MODEL_BYTES, Model, result};
 use super::{BLOCK, DRAWN, LOST, WON, cache, row_length};
-use crate::tables::file::{Owner, Problem, TableFileError};
+use crate::tables::file::Owner;
 use crate::tables::index::{Block, Layer, Material, Placement};
 use crate::tables::map::map;
 use crate::tables::stats::{LayerStats, SideStats};
+use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::JarmoPosition;
 
@@ -165,15 +166,14 @@ struct Open {
 
 impl PackedLayer {
     /// Opens the file of a layer and verifies all checksums.
-    pub fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, TableFileError> {
+    pub fn open(folder: &Path, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
         let path = &packed_path(folder, layer.force());
-        let fail = |problem| TableFileError::new(path, problem);
         let file = File::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => fail(Problem::Repack("is missing".to_owned())),
-            _ => fail(Problem::Io(error)),
+            io::ErrorKind::NotFound => repack("is missing").at(path),
+            _ => ExactError::io(path)(error),
         })?;
-        let map = map(&file).map_err(TableFileError::io(path))?;
-        read(map, owner, layer).map_err(fail)
+        let map = map(&file).map_err(ExactError::io(path))?;
+        read(map, owner, layer).map_err(|error| error.at(path))
     }
 
     /// The checksum of the table that the file was made from.
@@ -269,7 +269,7 @@ impl Header<'_> {
         layer: &Layer,
         matrices: usize,
         blocks: usize,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), ExactError> {
         if self.0[..8] != MAGIC {
             return Err(repack("is not a file of packed results"));
         }
@@ -318,12 +318,15 @@ fn long(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(*bytes.first_chunk().expect("eight bytes"))
 }
 
-fn repack(problem: impl fmt::Display) -> Problem {
-    Problem::Repack(problem.to_string())
+fn repack(problem: impl fmt::Display) -> ExactError {
+    ExactError::of_kind(
+        ExactErrorKind::Damaged,
+        format_args!("{problem}; pack it again"),
+    )
 }
 
 /// Checks a whole file.
-fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem> {
+fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, ExactError> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let truncated = || repack("is truncated");
     let (header, rest) = file.split_at_checked(HEADER).ok_or_else(truncated)?;
@@ -357,7 +360,7 @@ fn read(file: Mmap, owner: Owner, layer: &Layer) -> Result<PackedLayer, Problem>
 }
 
 /// The matrices of a directory, with these numbers of results.
-fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, Problem> {
+fn read_matrices(directory: &[u8], sizes: &[usize]) -> Result<Vec<Open>, ExactError> {
     let mut first = 0;
     let matrices = directory.chunks(MATRIX_BYTES).zip(sizes);
     let matrices = matrices.map(|(bytes, &size)| {

@@ -14,7 +14,7 @@ mod file;
 mod write;
 
 pub(super) use file::{PackedLayer, packed_path};
-pub use write::{PackError, PackProgress, pack};
+pub use write::pack;
 
 /// Results in a block.
 const BLOCK: usize = 4096;

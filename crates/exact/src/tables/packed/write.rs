@@ -4,8 +4,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
@@ -13,62 +13,18 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::coder::{Counts, Model};
 use super::file::{Head, Matrix, PackedLayer, head_bytes, head_size, number, packed_path};
 use super::{BLOCK, DRAWN, row_length};
+use crate::tables::TableProgress;
 use crate::tables::code;
-use crate::tables::file::{
-    HEADER, Owner, Problem, TableFileError, checksum_of, finished_path, open_finished,
-};
+use crate::tables::file::{HEADER, Owner, checksum_of, finished_path, open_finished};
 use crate::tables::index::{Army, Block, LEAST_FORCE, Layer, MOST_FORCE, army, row};
 use crate::tables::lines::goal;
 use crate::tables::stats::layer_stats;
 use crate::tables::subsets::{compress, expand, next, places_outside, rank};
+use crate::{ExactError, ExactErrorKind};
 use jarmo_core::game::Player;
 use jarmo_core::games::Jarmo;
 use jarmo_core::games::board::CIRCLES;
 use jarmo_host::files::{lock_folder, rename, write_whole_by};
-
-/// A message about the progress of packing.
-#[derive(Clone, Debug)]
-pub enum PackProgress {
-    /// The file of this force exists already and passed its checks.
-    Kept {
-        /// Archers plus marks.
-        force: u32,
-    },
-    /// A whole table is copied, with its distances.
-    Copied {
-        /// Archers plus marks.
-        force: u32,
-    },
-    /// A layer is being packed.
-    Working {
-        /// Archers plus marks.
-        force: u32,
-        /// The share that is done.
-        done: f64,
-    },
-    /// A layer is packed and on disk.
-    Packed {
-        /// Archers plus marks.
-        force: u32,
-        /// The number of its positions.
-        positions: usize,
-        /// The size of its file.
-        bytes: u64,
-        /// The time it took.
-        took: Duration,
-    },
-}
-
-/// Why packing failed.
-#[derive(Debug, thiserror::Error)]
-pub enum PackError {
-    /// A file is missing or damaged, could not be read or written, or belongs to another board.
-    #[error(transparent)]
-    File(#[from] TableFileError),
-    /// Another process is writing to this folder.
-    #[error("{}: another process is writing tables to this folder", .0.display())]
-    Busy(PathBuf),
-}
 
 /// Writes the packed results of the tables in `from` to the folder `to`, and whole tables up to the force
 /// `distances`. Sound files of the same tables that exist there already are kept.
@@ -77,12 +33,12 @@ pub fn pack(
     from: &Path,
     to: &Path,
     distances: u32,
-    tell: &mut dyn FnMut(PackProgress),
-) -> Result<(), PackError> {
+    tell: &mut dyn FnMut(TableProgress),
+) -> Result<(), ExactError> {
     let owner = Owner::of(game);
-    fs::create_dir_all(to).map_err(TableFileError::io(to))?;
-    let lock = lock_folder(to).map_err(TableFileError::io(to))?;
-    let _lock = lock.ok_or_else(|| PackError::Busy(to.to_owned()))?;
+    fs::create_dir_all(to).map_err(ExactError::io(to))?;
+    let lock = lock_folder(to).map_err(ExactError::io(to))?;
+    let _lock = lock.ok_or_else(|| ExactError::busy(to))?;
     let highest = (LEAST_FORCE..=MOST_FORCE)
         .rev()
         .find(|&force| finished_path::<Jarmo>(from, force).exists());
@@ -97,12 +53,12 @@ pub fn pack(
         }
         match PackedLayer::open(to, owner, &layer) {
             Ok(packed) if packed.source() == source => {
-                tell(PackProgress::Kept { force });
+                tell(TableProgress::Kept(force));
                 continue;
             }
             Ok(_) => {}
-            Err(error) if matches!(error.problem, Problem::Repack(_)) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) if error.kind == ExactErrorKind::Damaged => {}
+            Err(error) => return Err(error),
         }
         let values = &table[HEADER..];
         let head = Head {
@@ -117,38 +73,39 @@ pub fn pack(
             .map_err(|error| {
                 // The first error counts; the next run replaces what is left.
                 let _ = fs::remove_file(&unfinished);
-                TableFileError::io(&path)(error)
+                ExactError::io(&path)(error)
             })?;
-        tell(PackProgress::Packed {
-            force,
-            positions: layer.size(),
-            bytes,
-            took: began.elapsed(),
-        });
+        let (positions, took) = (layer.size(), began.elapsed().as_secs_f64());
+        let bits = 8.0 * bytes as f64 / positions as f64;
+        let what =
+            format!("{positions} positions in {bytes} bytes, {bits:.3} bits each, {took:.1} s");
+        tell(TableProgress::Done(force, what));
     }
     Ok(())
 }
 
 /// Copies a whole table.
-fn copy(
-    table: &[u8],
-    to: &Path,
-    owner: Owner,
-    layer: &Layer,
-) -> Result<PackProgress, TableFileError> {
+fn copy(table: &[u8], to: &Path, owner: Owner, layer: &Layer) -> Result<TableProgress, ExactError> {
     let force = layer.force();
     match open_finished::<Jarmo>(to, owner, layer) {
         Ok(there) if checksum_of(&there) == checksum_of(table) => {
-            return Ok(PackProgress::Kept { force });
+            return Ok(TableProgress::Kept(force));
         }
         Ok(_) => {}
-        Err(error) if matches!(error.problem, Problem::Missing | Problem::Damaged(_)) => {}
+        Err(error)
+            if matches!(
+                error.kind,
+                ExactErrorKind::Missing | ExactErrorKind::Damaged
+            ) => {}
         Err(error) => return Err(error),
     }
     let path = finished_path::<Jarmo>(to, force);
     let unfinished = path.with_extension("table.tmp");
-    write_whole_by(&path, &unfinished, &[table]).map_err(TableFileError::io(&path))?;
-    Ok(PackProgress::Copied { force })
+    write_whole_by(&path, &unfinished, &[table]).map_err(ExactError::io(&path))?;
+    Ok(TableProgress::Done(
+        force,
+        "copied, with distances".to_owned(),
+    ))
 }
 
 /// Writes the whole file of a layer and syncs it. Returns its size.
@@ -157,7 +114,7 @@ fn write(
     head: &Head,
     layer: &Layer,
     values: &[u8],
-    tell: &mut dyn FnMut(PackProgress),
+    tell: &mut dyn FnMut(TableProgress),
 ) -> io::Result<u64> {
     let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
     let first = head_size(layer) as u64;
@@ -196,10 +153,11 @@ fn write(
             }
             done += (to - from) * results.columns;
             from = to;
-            tell(PackProgress::Working {
-                force: layer.force(),
-                done: 2.0 * done as f64 / layer.size() as f64,
-            });
+            let share = 200.0 * done as f64 / layer.size() as f64;
+            tell(TableProgress::Working(
+                layer.force(),
+                format!("{share:.0} %"),
+            ));
         }
         matrices.push(matrix);
     }

@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 
 use memmap2::{Mmap, MmapMut};
 
-use crate::tables::file::{Owner, Problem, TableFileError, checksum};
+use crate::ExactError;
+use crate::tables::file::{Owner, checksum};
 use crate::tables::index::{Layer, Placement};
 use crate::tables::map::{map, map_mut};
 use jarmo_core::game::Player;
@@ -101,19 +102,17 @@ impl HeldLayer {
         owner: Owner,
         bound: Player,
         force: u32,
-    ) -> Result<HeldLayer, TableFileError> {
+    ) -> Result<HeldLayer, ExactError> {
         let path = finished_path(folder, bound, force);
-        let fail = |problem| TableFileError::new(&path, problem);
         if !path.exists() {
-            let what = "is missing; build it first";
-            return Err(fail(Problem::Other(what.to_owned())));
+            return Err(ExactError::new("is missing; build it first").at(&path));
         }
-        let (file, _) = files::open(&path).map_err(TableFileError::io(&path))?;
-        let map = map(&file).map_err(TableFileError::io(&path))?;
+        let (file, _) = files::open(&path).map_err(ExactError::io(&path))?;
+        let map = map(&file).map_err(ExactError::io(&path))?;
         let layout = Layout::new(force);
-        check(&map, owner, bound, &layout).map_err(fail)?;
+        check(&map, owner, bound, &layout).map_err(|error| error.at(&path))?;
         if number(&map, STAGE) != FINISHED || long(&map, CHECKSUM) != checksum(&map[HEADER..]) {
-            return Err(fail(damaged()));
+            return Err(damaged().at(&path));
         }
         Ok(HeldLayer { layout, map })
     }
@@ -145,7 +144,7 @@ impl Unfinished {
         owner: Owner,
         bound: Player,
         layout: &Layout,
-    ) -> Result<(Unfinished, bool), TableFileError> {
+    ) -> Result<(Unfinished, bool), ExactError> {
         let path = unfinished_path(folder, bound, layout.layer.force());
         let existed = path.exists();
         let open = || {
@@ -160,7 +159,7 @@ impl Unfinished {
             let map = map_mut(&file)?;
             Ok((file, map))
         };
-        let (file, mut map) = open().map_err(TableFileError::io(&path))?;
+        let (file, mut map) = open().map_err(ExactError::io(&path))?;
         if map[..MAGIC.len()] == [0; MAGIC.len()] {
             let mut header = Vec::with_capacity(HEADER);
             header.extend(MAGIC);
@@ -175,7 +174,7 @@ impl Unfinished {
             map[MAGIC.len()..HEADER].copy_from_slice(&header[MAGIC.len()..]);
             map[..MAGIC.len()].copy_from_slice(&MAGIC);
         }
-        check(&map, owner, bound, layout).map_err(|problem| TableFileError::new(&path, problem))?;
+        check(&map, owner, bound, layout).map_err(|error| error.at(&path))?;
         Ok((Unfinished { path, file, map }, existed))
     }
 
@@ -191,7 +190,7 @@ impl Unfinished {
     }
 
     /// Writes the checksum and gives the file its name.
-    pub fn finish(mut self, finished: &Path) -> Result<(), TableFileError> {
+    pub fn finish(mut self, finished: &Path) -> Result<(), ExactError> {
         let sum = checksum(&self.map[HEADER..]);
         self.map[CHECKSUM..CHECKSUM + 8].copy_from_slice(&sum.to_le_bytes());
         self.note(FINISHED, 0);
@@ -202,7 +201,7 @@ impl Unfinished {
             file.sync_all()?;
             rename(&path, finished)
         };
-        seal().map_err(TableFileError::io(&path))
+        seal().map_err(ExactError::io(&path))
     }
 }
 
@@ -228,17 +227,17 @@ fn long(file: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(file[at..at + 8].try_into().expect("eight bytes"))
 }
 
-fn damaged() -> Problem {
-    Problem::Other("is damaged; remove it and build it again".to_owned())
+fn damaged() -> ExactError {
+    ExactError::new("is damaged; remove it and build it again")
 }
 
-fn check(file: &[u8], owner: Owner, bound: Player, layout: &Layout) -> Result<(), Problem> {
+fn check(file: &[u8], owner: Owner, bound: Player, layout: &Layout) -> Result<(), ExactError> {
     if file.len() != layout.file_size() || !file.starts_with(&MAGIC) {
         return Err(damaged());
     }
     if number(file, 8) != FORMAT_VERSION {
         let what = "has another format version; remove it and build it again";
-        return Err(Problem::Other(what.to_owned()));
+        return Err(ExactError::new(what));
     }
     owner.check(number(file, 12), long(file, 16))?;
     let same = number(file, 24) == layout.layer.force()

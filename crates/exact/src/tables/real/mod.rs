@@ -14,96 +14,27 @@ mod known;
 mod layer;
 mod solve;
 
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
 
 use self::actions::Move;
 use self::hold::MOST_MOVES;
 use self::known::Known;
 use self::layer::{HeldLayer, Layout, Unfinished, finished_path};
 use self::solve::{Solver, Stage};
+use super::build::TableProgress;
 use super::code;
-use super::file::{Owner, Problem, TableFileError};
+use super::file::Owner;
 use super::index::{LEAST_FORCE, Placement};
-use super::lines::{Blockable, Lines};
+use super::lines::Lines;
 use super::lookup::Tables;
+use crate::ExactError;
 use jarmo_core::game::{Game, Player, Verdict};
 use jarmo_core::games::board::{Board, BoardAction};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_host::files::lock_folder;
 
 pub use self::hold::Hold;
-
-/// A message about the progress of [`build_real`].
-#[derive(Clone, Debug)]
-pub enum RealProgress {
-    /// A finished force exists already and passed its checks.
-    Kept {
-        /// Its force.
-        force: u32,
-    },
-    /// A force continues from where an earlier build ended.
-    Resumed {
-        /// Its force.
-        force: u32,
-    },
-    /// This share of the first bytes of a force is written.
-    Filled {
-        /// The force.
-        force: u32,
-        /// From 0 to 1.
-        done: f64,
-    },
-    /// The holding actions of this share of the placements are counted.
-    Counted {
-        /// The force.
-        force: u32,
-        /// From 0 to 1.
-        done: f64,
-    },
-    /// A round over the placements that may change.
-    Round {
-        /// The force.
-        force: u32,
-        /// Rounds so far, this one included.
-        round: u32,
-        /// The share of this round that is done.
-        done: f64,
-        /// Bytes that were lowered in this round.
-        lowered: u64,
-    },
-    /// A force is done and on disk.
-    Built {
-        /// Its force.
-        force: u32,
-        /// Placements of either player to move.
-        placements: usize,
-        /// The time it took in this process.
-        took: Duration,
-    },
-}
-
-/// Why [`build_real`] failed.
-#[derive(Debug, thiserror::Error)]
-pub enum RealError {
-    /// The board lets players pass without the rule.
-    #[error(transparent)]
-    Board(#[from] Blockable),
-    /// A file could not be read or written, or belongs to another board.
-    #[error(transparent)]
-    File(#[from] TableFileError),
-    /// Another process is building in this folder.
-    #[error("{}: another process is building in this folder", .0.display())]
-    Busy(PathBuf),
-    /// The tables end below the force, or have packed results.
-    #[error("force {0}: a table with distances is needed; build it first")]
-    NoTable(u32),
-    /// A player can have more moves than a byte can name.
-    #[error(
-        "a player can have {0} moves on this board, more than the {MOST_MOVES} that are supported"
-    )]
-    Moves(u32),
-}
 
 /// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is
 /// continued.
@@ -113,30 +44,36 @@ pub fn build_real(
     folder: &Path,
     bound: Player,
     force: u32,
-    tell: &mut dyn FnMut(RealProgress),
-) -> Result<(), RealError> {
+    tell: &mut dyn FnMut(TableProgress),
+) -> Result<(), ExactError> {
     let lines = Lines::of(game.board())?;
     if lines.most_actions() as usize > MOST_MOVES {
-        return Err(RealError::Moves(lines.most_actions()));
+        return Err(ExactError::new(format!(
+            "a player can have {} moves on this board, more than the {MOST_MOVES} that are supported",
+            lines.most_actions()
+        )));
     }
     let owner = Owner::of(game);
-    std::fs::create_dir_all(folder).map_err(TableFileError::io(folder))?;
-    let lock = lock_folder(folder).map_err(TableFileError::io(folder))?;
-    let _lock = lock.ok_or_else(|| RealError::Busy(folder.to_owned()))?;
+    std::fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
+    let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
+    let _lock = lock.ok_or_else(|| ExactError::busy(folder))?;
     let mut done = Vec::new();
     for force in LEAST_FORCE..=force {
         let finished = finished_path(folder, bound, force);
         if finished.exists() {
             done.push(HeldLayer::open(folder, owner, bound, force)?);
-            tell(RealProgress::Kept { force });
+            tell(TableProgress::Kept(force));
             continue;
         }
-        let table = tables.bytes(force).ok_or(RealError::NoTable(force))?;
+        let table = tables.bytes(force).ok_or_else(|| {
+            let needed = "a table with distances is needed; build it first";
+            ExactError::new(format!("force {force}: {needed}"))
+        })?;
         let began = Instant::now();
         let layout = Layout::new(force);
         let (mut file, existed) = Unfinished::open(folder, owner, bound, &layout)?;
         if existed {
-            tell(RealProgress::Resumed { force });
+            tell(TableProgress::Resumed(force));
         }
         let solver = Solver {
             lines: &lines,
@@ -146,23 +83,28 @@ pub fn build_real(
             table,
         };
         solver.solve(&mut file, &mut |stage| {
+            let percent = |done: f64| format!("{:.0} %", 100.0 * done);
             tell(match stage {
-                Stage::Filled(done) => RealProgress::Filled { force, done },
-                Stage::Counted(done) => RealProgress::Counted { force, done },
-                Stage::Round(round, done, lowered) => RealProgress::Round {
-                    force,
-                    round,
-                    done,
-                    lowered,
-                },
+                Stage::Filled(done) => {
+                    TableProgress::Working(force, format!("{} filled", percent(done)))
+                }
+                Stage::Counted(done) => {
+                    TableProgress::Working(force, format!("{} counted", percent(done)))
+                }
+                Stage::Round(round, done, lowered) => {
+                    let done_text = percent(done);
+                    let what = format!("round {round}, {done_text}, {lowered} lowered");
+                    match done == 1.0 {
+                        true => TableProgress::Done(force, what),
+                        false => TableProgress::Working(force, what),
+                    }
+                }
             });
         });
         file.finish(&finished)?;
-        tell(RealProgress::Built {
-            force,
-            placements: layout.size,
-            took: began.elapsed(),
-        });
+        let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
+        let what = format!("{placements} placements in {took:.1} s");
+        tell(TableProgress::Done(force, what));
         done.push(HeldLayer::open(folder, owner, bound, force)?);
     }
     Ok(())
@@ -206,7 +148,7 @@ pub struct HoldCounts {
 
 impl Holds {
     /// Opens the files in a folder and verifies all checksums.
-    pub fn open(game: &Jarmo, folder: &Path) -> Result<Holds, RealError> {
+    pub fn open(game: &Jarmo, folder: &Path) -> Result<Holds, ExactError> {
         let lines = Lines::of(game.board())?;
         let owner = Owner::of(game);
         let side = |bound| {
@@ -218,8 +160,7 @@ impl Holds {
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
             let what = "has no files of placements held; build them first";
-            let problem = Problem::Other(what.to_owned());
-            return Err(TableFileError::new(folder, problem).into());
+            return Err(ExactError::new(what).at(folder));
         }
         Ok(Holds {
             lines,

@@ -33,6 +33,7 @@ use super::code::{self, ActionCounters, DRAWN};
 use super::index::{LEAST_FORCE, Layer, Material, Placement};
 use super::lines::Lines;
 use super::subsets::{self, MOST, choose};
+use crate::ExactError;
 use jarmo_core::game::{Player, Proven};
 
 /// Finished layers: the bytes of each, lowest force first.
@@ -76,25 +77,6 @@ pub enum Progress {
     Step(u32, f64),
     /// This share of the positions has its final byte.
     Closed(f64),
-}
-
-/// Why a layer was not solved.
-#[derive(Debug, thiserror::Error)]
-pub enum SolveError {
-    /// A distance does not fit into a byte.
-    #[error(
-        "force {force}: a game under best play takes more than {most} plies, the most that a byte can hold \
-         on this board; build a lower force"
-    )]
-    TooLong {
-        /// The layer.
-        force: u32,
-        /// The most plies that fit.
-        most: u32,
-    },
-    /// Pages could not be read or written.
-    #[error("{0}")]
-    Io(#[from] io::Error),
 }
 
 /// Pages that are brought into memory at a time, to be filled or read.
@@ -182,7 +164,7 @@ impl<'a> Solver<'a> {
         &self,
         pages: &mut Pages,
         tell: &mut dyn FnMut(Progress),
-    ) -> Result<u32, SolveError> {
+    ) -> Result<u32, ExactError> {
         self.fill(pages, tell)?;
         self.propagate(pages, tell)?;
         self.close(pages, tell)?;
@@ -191,7 +173,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Gives every position its first byte.
-    fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), SolveError> {
+    fn fill(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block
@@ -228,7 +210,7 @@ impl<'a> Solver<'a> {
         &self,
         pages: &mut Pages,
         tell: &mut dyn FnMut(Progress),
-    ) -> Result<(), SolveError> {
+    ) -> Result<(), ExactError> {
         let sources = self.order.len() as u32;
         let mut workers: Vec<Bins> = (0..PARTS).map(|_| Bins::default()).collect();
         loop {
@@ -297,7 +279,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Propagates the results of one source that belong to this step.
-    fn spread(&self, pages: &mut Pages, step: u32, workers: &mut [Bins]) -> Result<(), SolveError> {
+    fn spread(&self, pages: &mut Pages, step: u32, workers: &mut [Bins]) -> Result<(), ExactError> {
         let now = pages.time;
         let source = self.source(now);
         let block = pages.plan.blocks[source];
@@ -359,7 +341,7 @@ impl<'a> Solver<'a> {
         workers: &mut [Bins],
         keep: &[usize],
         next_use: &[u32],
-    ) -> Result<(), SolveError> {
+    ) -> Result<(), ExactError> {
         let now = pages.time;
         let spread = Spread {
             lines: self.lines,
@@ -402,7 +384,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Makes every position that still has a counter a draw.
-    fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), SolveError> {
+    fn close(&self, pages: &mut Pages, tell: &mut dyn FnMut(Progress)) -> Result<(), ExactError> {
         let never = vec![0; self.layer.blocks().len()];
         for block in pages.plan.blocks.clone() {
             let numbers: Vec<usize> = block
@@ -428,11 +410,13 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    fn check_length(&self, longest: u32) -> Result<(), SolveError> {
+    fn check_length(&self, longest: u32) -> Result<(), ExactError> {
         let most = self.counters.most_plies();
         if longest > most {
-            let force = self.layer.force();
-            return Err(SolveError::TooLong { force, most });
+            return Err(ExactError::new(format!(
+                "a game under best play takes more than {most} plies, the most that a byte can hold on this \
+                 board; build a lower force"
+            )));
         }
         Ok(())
     }

@@ -26,10 +26,9 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::pages::Plan;
+use crate::ExactError;
 use crate::tables::code::Distances;
-use crate::tables::file::{
-    HEADER, Owner, Problem, TableFileError, pages_path, seal_finished, unfinished_path,
-};
+use crate::tables::file::{HEADER, Owner, pages_path, seal_finished, unfinished_path};
 use crate::tables::index::Layer;
 use jarmo_core::games::Jarmo;
 
@@ -114,10 +113,9 @@ struct Files {
 
 impl Spill {
     /// Goes on with the files of an earlier build.
-    pub fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, TableFileError> {
+    pub fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
         let files = Files::open(folder, layer, false)?;
-        let damaged =
-            |path: &Path, what: &str| TableFileError::new(path, Problem::Damaged(what.to_owned()));
+        let damaged = |path: &Path, what: &str| ExactError::damaged(what).at(path);
         let mut head = [0; 48];
         let ended = "is truncated";
         read_at(&files.side, &mut head, 0).map_err(|_| damaged(&files.side_path, ended))?;
@@ -133,10 +131,10 @@ impl Spill {
         let mut entries: Vec<Entry> = entries.chunks_exact(ENTRY).map(Entry::from_bytes).collect();
         let unsound = files
             .unsound(&entries)
-            .map_err(TableFileError::io(&files.table_path))?;
+            .map_err(ExactError::io(&files.table_path))?;
         let restored = files
             .restore(&mut entries, &unsound)
-            .map_err(TableFileError::io(&files.side_path))?;
+            .map_err(ExactError::io(&files.side_path))?;
         if restored < unsound.len() {
             return Err(damaged(&files.table_path, "is damaged"));
         }
@@ -148,15 +146,15 @@ impl Spill {
     }
 
     /// Creates empty files; room for the whole table is taken at once.
-    pub fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, TableFileError> {
+    pub fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
         let files = Files::open(folder, layer, true)?;
         let size = (HEADER + layer.size()) as u64;
-        allocate(&files.table, size).map_err(TableFileError::io(&files.table_path))?;
+        allocate(&files.table, size).map_err(ExactError::io(&files.table_path))?;
         let largest = files.sizes.iter().max().copied().unwrap_or(0);
         let side = files.copy + (COPY_HEAD + TOGETHER * largest) as u64;
         allocate(&files.side, side)
             .and_then(|()| write_at(&files.side, &files.head(owner, layer), 0))
-            .map_err(TableFileError::io(&files.side_path))?;
+            .map_err(ExactError::io(&files.side_path))?;
         let entries = vec![Entry::default(); files.sizes.len()];
         Ok(Spill {
             files: Arc::new(files),
@@ -207,17 +205,17 @@ impl Spill {
         owner: Owner,
         layer: &Layer,
         longest: u32,
-    ) -> Result<(), TableFileError> {
+    ) -> Result<(), ExactError> {
         let Files {
             table, side_path, ..
         } = &*self.files;
         seal_finished::<Jarmo>(folder, table, owner, layer, longest)?;
-        std::fs::remove_file(side_path).map_err(TableFileError::io(side_path))
+        std::fs::remove_file(side_path).map_err(ExactError::io(side_path))
     }
 }
 
 impl Files {
-    fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Files, TableFileError> {
+    fn open(folder: &Path, layer: &Layer, new: bool) -> Result<Files, ExactError> {
         let open = |path: &Path| {
             OpenOptions::new()
                 .read(true)
@@ -226,8 +224,8 @@ impl Files {
                 .truncate(new)
                 .open(path)
                 .map_err(|error| match error.kind() {
-                    io::ErrorKind::NotFound => TableFileError::new(path, Problem::Missing),
-                    _ => TableFileError::io(path)(error),
+                    io::ErrorKind::NotFound => ExactError::missing().at(path),
+                    _ => ExactError::io(path)(error),
                 })
         };
         let plan = Plan::of(layer);
@@ -432,11 +430,28 @@ impl Drop for Writer {
 }
 
 /// Takes room for a file on the disk, where the file system can.
+#[cfg(any(unix, windows))]
 fn allocate(file: &File, size: u64) -> io::Result<()> {
     match fs4::FileExt::allocate(file, size) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
         other => other,
     }
+}
+
+#[cfg(not(any(unix, windows)))]
+fn allocate(file: &File, size: u64) -> io::Result<()> {
+    file.set_len(size)
+}
+
+// A browser tab has no files.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(any(unix, windows)))]
+fn write_at(_: &File, _: &[u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(unix)]

@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock};
 
 use rand::Rng;
 
-use crate::tables::endgames::{EndgameError, HasEndgames, Shared, open_shared};
+use crate::ExactError;
+use crate::tables::endgames::{HasEndgames, Shared, build_quick, open_shared};
 use crate::tables::lookup::{AT_ONCE, Tables};
 use crate::tables::solvable::Solvable;
 use crate::tables::verify::random_position;
@@ -114,7 +115,14 @@ impl HasEndgames for Tammi {
         Some(Tammi::force(position))
     }
 
-    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, EndgameError> {
+    fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Tammi>>, ExactError> {
         Ok(open_shared(self, folder, &SHARED)?)
+    }
+
+    fn build_quick_endgames(
+        &self,
+        folder: &Path,
+    ) -> Result<Option<Arc<dyn Endgames<Tammi>>>, ExactError> {
+        Ok(Some(build_quick(self, folder, 4)?))
     }
 }

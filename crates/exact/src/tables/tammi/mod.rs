@@ -18,11 +18,10 @@ use std::ops::RangeInclusive;
 
 pub use index::{FORCES, TammiLayer};
 
-use super::build::BuildError;
 use super::file::{Bytes, write_finished};
-use super::lines::Blockable;
 use super::lookup::Tables;
 use super::solvable::{Job, Layer, LayerEvent, NeverPacked, PliesTo, Solvable};
+use crate::ExactError;
 use jarmo_core::game::{Proven, Verdict};
 use jarmo_core::games::{Tammi, TammiPosition};
 
@@ -86,7 +85,7 @@ impl Solvable for Tammi {
         }
     }
 
-    fn prepare(&self) -> Result<(), Blockable> {
+    fn prepare(&self) -> Result<(), ExactError> {
         Ok(())
     }
 
@@ -105,7 +104,7 @@ impl Solvable for Tammi {
         (): &(),
         job: &Job<'_, Tammi>,
         tell: &mut dyn FnMut(LayerEvent),
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), ExactError> {
         let (bytes, longest) = solve::solve(self, &job.layer, job.done, &mut |done| {
             tell(LayerEvent::Done(done));
         });

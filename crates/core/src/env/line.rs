@@ -1,0 +1,112 @@
+//! A start position with the actions from it.
+
+use rand::Rng;
+
+use crate::game::{Action, ActionError, Game, Mask};
+use crate::random::{Stream, any_of};
+
+/// A game as far as it was played: an opening, an unfinished game or a finished one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<P> {
+    /// The position the game starts from.
+    pub start: P,
+    /// The actions from there.
+    pub actions: Vec<Action>,
+    /// The position after them.
+    pub position: P,
+}
+
+impl<P: Copy + PartialEq> Line<P> {
+    /// Starts from this position without any action. Does not allocate.
+    pub fn at(position: P) -> Line<P> {
+        Line {
+            start: position,
+            actions: Vec::new(),
+            position,
+        }
+    }
+
+    /// Starts from this position with these actions. Fails if one of them is illegal.
+    pub fn after<G: Game<Position = P>>(
+        game: &G,
+        start: P,
+        actions: Vec<Action>,
+    ) -> Result<Line<P>, ActionError> {
+        let mut position = start;
+        for &action in &actions {
+            game.try_play(&mut position, action)?;
+        }
+        Ok(Line {
+            start,
+            actions,
+            position,
+        })
+    }
+
+    /// Starts with `plies` random actions, or with fewer if the next one would end the game.
+    pub fn random<G: Game<Position = P>>(game: &G, plies: u32, stream: &mut Stream) -> Line<P> {
+        let mut line = Line::at(game.start());
+        for _ in 0..plies {
+            let mut position = line.position;
+            let action = any_of(&game.legal(&position), stream.next_u64());
+            game.play(&mut position, action);
+            if game.outcome(&position).is_some() {
+                break;
+            }
+            line.actions.push(action);
+            line.position = position;
+        }
+        line
+    }
+
+    /// The same with one more action, which must be legal.
+    pub fn then<G: Game<Position = P>>(&self, game: &G, action: Action) -> Line<P> {
+        let mut longer = self.clone();
+        longer.actions.push(action);
+        game.play(&mut longer.position, action);
+        longer
+    }
+
+    /// All lines that go on from this one for so many plies, in the order of their actions. Those that end the game
+    /// earlier are left out.
+    pub fn longer<G: Game<Position = P>>(&self, game: &G, plies: u32) -> Vec<Line<P>> {
+        let mut lines = vec![self.clone()];
+        for _ in 0..plies {
+            let longer = lines.iter().flat_map(|line| {
+                let legal = game.legal(&line.position);
+                let actions: Vec<Action> = legal.iter().collect();
+                actions
+                    .into_iter()
+                    .map(move |action| line.then(game, action))
+            });
+            lines = longer.collect();
+        }
+        lines
+    }
+
+    /// All positions, from the start to the last one: one more than there are actions.
+    pub fn positions<G: Game<Position = P>>(&self, game: &G) -> Vec<P> {
+        let mut position = self.start;
+        let mut positions = Vec::with_capacity(self.actions.len() + 1);
+        positions.push(position);
+        for &action in &self.actions {
+            game.play(&mut position, action);
+            positions.push(position);
+        }
+        positions
+    }
+
+    /// The text of the start position, unless it is that of the game.
+    pub fn start_text<G: Game<Position = P>>(&self, game: &G) -> Option<String> {
+        (self.start != game.start()).then(|| game.position_text(&self.start))
+    }
+
+    /// The actions as text.
+    pub fn move_texts<G: Game<Position = P>>(&self, game: &G) -> Vec<String> {
+        let positions = self.positions(game);
+        let moves = positions.iter().zip(&self.actions);
+        moves
+            .map(|(position, &action)| game.action_text(position, action))
+            .collect()
+    }
+}

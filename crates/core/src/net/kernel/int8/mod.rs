@@ -1,0 +1,173 @@
+//! Networks in small integers. Weights of a product have eight bits and a scale per output; its inputs have seven
+//! bits and a scale per row; the first layer adds up 16-bit numbers with a scale per output.
+//!
+//! Integer sums are exact, and the few operations on 32-bit floats have a fixed order and are never fused. So all
+//! kernels of this kind give the same bits, on every machine.
+
+#[cfg(target_arch = "x86_64")]
+pub(in crate::net) mod avx2;
+#[cfg(target_arch = "aarch64")]
+pub(in crate::net) mod neon;
+pub(in crate::net) mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod simd;
+#[cfg(target_arch = "x86_64")]
+pub(in crate::net) mod vnni;
+
+use super::{Aligned, Dense, Epilogue, LANES};
+
+/// Inputs of a product are from 0 to this: the sum of two products with weights fits into 16 bits, which AVX2 needs.
+const LARGEST_INPUT: f32 = 127.0;
+
+/// Weights of a product are from -127 to 127.
+const LARGEST_WEIGHT: f32 = 127.0;
+
+/// Below this a row counts as zero, because its scale would overflow.
+const LEAST: f32 = 1e-30;
+
+/// The computations on one kind of processor.
+pub(in crate::net) trait Int8: Copy + Send + Sync + 'static {
+    /// Columns per panel of weights; the last panel may be narrower.
+    const COLUMNS: usize;
+
+    /// Adjacent inputs of a column in a panel.
+    const DEPTH: usize;
+
+    /// Rounds a row of numbers, none negative, to inputs of a product, and returns their scale.
+    fn quantise(self, row: &[f32], inputs: &mut [u8]) -> f32;
+
+    /// For every row of `input`, `[rows, inputs]`, with its scale: the product with the weights, plus the bias,
+    /// finished.
+    fn dense(self, layer: &Dense8, input: &[u8], scales: &[f32], epilogue: Epilogue<'_>);
+
+    /// The ReLU of the table's bias plus these rows of it: `[width]`.
+    fn sum_rows(self, table: &Rows16, rows: &[u32], out: &mut [f32]);
+}
+
+/// The weights of a product and the scale of each output.
+pub(in crate::net) struct Dense8 {
+    layer: Dense<i8>,
+    scales: Aligned<f32>, // [outputs]
+}
+
+impl Dense8 {
+    /// Rounds and packs a matrix `[inputs, outputs]` and its bias `[outputs]` for a kernel.
+    pub(in crate::net) fn pack<K: Int8>(matrix: &[f32], bias: &[f32]) -> Dense8 {
+        let outputs = bias.len();
+        let mut scales = Aligned::new(outputs.next_multiple_of(LANES));
+        for row in matrix.chunks_exact(outputs) {
+            for (scale, weight) in scales.iter_mut().zip(row) {
+                *scale = weight.abs().max(*scale);
+            }
+        }
+        scales.iter_mut().for_each(|scale| *scale /= LARGEST_WEIGHT);
+        let rounded: Vec<f32> = matrix
+            .iter()
+            .enumerate()
+            .map(|(place, weight)| match scales[place % outputs] {
+                scale if scale < LEAST => 0.0,
+                scale => (weight / scale)
+                    .round_ties_even()
+                    .clamp(-LARGEST_WEIGHT, LARGEST_WEIGHT),
+            })
+            .collect();
+        let layer = Dense::pack(&rounded, bias, K::COLUMNS, K::DEPTH, |weight| weight as i8);
+        Dense8 { layer, scales }
+    }
+
+    /// Outputs of a row, padding included.
+    pub(in crate::net) fn outputs(&self) -> usize {
+        self.layer.outputs
+    }
+
+    /// Checks every length that a kernel relies on.
+    fn check(&self, input: &[u8], scales: &[f32], epilogue: &Epilogue<'_>) {
+        self.layer.check(input.len(), epilogue);
+        assert_eq!(self.scales.len(), self.layer.outputs);
+        assert_eq!(
+            scales.len() * self.layer.inputs,
+            input.len(),
+            "one scale per row"
+        );
+    }
+}
+
+/// The rows of the first layer, `[row][width]`, and the scale of each column.
+pub(in crate::net) struct Rows16 {
+    rows: Aligned<i16>,
+    scales: Aligned<f32>, // [width], a multiple of LANES
+    bias: Aligned<f32>,   // [width]
+}
+
+impl Rows16 {
+    /// Rounds a matrix `[rows, width]` and copies its bias `[width]`. No sum of different rows leaves 16 bits, for up to
+    /// 2^15 rows.
+    pub(in crate::net) fn pack(matrix: &[f32], bias: &[f32]) -> Rows16 {
+        let width = bias.len();
+        assert!(width.is_multiple_of(2 * LANES), "rows in whole vectors");
+        assert!(matrix.len().is_multiple_of(width), "whole rows");
+        let rows = matrix.len() / width;
+        assert!(rows <= 1 << 15, "at most 2^15 rows");
+        let room = (i16::MAX as usize - 1 - rows / 2) as f32; // rounding adds at most a half for each row
+        let mut sums = vec![[0.0_f32; 2]; width]; // of what is positive and of what is negative
+        for row in matrix.chunks_exact(width) {
+            for (sums, weight) in sums.iter_mut().zip(row) {
+                sums[usize::from(*weight < 0.0)] += weight.abs();
+            }
+        }
+        let mut scales = Aligned::new(width);
+        for (scale, [positive, negative]) in scales.iter_mut().zip(sums) {
+            *scale = positive.max(negative) / room;
+        }
+        let mut rows = Aligned::new(matrix.len());
+        for (place, (element, weight)) in rows.iter_mut().zip(matrix).enumerate() {
+            let scale = scales[place % width];
+            *element = if scale < LEAST {
+                0
+            } else {
+                (weight / scale).round_ties_even() as i16
+            };
+        }
+        Rows16 {
+            rows,
+            scales,
+            bias: bias.into(),
+        }
+    }
+
+    fn width(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Checks every length that a kernel relies on.
+    fn check(&self, rows: &[u32], out: &[f32]) {
+        let width = self.width();
+        assert!(width.is_multiple_of(2 * LANES));
+        assert_eq!(self.scales.len(), width);
+        assert_eq!(out.len(), width, "one output for every column");
+        for &row in rows {
+            let end = (row as usize + 1) * width;
+            assert!(end <= self.rows.len(), "rows must be in the table");
+        }
+    }
+}
+
+/// Whether this processor multiplies bytes quickly.
+pub(super) fn is_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return avx2::Avx2Int8::detect().is_some();
+    #[cfg(target_arch = "aarch64")]
+    return neon::Neon::detect().is_some();
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
+}
+
+/// The scale of a row whose largest number is `most`, and its inverse.
+#[inline]
+fn row_scale(most: f32) -> (f32, f32) {
+    if most < LEAST {
+        (0.0, 0.0)
+    } else {
+        (most / LARGEST_INPUT, LARGEST_INPUT / most)
+    }
+}

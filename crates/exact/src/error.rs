@@ -1,0 +1,86 @@
+//! Why tables, proofs or games by name cannot be used.
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+
+/// What a caller may do about an [`ExactError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactErrorKind {
+    /// Name another game or change its settings.
+    Settings,
+    /// Go on without tables: the folder has none of the game, or none can be made.
+    NoTables,
+    /// Make the file, which is missing.
+    Missing,
+    /// Make the file again, which is damaged.
+    Damaged,
+    /// Do as the words say.
+    Other,
+}
+
+/// A problem in words, with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct ExactError {
+    /// What a caller may do about it.
+    pub kind: ExactErrorKind,
+    text: String,
+}
+
+impl ExactError {
+    pub(crate) fn of_kind(kind: ExactErrorKind, problem: impl Display) -> ExactError {
+        let text = problem.to_string();
+        ExactError { kind, text }
+    }
+
+    pub(crate) fn new(problem: impl Display) -> ExactError {
+        ExactError::of_kind(ExactErrorKind::Other, problem)
+    }
+
+    /// A game or settings that cannot be used.
+    pub(crate) fn settings(problem: impl Display) -> ExactError {
+        ExactError::of_kind(ExactErrorKind::Settings, problem)
+    }
+
+    /// There are no tables for the game with this name.
+    pub fn no_tables(game: &str) -> ExactError {
+        let problem = format!("there are exact tables for jarmo and tammi only, not for {game}");
+        ExactError::of_kind(ExactErrorKind::NoTables, problem)
+    }
+
+    /// A file of tables that is missing.
+    pub(crate) fn missing() -> ExactError {
+        ExactError::of_kind(ExactErrorKind::Missing, "is missing; build it again")
+    }
+
+    /// A file of tables that was damaged after it was written.
+    pub(crate) fn damaged(problem: impl Display) -> ExactError {
+        ExactError::of_kind(
+            ExactErrorKind::Damaged,
+            format_args!("{problem}; build it again"),
+        )
+    }
+
+    /// The same problem, of the file or folder with this name.
+    pub(crate) fn at(self, path: &Path) -> ExactError {
+        let text = format!("{}: {}", path.display(), self.text);
+        ExactError { text, ..self }
+    }
+
+    /// A file or folder that cannot be read or written.
+    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> ExactError {
+        move |error| ExactError::new(error).at(path)
+    }
+
+    /// Another process writes to this folder.
+    pub(crate) fn busy(folder: &Path) -> ExactError {
+        ExactError::new("another process is building tables in this folder").at(folder)
+    }
+}
+
+impl From<io::Error> for ExactError {
+    fn from(error: io::Error) -> ExactError {
+        ExactError::new(error)
+    }
+}

@@ -1,0 +1,120 @@
+//! The exact worst case of a policy: the shortest line in which an adversary brings it to throw a result away.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::ask::Asked;
+use super::fresh::is_mistake;
+use jarmo_core::game::{Game, Mask, Player};
+use jarmo_exact::tables::Endgames;
+
+/// What an adversary achieves against a policy whose action depends on the position alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorstCase {
+    /// Starts, each from both sides.
+    pub starts: u32,
+    /// Starts after which the policy keeps every result, against all play.
+    pub proven: u32,
+    /// Further starts after which it keeps the results in all positions that were looked at.
+    pub held: u32,
+    /// The positions that were looked at from one start, at most.
+    pub positions: u32,
+    /// The median of the plies to the first result thrown away, over the starts where one is.
+    pub median_plies: Option<u32>,
+}
+
+/// Looks breadth first at everything that an adversary can play from one start.
+struct Search<P> {
+    seat: Player, // of the policy
+    frontier: Vec<P>,
+    seen: HashSet<P>,
+    end: Option<End>,
+}
+
+enum End {
+    Proven,
+    Held,
+    Thrown(u32), // after this many plies
+}
+
+/// Follows the policy's own action, and every action of the adversary. `most` is the number of positions to look at from
+/// one start.
+pub(super) fn measure<G: Game>(
+    game: &G,
+    tables: &dyn Endgames<G>,
+    starts: &[G::Position],
+    most: usize,
+    asked: &mut Asked<'_, G>,
+) -> WorstCase {
+    let search = |start: &G::Position, seat| Search {
+        seat,
+        frontier: vec![*start],
+        seen: HashSet::from([*start]),
+        end: None,
+    };
+    let both = starts.iter();
+    let both = both.flat_map(|start| Player::BOTH.map(|seat| search(start, seat)));
+    let mut searches: Vec<Search<G::Position>> = both.collect();
+    for ply in 1.. {
+        let mut asks = Vec::new();
+        for search in searches.iter().filter(|search| search.end.is_none()) {
+            let own = |position: &&G::Position| game.to_move(position) == search.seat;
+            asks.extend(search.frontier.iter().filter(own).copied());
+        }
+        // The same random numbers everywhere, so that the action depends on the position alone.
+        let mut chosen = asked.choose(&asks, &vec![0; asks.len()]).into_iter();
+        let mut done = true;
+        for search in searches.iter_mut().filter(|search| search.end.is_none()) {
+            let mut next = Vec::new();
+            for position in std::mem::take(&mut search.frontier) {
+                let legal = game.legal(&position);
+                let mut follow = |action| {
+                    let mut after = position;
+                    game.play(&mut after, action);
+                    // What the limit on the length hides from the tables cannot be judged.
+                    let goes_on =
+                        game.outcome(&after).is_none() && tables.known(game, &after).is_some();
+                    if goes_on && search.seen.insert(after) {
+                        next.push(after);
+                    }
+                };
+                if game.to_move(&position) != search.seat {
+                    legal.iter().for_each(follow);
+                    continue;
+                }
+                let action = chosen.next().expect("one action per position");
+                if is_mistake(game, tables, &position, action) == Some(true) {
+                    search.end.get_or_insert(End::Thrown(ply));
+                }
+                follow(action);
+            }
+            if search.end.is_none() && next.is_empty() {
+                search.end = Some(End::Proven);
+            } else if search.end.is_none() && search.seen.len() > most {
+                search.end = Some(End::Held);
+            }
+            search.frontier = next;
+            done &= search.end.is_some();
+        }
+        if done {
+            break;
+        }
+    }
+    let mut worst = WorstCase {
+        starts: searches.len() as u32,
+        positions: most as u32,
+        ..WorstCase::default()
+    };
+    let mut thrown = Vec::new();
+    for search in searches {
+        match search.end {
+            Some(End::Proven) => worst.proven += 1,
+            Some(End::Held) | None => worst.held += 1,
+            Some(End::Thrown(plies)) => thrown.push(plies),
+        }
+    }
+    thrown.sort_unstable();
+    worst.median_plies = thrown.get(thrown.len() / 2).copied();
+    worst
+}

@@ -1,0 +1,176 @@
+//! The texts of the user interface, one table per language.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use jarmo_core::game::{Player, Reason};
+
+/// A language of the user interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    En,
+    /// German.
+    De,
+    /// Italian.
+    It,
+    /// Finnish.
+    Fi,
+    /// Esperanto.
+    Eo,
+}
+
+impl Language {
+    /// All languages, the fallback first.
+    pub const ALL: [Language; 5] = [
+        Language::En,
+        Language::De,
+        Language::It,
+        Language::Fi,
+        Language::Eo,
+    ];
+
+    /// Its two-letter code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Language::En => "en",
+            Language::De => "de",
+            Language::It => "it",
+            Language::Fi => "fi",
+            Language::Eo => "eo",
+        }
+    }
+
+    /// The language of a tag such as `de`, `de_AT.UTF-8` or `de-AT`.
+    pub fn parse(tag: &str) -> Option<Language> {
+        let code = tag.split(['_', '-', '.', '@']).next()?;
+        Language::ALL
+            .into_iter()
+            .find(|language| language.code().eq_ignore_ascii_case(code))
+    }
+
+    /// The table of this language.
+    pub fn texts(self) -> &'static Texts {
+        static TABLES: OnceLock<Vec<Texts>> = OnceLock::new();
+        let tables = TABLES.get_or_init(|| {
+            let sources = [
+                include_str!("en.toml"),
+                include_str!("de.toml"),
+                include_str!("it.toml"),
+                include_str!("fi.toml"),
+                include_str!("eo.toml"),
+            ];
+            let read =
+                |source| toml::from_str(source).expect("the built-in tables are well-formed");
+            sources.into_iter().map(read).collect()
+        });
+        &tables[self as usize]
+    }
+}
+
+/// The texts of a step of a lesson.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepTexts {
+    /// What the step is about.
+    pub title: String,
+    /// What there is to learn.
+    pub text: String,
+    /// What to do on the board.
+    pub task: String,
+    /// The reply to a right move.
+    pub right: String,
+    /// The reply to a legal move that does not solve the task.
+    pub wrong: String,
+}
+
+/// The table of one language.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Texts {
+    /// The rules of each game, by its name.
+    rulebook: BTreeMap<String, String>,
+    /// Why a move is illegal, by the key of the reason. Empty in English, which a [`Reason`] words itself.
+    #[serde(default, skip_serializing)]
+    reasons: BTreeMap<String, String>,
+    /// The texts of the lessons, by game and step.
+    #[serde(skip_serializing)]
+    lessons: BTreeMap<String, BTreeMap<String, StepTexts>>,
+    /// Everything else, by key.
+    #[serde(flatten)]
+    texts: BTreeMap<String, String>,
+}
+
+impl Texts {
+    /// The text of a key.
+    ///
+    /// # Panics
+    /// Panics if there is no such key. Every table has every key that the program uses.
+    pub fn get(&self, key: &str) -> &str {
+        match self.texts.get(key) {
+            Some(text) => text,
+            None => panic!("no text is called `{key}`"),
+        }
+    }
+
+    /// The text of a key with its `{names}` filled in.
+    pub fn fill(&self, key: &str, values: &[(&str, &str)]) -> String {
+        let mut text = self.get(key).to_owned();
+        for (name, value) in values {
+            text = text.replace(&format!("{{{name}}}"), value);
+        }
+        text
+    }
+
+    /// White or Black.
+    pub fn player(&self, player: Player) -> &str {
+        self.get(player.name())
+    }
+
+    /// Whether the table has the words of a game: those of `jarmo`, but not of other crates.
+    pub fn knows(&self, game: &str) -> bool {
+        self.rulebook.contains_key(game)
+    }
+
+    /// The rules of a game as lines; `# ` marks a heading.
+    pub fn rules(&self, game: &str) -> &str {
+        match self.rulebook.get(game) {
+            Some(rules) => rules,
+            None => self.get("no_rules"),
+        }
+    }
+
+    /// The texts of a step of a game's lesson.
+    pub fn lesson(&self, game: &str, step: &str) -> &StepTexts {
+        &self.lessons[game][step]
+    }
+
+    /// The games and steps that have texts of a lesson.
+    pub fn lesson_keys(&self) -> Vec<(&str, &str)> {
+        let steps = self.lessons.iter();
+        steps
+            .flat_map(|(game, steps)| steps.keys().map(|key| (game.as_str(), key.as_str())))
+            .collect()
+    }
+
+    /// Why a move is illegal. Falls back to English if the table lacks the reason.
+    pub fn reason(&self, reason: &Reason) -> String {
+        let player = |player| self.player(player);
+        match self.reasons.get(reason.key()) {
+            Some(pattern) => reason.worded(pattern, player),
+            None => reason.in_english(player),
+        }
+    }
+
+    /// The texts of reasons by key.
+    pub fn reasons(&self) -> &BTreeMap<String, String> {
+        &self.reasons
+    }
+
+    /// All keys except those of reasons; keys of rules are `rulebook/GAME`.
+    pub fn keys(&self) -> Vec<String> {
+        let rules = self.rulebook.keys().map(|key| format!("rulebook/{key}"));
+        self.texts.keys().cloned().chain(rules).collect()
+    }
+}

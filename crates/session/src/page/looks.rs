@@ -1,0 +1,91 @@
+//! What a page may see of a game without changing it: other positions, pictures, and positions set up by hand.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Rejection, impossible, number, pairs, read};
+use crate::board::Board;
+use crate::lang::Texts;
+use crate::session::{Refusal, Session};
+use crate::words;
+use jarmo_core::view::Setup;
+
+/// Moves that a line beside the game may have.
+const LONGEST_LINE: usize = 64;
+
+/// A position that was set up, or the text of one. Without either it is the position shown.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    setup: Option<Setup>,
+    text: Option<String>,
+}
+
+/// The board after a line of moves: `?place=N&moves=A1-C2,A5-B3`.
+pub fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rejection> {
+    let board = wanted(session, query, texts)?;
+    Ok(json!({
+        "scene": board.scene(),
+        "position": board.position_text(),
+        "place": board.cursor(),
+    }))
+}
+
+/// The same board as SVG.
+pub fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
+    let board = wanted(session, query, texts)?;
+    let game = texts.get(&format!("game_{}", board.game()));
+    let title = format!("{game}: {}", board.position_text());
+    Ok(board.picture(&title))
+}
+
+/// The board that the query of a request asks for.
+fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board>, Rejection> {
+    let (mut place, mut line) = (session.board().cursor(), Vec::new());
+    for (key, value) in pairs(query) {
+        match key {
+            "place" => place = number(key, value)?,
+            "moves" if !value.is_empty() => line = value.split(',').map(str::to_owned).collect(),
+            _ => {}
+        }
+    }
+    if line.len() > LONGEST_LINE {
+        let most = LONGEST_LINE.to_string();
+        return Err(impossible(texts.fill("game_too_long", &[("n", &most)])));
+    }
+    session.board().branch(place, &line).map_err(|error| {
+        let refusal = Refusal::Move(error);
+        impossible(words::refusal(texts, &line.join(" "), &refusal))
+    })
+}
+
+/// Checks a position that was set up: its text, why it is illegal, or what stands where.
+pub fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
+    let wanted: Wanted = read(body)?;
+    let board = session.board();
+    let text = match wanted {
+        Wanted {
+            setup: Some(setup), ..
+        } => board.setup_text(&setup),
+        Wanted {
+            text: Some(text), ..
+        } => text.trim().to_owned(),
+        Wanted { .. } => board.position_text(),
+    };
+    let mut checked = json!({ "text": text, "palette": board.palette(), "layout": board.layout() });
+    match board.at_position(&text) {
+        Ok(set) => {
+            let scene = set.scene();
+            checked["fields"] = fields(&set.position_text(), board.palette().fields.len());
+            checked["scene"] = json!(scene);
+        }
+        Err(problem) => checked["problem"] = json!(words::position_problem(texts, &problem)),
+    }
+    Ok(checked)
+}
+
+/// The fields of a position text that a palette has: those after the board and the player to move.
+fn fields(text: &str, count: usize) -> Value {
+    let fields: Vec<&str> = text.split(' ').skip(2).take(count).collect();
+    json!(fields)
+}

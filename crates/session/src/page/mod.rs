@@ -1,0 +1,159 @@
+//! The messages between a page and what answers it, as JSON: a server, or a worker beside the page. Every answer to a
+//! command is the whole view of the session; a bad message is answered by 4xx and what is wrong with it.
+
+mod command;
+mod exercises;
+mod looks;
+mod opening;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub use command::{Command, MOST_MOVES, Offer, obey, too_long, view};
+pub use exercises::{lesson, puzzle, puzzles};
+pub use looks::{picture, scene, setup};
+pub use opening::Opening;
+
+use crate::lang::Language;
+use crate::levels::Level;
+use crate::puzzles::GAME;
+use crate::specs::Store;
+use jarmo_core::game::{shorten, shorten_quotes};
+use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+
+/// What a page begins with that asks for nothing else.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    /// The language of those who ask for none.
+    pub language: Language,
+    /// The game.
+    pub game: String,
+    /// Who plays White and who Black. A page may name these players later, too.
+    pub seats: Vec<String>,
+    /// The rules' settings.
+    pub settings: GameSettings,
+    /// Trained agents and tables.
+    pub store: Store,
+    /// A game to begin with, as a line of a record file.
+    pub record: Option<String>,
+    /// The game to begin with is to be looked at, not played.
+    pub analyse: bool,
+}
+
+/// Why a message is not taken: a status of HTTP, and what is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection(pub u16, pub String);
+
+/// A message that cannot be understood.
+pub(crate) fn malformed(message: String) -> Rejection {
+    Rejection(400, message)
+}
+
+/// A message that is well formed and cannot be done.
+pub fn impossible(message: impl Into<String>) -> Rejection {
+    Rejection(422, message.into())
+}
+
+/// Reads a message.
+pub fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, Rejection> {
+    serde_json::from_slice(body).map_err(|error| {
+        let error = shorten_quotes(&error.to_string());
+        malformed(format!("not a message of this server: {error}"))
+    })
+}
+
+/// Which language the answer is for, and which version of the session the page has.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// The language.
+    pub language: Language,
+    /// The version that the page has.
+    pub since: Option<u64>,
+}
+
+impl Wish {
+    /// Reads the query of a request; keys that mean nothing here are passed over.
+    pub fn read(query: &str, usual: Language) -> Result<Wish, Rejection> {
+        let mut wish = Wish {
+            language: usual,
+            since: None,
+        };
+        for (key, value) in pairs(query) {
+            match key {
+                "lang" => wish.language = Language::parse(value).unwrap_or(wish.language),
+                "since" => wish.since = Some(number(key, value)?),
+                _ => {}
+            }
+        }
+        Ok(wish)
+    }
+}
+
+/// The keys and values of a query.
+fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query.split('&').filter_map(|pair| pair.split_once('='))
+}
+
+fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> {
+    value
+        .parse()
+        .map_err(|_| malformed(format!("{key}={}: expected a number", shorten(value))))
+}
+
+/// The texts of a language, and what there is to choose from.
+pub fn texts(store: &Store, language: Language) -> Value {
+    let languages = Language::ALL.map(
+        |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
+    );
+    json!({
+        "language": language.code(),
+        "languages": languages,
+        "games": GAMES,
+        "levels": Level::ALL.map(|level| level_of(store, level)),
+        "usual": Level::USUAL,
+        "plies": by_game(|usual| json!(usual.plies)),
+        "starts": by_game(|usual| json!(usual.start)),
+        "puzzles": GAME,
+        "texts": language.texts(),
+    })
+}
+
+/// A level and its rating in each game where it was measured.
+fn level_of(store: &Store, level: Level) -> Value {
+    let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
+    let ratings: BTreeMap<&str, u16> = measured
+        .filter_map(|game| Some((game, level.rating(game)?)))
+        .collect();
+    json!({ "name": level, "ratings": ratings })
+}
+
+/// What a game begins with by its usual rules.
+struct Usual {
+    plies: u32,
+    start: String,
+}
+
+struct AskUsual;
+
+impl GameTask for AskUsual {
+    type Output = Usual;
+
+    fn run<G: CatalogGame>(self, game: G) -> Usual {
+        Usual {
+            plies: game.max_plies(),
+            start: game.position_text(&game.start()),
+        }
+    }
+}
+
+/// Something about every game, by its name.
+fn by_game(what: impl Fn(Usual) -> Value) -> Value {
+    let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
+    let all = GAMES.map(|game| {
+        let usual = usual(game).expect("the usual rules need no settings");
+        (game.to_owned(), what(usual))
+    });
+    Value::Object(all.into_iter().collect())
+}

@@ -1,0 +1,98 @@
+//! What a session begins with: a game from its start, or that of a link or a position.
+
+use serde::Deserialize;
+
+use super::Defaults;
+use super::command::{offered, parse_record};
+use crate::lang::Texts;
+use crate::session::Session;
+use crate::words;
+use jarmo_core::game::Player;
+use jarmo_core::record::GameRecord;
+use jarmo_exact::catalog::GAMES;
+
+/// What a page begins with; the rest are the defaults.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    game: Option<String>,
+    white: Option<String>,
+    black: Option<String>,
+    /// A game to go on with; without players, people play both sides.
+    record: Option<String>,
+    /// The number of its moves before the position shown; unset, all of them.
+    place: Option<usize>,
+    /// Whether it is to be analysed.
+    #[serde(default)]
+    analyse: bool,
+    /// The side of the person who invites another one.
+    pub duel: Option<Player>,
+}
+
+impl Opening {
+    /// Makes the session.
+    pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, String> {
+        begin(defaults, self, texts, seed)
+    }
+}
+
+fn begin(
+    defaults: &Defaults,
+    opening: &Opening,
+    texts: &Texts,
+    seed: u64,
+) -> Result<Session, String> {
+    let record = match &opening.record {
+        Some(line) => Some(parse_record(line, "", texts)?),
+        None => None,
+    };
+    let known = |name: &&String| GAMES.contains(&name.as_str());
+    let recorded = record.as_ref().map(|record| &record.game).filter(known);
+    let game = recorded.or(opening.game.as_ref()).unwrap_or(&defaults.game);
+    let [white, black] = [&defaults.seats[0], &defaults.seats[1]];
+    let seat = |who: &Option<String>| match who {
+        Some(who) => offered(who, &defaults.seats, texts).map(|who| Some(who.to_owned())),
+        None => Ok(None),
+    };
+    let players = [seat(&opening.white)?, seat(&opening.black)?];
+    let players = players.each_ref().map(Option::as_deref);
+    let seats = match opening.duel {
+        Some(_) => ["human", "human"],
+        None => [players[0].unwrap_or(white), players[1].unwrap_or(black)],
+    };
+    let settings = defaults.settings.for_another(&defaults.game, game);
+    let store = defaults.store.clone();
+    let mut session = Session::with_store(store, game, settings, None, seats, seed)?;
+    if let Some(record) = record {
+        load(&mut session, &record, players, texts)?;
+        session.go_to(opening.place.unwrap_or(usize::MAX));
+    } else if let (Some(line), None, None) = (&defaults.record, &opening.game, opening.duel) {
+        let record = parse_record(line, "", texts)?;
+        load(&mut session, &record, [Some(white), Some(black)], texts)?;
+        session.set_analysing(defaults.analyse);
+    }
+    match opening.duel {
+        Some(_) => session.set_evaluating(false), // neither of the two has help
+        None if opening.analyse => session.set_analysing(true),
+        None => {}
+    }
+    Ok(session)
+}
+
+/// Loads the game of a record. People play the sides for which no player is given, until a new game begins.
+fn load(
+    session: &mut Session,
+    record: &GameRecord,
+    players: [Option<&str>; 2],
+    texts: &Texts,
+) -> Result<(), String> {
+    session
+        .load(record)
+        .map_err(|problem| words::record_problem(texts, &problem))?;
+    for (player, who) in Player::BOTH.into_iter().zip(players) {
+        if let Some(who) = who {
+            session.set_seat(player, who)?;
+        }
+    }
+    Ok(())
+}

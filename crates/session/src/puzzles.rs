@@ -1,0 +1,172 @@
+//! Solving puzzles: an attempt at one, the player's rating, and which puzzle is next. Nothing is searched: the
+//! solution of a puzzle is the line that comes with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::lang::Texts;
+use crate::lessons::{Answer, attempt, session_at};
+use crate::session::Session;
+use crate::words;
+use jarmo_core::game::Player;
+use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
+
+/// The game with puzzles.
+pub const GAME: &str = "jarmo";
+
+/// The puzzles, easiest first.
+pub fn all() -> &'static [Puzzle] {
+    shipped(GAME).expect("jarmo has puzzles")
+}
+
+/// A puzzle under way.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The puzzle.
+    pub puzzle: &'static Puzzle,
+    /// Plies of the solution on the board. Even until the puzzle is over.
+    pub done: usize,
+}
+
+impl Attempt {
+    /// An attempt from the first position of a puzzle.
+    pub fn new(puzzle: &'static Puzzle) -> Attempt {
+        Attempt { puzzle, done: 0 }
+    }
+
+    /// Whether the last move of the solution is on the board.
+    pub fn is_over(&self) -> bool {
+        self.done >= self.puzzle.line.len()
+    }
+
+    /// The board now.
+    pub fn session(&self) -> Session {
+        let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
+        session_at(GAME, Some(&self.puzzle.position), line)
+    }
+
+    /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.
+    pub fn answer(&mut self, session: &mut Session, text: &str) -> Answer {
+        let line = &self.puzzle.line;
+        let answer = attempt(session, text, |played| played == line[self.done]);
+        if answer == Answer::Right {
+            self.done += 1;
+            if let Some(reply) = line.get(self.done) {
+                session.play(reply).expect("a test plays every solution");
+                self.done += 1;
+            }
+        }
+        answer
+    }
+
+    /// What is asked of the player to move.
+    pub fn task(&self, texts: &Texts, player: Player) -> String {
+        let key = match self.puzzle.goal {
+            Goal::Win => "puzzle_win",
+            Goal::Draw => "puzzle_draw",
+        };
+        texts.fill(key, &[("player", texts.player(player))])
+    }
+
+    /// What is said about an answer to `text`.
+    pub fn reply(&self, texts: &Texts, text: &str, answer: &Answer) -> String {
+        match answer {
+            Answer::Refused(refusal) => words::refusal(texts, text, refusal),
+            Answer::Wrong => {
+                let key = match self.puzzle.goal {
+                    Goal::Win => "puzzle_wrong_win",
+                    Goal::Draw => "puzzle_wrong_draw",
+                };
+                texts.fill(key, &[("move", text)])
+            }
+            Answer::Right if self.is_over() => texts.get("puzzle_over").to_owned(),
+            Answer::Right => {
+                let reply = &self.puzzle.line[self.done - 1];
+                texts.fill("puzzle_right", &[("move", reply)])
+            }
+        }
+    }
+}
+
+/// How ratings change. The page reads these numbers, too.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Scale {
+    /// The rating of a new player.
+    pub start: i32,
+    /// The most that the first puzzle changes.
+    pub first: i32,
+    /// How much less each further puzzle changes, down to `last`.
+    pub fall: i32,
+    /// The most that a puzzle changes in the long run.
+    pub last: i32,
+}
+
+/// The scale of all players.
+pub const SCALE: Scale = Scale {
+    start: 1000,
+    first: 80,
+    fall: 4,
+    last: 20,
+};
+
+/// A puzzle that a player has finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finished {
+    /// Its position.
+    pub position: String,
+    /// Whether every move was right at once.
+    pub solved: bool,
+}
+
+/// A player's rating and latest puzzles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// The rating.
+    pub rating: i32,
+    /// Puzzles finished.
+    pub count: i32,
+    /// The latest of them, oldest first; half as many as there are puzzles.
+    pub latest: Vec<Finished>,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress {
+            rating: SCALE.start,
+            count: 0,
+            latest: Vec::new(),
+        }
+    }
+}
+
+impl Progress {
+    /// The puzzle next to the rating that is not one of the latest; the easier of two.
+    pub fn choose(&self, puzzles: &'static [Puzzle]) -> &'static Puzzle {
+        let is_new = |one: &&Puzzle| {
+            let mut latest = self.latest.iter();
+            !latest.any(|other| other.position == one.position)
+        };
+        let new = puzzles.iter().filter(is_new);
+        new.min_by_key(|one| (i32::from(one.rating) - self.rating).abs())
+            .expect("only half of the puzzles are latest ones")
+    }
+
+    /// Counts a finished puzzle and returns the change of the rating (Elo, against the puzzle's rating).
+    pub fn count(&mut self, puzzle: &Puzzle, solved: bool, puzzles: usize) -> i32 {
+        let ahead = f64::from(i32::from(puzzle.rating) - self.rating);
+        let expected = 1.0 / (1.0 + 10_f64.powf(ahead / 400.0));
+        let most = (SCALE.first - SCALE.fall * self.count).max(SCALE.last);
+        let score = if solved { 1.0 } else { 0.0 };
+        let change = (f64::from(most) * (score - expected)).round() as i32;
+        self.rating += change;
+        self.count = self.count.saturating_add(1);
+        self.latest.push(Finished {
+            position: puzzle.position.clone(),
+            solved,
+        });
+        let extra = self.latest.len().saturating_sub(puzzles / 2);
+        self.latest.drain(..extra);
+        change
+    }
+}

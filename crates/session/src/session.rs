@@ -1,0 +1,571 @@
+//! One game with its players: the moves, the answers of agents so far, and the next question for an agent.
+//!
+//! A session never searches and never waits. [`Session::job`] returns the next [`Job`]; the caller runs it on
+//! any thread and passes the answer to [`Session::finish`]. Outdated answers are dropped.
+//!
+//! A `place` is a position of the game, given by the number of moves played before it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::agents::{MOVE_TIME, Seat};
+use crate::analysis::{self, Assessment};
+use crate::board::{self, Board, RecordProblem};
+use crate::job::{Effort, Purpose};
+pub use crate::job::{Job, Share};
+use crate::levels::Level;
+use crate::matches::Match;
+use crate::specs::{Store, Strength};
+use crate::thought::Thought;
+use crate::trial::{Trial, Tried};
+use jarmo_core::game::{ActionError, Player, Proven};
+use jarmo_core::record::GameRecord;
+use jarmo_exact::catalog::GameSettings;
+
+/// Time for the evaluation of a position during play.
+const GLANCE: Duration = Duration::from_millis(120);
+
+/// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
+const STUDY: Duration = Duration::from_secs(2);
+
+/// One game with its players.
+pub struct Session {
+    board: Box<dyn Board>,
+    settings: GameSettings,
+    store: Store,
+    seats: [Seat; 2],
+    seed: u64,
+    thoughts: BTreeMap<usize, (Effort, Thought)>, // by place
+    hint: Option<usize>,                          // the place where a hint was requested
+    evaluating: bool,                             // the evaluation bar is shown
+    analysing: bool,
+    trial: Option<Trial>,
+    current_match: Option<Match>,
+    home: Option<Home>,
+    number: u64,  // of the game, increases with each that begins or is loaded
+    edition: u64, // increases when running jobs become outdated
+}
+
+/// What the next new game begins with while the game of a record is on the board: the record may have a first
+/// position and a length of its own, and people play both sides of it.
+struct Home {
+    board: Box<dyn Board>,
+    seats: [Seat; 2],
+}
+
+/// Why a session refused a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The move is illegal, or cannot be parsed.
+    Move(ActionError),
+    /// An agent is to move.
+    NotYourTurn,
+    /// The second game of a match was wanted, and no first game of a match has ended.
+    FirstGameUnfinished,
+    /// The second game of a match was wanted, and both are over.
+    MatchOver,
+}
+
+/// A game as it was left, to go on with it.
+#[derive(Clone, Debug)]
+pub struct LeftGame {
+    /// The moves.
+    pub record: GameRecord,
+    /// The players, White first.
+    pub seats: [String; 2],
+    /// The place shown.
+    pub place: usize,
+    /// The match it belongs to.
+    pub current_match: Option<Match>,
+}
+
+impl Session {
+    /// A session of a game by name, from its start or from a position, with the built-in agents.
+    pub fn new(
+        game: &str,
+        settings: GameSettings,
+        position: Option<&str>,
+        seats: [&str; 2],
+        seed: u64,
+    ) -> Result<Session, String> {
+        Session::with_store(Store::default(), game, settings, position, seats, seed)
+    }
+
+    /// The same, with the trained agents and the tables of a store.
+    pub fn with_store(
+        store: Store,
+        game: &str,
+        settings: GameSettings,
+        position: Option<&str>,
+        seats: [&str; 2],
+        seed: u64,
+    ) -> Result<Session, String> {
+        let board = board::open(game, &settings, &store, position)
+            .map_err(|problem| problem.to_string())?;
+        let seats = [board.seat(seats[0])?, board.seat(seats[1])?];
+        Ok(Session {
+            board,
+            settings,
+            store,
+            seats,
+            seed,
+            thoughts: BTreeMap::new(),
+            hint: None,
+            evaluating: true,
+            analysing: false,
+            trial: None,
+            current_match: None,
+            home: None,
+            number: 1,
+            edition: 0,
+        })
+    }
+
+    /// A session of another game, with the settings that apply to both games.
+    pub fn beside(&self, game: &str, seats: [&str; 2], seed: u64) -> Result<Session, String> {
+        let settings = self.settings.for_another(self.board.game(), game);
+        Session::with_store(self.store.clone(), game, settings, None, seats, seed)
+    }
+
+    /// The game and the place shown.
+    pub fn board(&self) -> &dyn Board {
+        self.board.as_ref()
+    }
+
+    /// The players, White first.
+    pub fn seats(&self) -> &[Seat; 2] {
+        &self.seats
+    }
+
+    /// The match that this game belongs to.
+    pub fn current_match(&self) -> Option<&Match> {
+        self.current_match.as_ref()
+    }
+
+    /// The rating of a level in a game, if it was measured with the trained agent that plays here.
+    pub fn rating(&self, level: Level, game: &str) -> Option<u16> {
+        let measured = self.store.is_usual(game);
+        measured.then(|| level.rating(game)).flatten()
+    }
+
+    /// The number of the game in this session. A game that begins or is loaded has a new one.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The most thorough answer for a place.
+    pub fn thought(&self, place: usize) -> Option<&Thought> {
+        self.thoughts.get(&place).map(|(_, thought)| thought)
+    }
+
+    /// White's result with best play from a place, from the exact tables.
+    pub fn known(&self, place: usize) -> Option<Proven> {
+        self.board.known(place)
+    }
+
+    /// White's proven result at a place, from the tables or from an agent's search.
+    pub fn certain(&self, place: usize) -> Option<Proven> {
+        let found = || self.thought(place).and_then(|thought| thought.proven);
+        self.known(place).or_else(found)
+    }
+
+    /// White's value at a place, -1 to +1: the outcome, the exact result, or an agent's evaluation.
+    pub fn value(&self, place: usize) -> Option<f32> {
+        let over = self.board.outcome(place);
+        let verdict = over.map(|outcome| outcome.verdict(Player::White));
+        match verdict.or_else(|| Some(self.known(place)?.verdict)) {
+            Some(verdict) => Some(verdict.sign().into()),
+            None => self.thought(place).map(|thought| thought.value),
+        }
+    }
+
+    /// The hint for the place shown, if one was requested and is ready.
+    pub fn hint(&self) -> Option<&Thought> {
+        let here = self.board.cursor();
+        match self.thoughts.get(&here) {
+            Some((Effort::Hint, thought)) if self.hint == Some(here) => Some(thought),
+            _ => None,
+        }
+    }
+
+    /// Whether the evaluation bar is shown.
+    pub fn evaluating(&self) -> bool {
+        self.evaluating
+    }
+
+    /// Whether the session is in analysis mode: all positions are evaluated, and agents do not move.
+    pub fn analysing(&self) -> bool {
+        self.analysing
+    }
+
+    /// Whether a person is to move at the place shown.
+    pub fn human_to_move(&self) -> bool {
+        self.is_persons_turn(self.board.cursor())
+    }
+
+    /// Whether an agent is about to move: it is to move at the end of the game, which is shown, and the session
+    /// is not in analysis mode.
+    pub fn agent_to_move(&self) -> bool {
+        let here = self.board.cursor();
+        let live = here == self.board.moves().len() && !self.analysing;
+        live && self.board.mover(here).is_some() && !self.is_persons_turn(here)
+    }
+
+    /// Plays a person's move at the place shown.
+    pub fn play(&mut self, text: &str) -> Result<(), Refusal> {
+        let here = self.board.cursor();
+        let mover = self.board.mover(here);
+        if !self.analysing && mover.is_some() && !self.human_to_move() {
+            return Err(Refusal::NotYourTurn);
+        }
+        let longer = here < self.board.moves().len();
+        self.board.play(text).map_err(Refusal::Move)?;
+        self.hint = None;
+        self.trial = None;
+        if longer {
+            self.thoughts.split_off(&(here + 1));
+            self.edition += 1;
+        }
+        self.count_match();
+        Ok(())
+    }
+
+    /// Goes back to a person's previous turn, or by one move if only agents play.
+    pub fn undo(&mut self) {
+        let here = self.board.cursor();
+        let mut earlier = (0..here).rev();
+        let back = earlier.find(|&place| self.is_persons_turn(place));
+        self.go_to(back.unwrap_or(here.saturating_sub(1)));
+    }
+
+    /// Reverses an undo.
+    pub fn redo(&mut self) {
+        let end = self.board.moves().len();
+        let here = self.board.cursor();
+        let next = (here + 1..end).find(|&place| self.is_persons_turn(place));
+        self.go_to(next.unwrap_or(end));
+    }
+
+    /// Shows another place.
+    pub fn go_to(&mut self, place: usize) {
+        self.board.go_to(place);
+    }
+
+    /// Removes the moves after the place shown and leaves analysis mode, so that play continues there.
+    pub fn resume(&mut self) {
+        if self.board.cursor() < self.board.moves().len() {
+            self.board.cut();
+            self.thoughts.split_off(&(self.board.cursor() + 1));
+            self.edition += 1;
+        }
+        self.analysing = false;
+        self.trial = None;
+    }
+
+    /// Changes the player of one side.
+    pub fn set_seat(&mut self, player: Player, text: &str) -> Result<(), String> {
+        let seat = self.board.seat(text)?;
+        if let Some(home) = &mut self.home {
+            home.seats[player.index()] = seat.clone();
+        }
+        self.seats[player.index()] = seat;
+        self.edition += 1;
+        Ok(())
+    }
+
+    /// Swaps the sides of the players; the game continues.
+    pub fn swap(&mut self) {
+        self.seats.swap(0, 1);
+        if let Some(home) = &mut self.home {
+            home.seats.swap(0, 1);
+        }
+        self.edition += 1;
+    }
+
+    /// Starts a new game from the same first position. After the game of a record it is the start of that game,
+    /// and the players are those from before.
+    pub fn new_game(&mut self) {
+        match self.home.take() {
+            Some(home) => {
+                self.board = home.board;
+                self.seats = home.seats;
+            }
+            None => self.board = self.board.fresh(),
+        }
+        self.current_match = None;
+        self.forget();
+    }
+
+    /// Starts a new game with the sides of the players swapped.
+    pub fn rematch(&mut self) {
+        self.swap();
+        self.new_game();
+    }
+
+    /// Starts a match of two games; the sides are swapped after the first.
+    pub fn new_match(&mut self) {
+        self.new_game();
+        self.current_match = Some(Match::new());
+    }
+
+    /// Starts the second game of a match, once the first is over.
+    pub fn next_game(&mut self) -> Result<(), Refusal> {
+        let end = self.board.moves().len();
+        let outcome = self.board.outcome(end);
+        let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
+            return Err(Refusal::FirstGameUnfinished);
+        };
+        if current_match.game == 2 {
+            return Err(Refusal::MatchOver);
+        }
+        current_match.go_on(&outcome);
+        self.board = self.board.fresh();
+        self.swap();
+        self.forget();
+        Ok(())
+    }
+
+    /// Requests a hint for the place shown.
+    pub fn ask_hint(&mut self) {
+        if self.board.mover(self.board.cursor()).is_some() {
+            self.hint = Some(self.board.cursor());
+        }
+    }
+
+    /// Shows or hides the evaluation bar.
+    pub fn set_evaluating(&mut self, evaluating: bool) {
+        self.evaluating = evaluating;
+    }
+
+    /// Enters or leaves analysis mode.
+    pub fn set_analysing(&mut self, analysing: bool) {
+        self.analysing = analysing;
+        self.trial = None;
+        self.edition += 1;
+    }
+
+    /// Tries a move at a place in place of the one played there. The game stays as it is.
+    pub fn try_move(&mut self, place: usize, text: &str) -> Result<(), Refusal> {
+        let trial = Trial::new(self.board(), place, text).map_err(Refusal::Move)?;
+        self.trial = Some(trial);
+        self.edition += 1;
+        Ok(())
+    }
+
+    /// The move that was tried last, as far as it is evaluated.
+    pub fn tried(&self) -> Option<Tried> {
+        self.trial.as_ref().map(|trial| trial.judge(self))
+    }
+
+    /// The assessment of every move, as far as positions are evaluated.
+    pub fn assessments(&self) -> Vec<Assessment> {
+        analysis::assess(self)
+    }
+
+    /// The number of places that the analysis has not evaluated yet.
+    pub fn unstudied(&self) -> usize {
+        (0..=self.board.moves().len())
+            .filter(|&place| self.lacks(place, Effort::Study))
+            .count()
+    }
+
+    /// The record of the game with its players.
+    pub fn record(&self) -> GameRecord {
+        GameRecord {
+            white: Some(self.seats[0].name()),
+            black: Some(self.seats[1].name()),
+            ..self.board.record()
+        }
+    }
+
+    /// Loads the game of a record and shows its last position. The players of a person's game come back with it; another
+    /// game has people on both sides, until a new game begins.
+    pub fn load(&mut self, record: &GameRecord) -> Result<(), RecordProblem> {
+        let mut board = board::open_record(record, &self.settings, &self.store)?;
+        board.go_to(usize::MAX);
+        let settings = self.settings.fitting(&record.game);
+        let fresh = board::open(&record.game, &settings, &self.store, None)?;
+        let seats = match self.home.take() {
+            Some(home) => home.seats,
+            None => self.seats.clone(),
+        };
+        let names = [&record.white, &record.black].map(|name| name.as_deref().unwrap_or_default());
+        let player = |name: &str| {
+            let mut known = self.seats.iter().chain(&seats);
+            let known = known.find(|seat| seat.name() == name).cloned();
+            known
+                .or_else(|| board.seat(name).ok())
+                .unwrap_or(Seat::Human)
+        };
+        let players = match names.contains(&"human") {
+            true => names.map(player),
+            false => [Seat::Human, Seat::Human],
+        };
+        // An agent of another game may not know this one.
+        let seats = seats.map(|seat| fresh.seat(&seat.to_string()).unwrap_or(Seat::Human));
+        self.home = Some(Home {
+            board: fresh,
+            seats,
+        });
+        self.board = board;
+        self.seats = players;
+        self.current_match = None;
+        self.forget();
+        Ok(())
+    }
+
+    /// Gives the game the number that it had in another session.
+    pub fn renumber(&mut self, number: u64) {
+        self.number = number;
+    }
+
+    /// Whether there is a game of this name.
+    pub fn offers(&self, game: &str) -> bool {
+        self.store.games.names().contains(&game)
+    }
+
+    /// Goes on with a game that was left.
+    pub fn resume_left(&mut self, left: &LeftGame) -> Result<(), RecordProblem> {
+        self.load(&left.record)?;
+        for (player, who) in Player::BOTH.into_iter().zip(&left.seats) {
+            // A player who is no longer here is replaced by a person.
+            let _ = self.set_seat(player, who);
+        }
+        self.board.go_to(left.place);
+        self.current_match = left.current_match.clone().filter(Match::is_possible);
+        Ok(())
+    }
+
+    /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
+    pub fn job(&self) -> Option<Job> {
+        let here = self.board.cursor();
+        let mover = self.board.mover(here);
+        if self.agent_to_move() {
+            let seat = &self.seats[mover?.index()];
+            let (strength, time) = seat.agent(self.board.agents())?;
+            return Some(self.make_job(here, Purpose::Move, strength, time));
+        }
+        let agents = self.board.agents();
+        let look = |place, effort, strength, time| {
+            Some(self.make_job(place, Purpose::Look(effort), strength, Some(time)))
+        };
+        if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
+            return look(here, Effort::Hint, agents.analyst(), MOVE_TIME);
+        }
+        if let Some(trial) = &self.trial
+            && let Some(question) = trial.question(self)
+        {
+            return Some(Job {
+                question,
+                ..self.make_job(trial.place(), Purpose::Try, agents.reviewer(), Some(STUDY))
+            });
+        }
+        if self.analysing {
+            let end = self.board.moves().len();
+            let next = std::iter::once(here)
+                .chain(0..=end)
+                .find(|&place| self.lacks(place, Effort::Study))?;
+            return look(next, Effort::Study, agents.reviewer(), STUDY);
+        }
+        if self.evaluating && self.lacks(here, Effort::Glance) {
+            return look(here, Effort::Glance, agents.analyst(), GLANCE);
+        }
+        None
+    }
+
+    /// Whether a running job is still the next one.
+    pub fn wants(&self, job: &Job) -> bool {
+        self.job().is_some_and(|next| {
+            (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose)
+        })
+    }
+
+    /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
+    pub fn finish(&mut self, job: &Job, thought: Thought) -> bool {
+        if job.edition != self.edition || job.place > self.board.moves().len() {
+            return false;
+        }
+        let effort = match job.purpose {
+            Purpose::Move => Effort::Glance,
+            Purpose::Look(effort) => effort,
+            Purpose::Try => {
+                if let Some(trial) = &mut self.trial {
+                    trial.answer(thought);
+                }
+                return true;
+            }
+        };
+        if job.is_move() {
+            if job.place != self.board.cursor() || !self.agent_to_move() {
+                return false;
+            }
+            let played = self.board.play(&thought.text);
+            debug_assert!(played.is_ok(), "an agent chose an illegal action");
+            self.hint = None;
+            self.count_match();
+        }
+        // An answer to `Move` counts as an evaluation only from the strongest level.
+        let best = self.board.agents().of_level(Level::Best);
+        let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
+        if evaluates && self.lacks(job.place, effort) {
+            self.thoughts.insert(job.place, (effort, thought));
+        }
+        true
+    }
+
+    /// The seed of the agents.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn make_job(
+        &self,
+        place: usize,
+        purpose: Purpose,
+        strength: Strength,
+        time: Option<Duration>,
+    ) -> Job {
+        // Another game with the same moves gets other answers from agents that draw theirs.
+        let seed = match purpose {
+            Purpose::Move => self.seed.wrapping_add(self.number),
+            Purpose::Look(_) | Purpose::Try => self.seed,
+        };
+        Job {
+            question: self.board.question(place, seed),
+            strength,
+            time,
+            purpose,
+            place,
+            edition: self.edition,
+        }
+    }
+
+    /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
+    fn lacks(&self, place: usize, effort: Effort) -> bool {
+        let known = self.thoughts.get(&place);
+        self.board.mover(place).is_some() && known.is_none_or(|(had, _)| *had < effort)
+    }
+
+    fn is_persons_turn(&self, place: usize) -> bool {
+        let mover = self.board.mover(place);
+        mover.is_some_and(|player| self.seats[player.index()] == Seat::Human)
+    }
+
+    fn forget(&mut self) {
+        self.thoughts.clear();
+        self.hint = None;
+        self.trial = None;
+        self.analysing = false;
+        self.number += 1;
+        self.edition += 1;
+    }
+
+    /// Closes the match when its second game has ended.
+    fn count_match(&mut self) {
+        let outcome = self.board.outcome(self.board.moves().len());
+        let (Some(current_match), Some(outcome)) = (&mut self.current_match, outcome) else {
+            return;
+        };
+        current_match.finish(&outcome);
+    }
+}

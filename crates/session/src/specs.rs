@@ -1,0 +1,403 @@
+//! The available agents: the agent behind each level, where trained agents and exact tables are found, and
+//! which specs a remote user may choose.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::games::Games;
+use crate::levels::Level;
+use jarmo_exact::ExactErrorKind;
+use jarmo_exact::agent::{
+    self, Agent, AgentError, AgentSource, AgentSpec, AlphaBetaSpec, EndgameAgent, Networks,
+    TreeSpec, YesNo,
+};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::tables::Endgames;
+
+/// Search table size per agent. A search thread keeps a few agents.
+const MEGABYTES: u32 = 32;
+
+/// Root moves that an analysis evaluates exactly.
+const LINES: u32 = 3;
+
+/// More nodes than any search reaches. The search looks at the clock only if it has a node limit.
+const UNREACHABLE_NODES: u64 = 1 << 40;
+
+/// Simulations or nodes per position in an analysis: a few tenths of a second.
+const REVIEW_SIMULATIONS: u64 = 50_000;
+const REVIEW_NODES: u64 = 1_000_000;
+const REVIEW_PLAYOUTS: u64 = 5_000;
+
+/// Most nodes or simulations per move that a remote user may choose: a few seconds.
+const MOST_NODES: u64 = 2_000_000;
+const MOST_SIMULATIONS: u32 = 10_000;
+
+/// An agent and its limits per move other than time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strength {
+    /// The agent.
+    pub spec: AgentSpec,
+    /// Nodes or simulations, if limited.
+    pub nodes: Option<u64>,
+    /// Exact tables that answer in place of the agent for the positions they hold.
+    pub tables: Option<PathBuf>,
+}
+
+impl Strength {
+    /// An agent with its spec's own limits.
+    pub fn of(spec: AgentSpec) -> Strength {
+        Strength {
+            spec,
+            nodes: None,
+            tables: None,
+        }
+    }
+}
+
+/// Where trained agents and exact tables are on this machine.
+#[derive(Clone, Debug, Default)]
+pub struct Store {
+    /// Folders searched in order for `GAME.safetensors`.
+    pub agents: Vec<PathBuf>,
+    /// Whether the agents that are part of the program play the games for which no folder has one.
+    pub built_in: bool,
+    /// The folder of exact tables.
+    pub tables: Option<PathBuf>,
+    /// The networks that are loaded already.
+    pub networks: Networks,
+    /// The games that are opened by name.
+    pub games: Games,
+}
+
+impl Store {
+    /// The trained agent of a game.
+    fn trained(&self, game: &str) -> Option<AgentSource> {
+        let file = format!("{game}.safetensors");
+        let mut files = self.agents.iter().map(|folder| folder.join(&file));
+        let file = files
+            .find(|path| agent::is_file(path))
+            .map(AgentSource::File);
+        let built_in = agent::trained(game).filter(|_| self.built_in);
+        file.or(built_in)
+    }
+
+    /// Whether the trained agent of a game is the one that is part of the program.
+    pub(crate) fn is_usual(&self, game: &str) -> bool {
+        self.trained(game)
+            .is_some_and(|source| agent::is_trained(&source, game))
+    }
+}
+
+/// A trained agent that cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Where it comes from.
+    pub source: AgentSource,
+    /// What is wrong, and the remedy.
+    pub problem: String,
+}
+
+impl Refused {
+    /// The problem without the path of the file, for remote users.
+    pub fn without_folder(&self) -> String {
+        let name = match &self.source {
+            AgentSource::Program => self.source.to_string(),
+            AgentSource::File(path) => {
+                let name = path.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+        };
+        format!("{name}: {}", self.problem)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.source, self.problem)
+    }
+}
+
+/// The agents for one game: one per level, and those that evaluate and review.
+#[derive(Clone, Debug, Default)]
+pub struct GameAgents {
+    game: &'static str,
+    trained: Option<AgentSource>,
+    /// Whether the trained agent is the one that is part of the program.
+    is_usual: bool,
+    refused: Option<Refused>,
+    tables: Option<PathBuf>,
+    /// Whether the program has a proof of some wins.
+    proof: bool,
+    /// Whether the game has an evaluation.
+    evaluates: bool,
+    networks: Networks,
+}
+
+impl GameAgents {
+    /// The agents of a store for this game. A trained agent that cannot be loaded is [`GameAgents::refused`].
+    pub(crate) fn of<G: CatalogGame>(game: &G, store: &Store, tables: bool) -> GameAgents {
+        let (trained, refused) = match store.trained(game.id()) {
+            None => (None, None),
+            Some(source) => match store.networks.load(game, &source, None) {
+                Ok(_) => (Some(source), None),
+                Err(error) => {
+                    let problem = error.problem().to_owned();
+                    (None, Some(Refused { source, problem }))
+                }
+            },
+        };
+        GameAgents {
+            game: game.id(),
+            is_usual: trained
+                .as_ref()
+                .is_some_and(|source| agent::is_trained(source, game.id())),
+            trained,
+            refused,
+            tables: store.tables.clone().filter(|_| tables),
+            proof: game.proof().is_some(),
+            evaluates: game.heuristic().is_some(),
+            networks: store.networks.clone(),
+        }
+    }
+
+    /// Whether the strongest agent is a trained one; otherwise it is built in.
+    pub fn is_trained(&self) -> bool {
+        self.trained.is_some()
+    }
+
+    /// Whether the best level without a trained agent is alpha-beta search. In a game without an evaluation, it is a
+    /// search with playouts.
+    pub fn evaluates(&self) -> bool {
+        self.evaluates
+    }
+
+    /// The networks that these agents share.
+    pub(crate) fn networks(&self) -> &Networks {
+        &self.networks
+    }
+
+    /// The trained agent that was found and could not be loaded.
+    pub fn refused(&self) -> Option<&Refused> {
+        self.refused.as_ref()
+    }
+
+    /// The agent behind hints and the evaluation bar. It uses all of its time.
+    pub fn analyst(&self) -> Strength {
+        self.strongest(Some(LINES))
+    }
+
+    /// The agent that evaluates all positions of a game. It has a fixed number of nodes or simulations, so the
+    /// analysis of a game can be repeated.
+    pub fn reviewer(&self) -> Strength {
+        Strength {
+            nodes: Some(match (self.is_trained(), self.evaluates) {
+                (true, _) => REVIEW_SIMULATIONS,
+                (false, true) => REVIEW_NODES,
+                (false, false) => REVIEW_PLAYOUTS,
+            }),
+            ..self.analyst()
+        }
+    }
+
+    /// The agent that plays at a level.
+    pub fn of_level(&self, level: Level) -> Strength {
+        match (level, &self.trained) {
+            (Level::Newcomer, _) => Strength::of(AgentSpec::Random),
+            (Level::Best, _) => self.strongest(None),
+            (_, Some(source)) => {
+                let settings = level
+                    .settings(self.game)
+                    .expect("every other level has settings");
+                Strength {
+                    nodes: settings.sims.map(u64::from),
+                    tables: None,
+                    spec: AgentSpec::Network(
+                        source.clone(),
+                        TreeSpec {
+                            mb: settings.sims.filter(|&sims| sims > 0).and(Some(MEGABYTES)),
+                            ..settings
+                        },
+                    ),
+                }
+            }
+            (_, None) => built_in(level, self.evaluates),
+        }
+    }
+
+    /// The rating of a level, if it was measured: with the agents that are part of the program.
+    pub fn rating(&self, level: Level) -> Option<u16> {
+        level.rating(self.game).filter(|_| self.is_usual)
+    }
+
+    /// The strongest agent, with tables and proven wins. The built-in one evaluates this many root moves exactly.
+    fn strongest(&self, lines: Option<u32>) -> Strength {
+        match &self.trained {
+            // The search looks up its leaves in the tables, too.
+            Some(source) => Strength::of(AgentSpec::Network(
+                source.clone(),
+                TreeSpec {
+                    tables: self.tables.clone(),
+                    proof: self.proof.then_some(YesNo::Yes),
+                    ..trained_settings()
+                },
+            )),
+            None if !self.evaluates => Strength::of(playouts(None)),
+            None => Strength {
+                spec: AgentSpec::AlphaBeta(AlphaBetaSpec {
+                    lines,
+                    ..built_in_settings()
+                }),
+                nodes: Some(UNREACHABLE_NODES),
+                tables: self.tables.clone(),
+            },
+        }
+    }
+}
+
+/// A search with playouts.
+fn playouts(sims: Option<u32>) -> AgentSpec {
+    AgentSpec::Rollout(TreeSpec {
+        sims,
+        mb: Some(MEGABYTES),
+        ..TreeSpec::default()
+    })
+}
+
+/// The agent that plays at a level without a network. Without an evaluation, it searches with playouts.
+fn built_in(level: Level, evaluates: bool) -> Strength {
+    let rollout = |sims: u32| Strength {
+        nodes: Some(sims.into()),
+        ..Strength::of(playouts(Some(sims)))
+    };
+    let alphabeta = |nodes| Strength {
+        nodes: Some(nodes),
+        ..Strength::of(AgentSpec::AlphaBeta(built_in_settings()))
+    };
+    let search = |nodes, sims| match evaluates {
+        true => alphabeta(nodes),
+        false => rollout(sims),
+    };
+    match level {
+        Level::Newcomer => Strength::of(AgentSpec::Random),
+        Level::Beginner => rollout(16),
+        Level::Easy => rollout(40),
+        Level::Casual if evaluates => Strength::of(AgentSpec::Greedy),
+        Level::Casual => rollout(100),
+        Level::Medium => search(100, 250),
+        Level::Hard => search(1000, 600),
+        Level::Expert => search(10_000, 1500),
+        Level::Best => search(UNREACHABLE_NODES, 10_000),
+    }
+}
+
+fn trained_settings() -> TreeSpec {
+    TreeSpec {
+        mb: Some(MEGABYTES),
+        ..TreeSpec::default()
+    }
+}
+
+fn built_in_settings() -> AlphaBetaSpec {
+    AlphaBetaSpec {
+        mb: Some(MEGABYTES),
+        ..AlphaBetaSpec::default()
+    }
+}
+
+/// The exact tables of a store; `None` for games of which it has none.
+pub(crate) fn endgames<G: CatalogGame>(
+    game: &G,
+    store: &Store,
+) -> Result<Option<Arc<dyn Endgames<G>>>, String> {
+    let Some(folder) = &store.tables else {
+        return Ok(None);
+    };
+    match game.open_endgames(folder) {
+        Ok(tables) => Ok(Some(tables)),
+        Err(problem) if problem.kind == ExactErrorKind::NoTables => Ok(None),
+        Err(problem) => Err(problem.to_string()),
+    }
+}
+
+/// Parses the spec of an agent, and builds the agent once to check that it can play the game.
+pub fn check<G: CatalogGame>(
+    game: &G,
+    text: &str,
+    networks: &Networks,
+) -> Result<AgentSpec, String> {
+    let spec: AgentSpec = text
+        .parse()
+        .map_err(|error: AgentError| error.to_string())?;
+    build(game, &Strength::of(spec.clone()), networks)?;
+    Ok(spec)
+}
+
+/// Builds the agent of a strength.
+pub(crate) fn build<G: CatalogGame>(
+    game: &G,
+    strength: &Strength,
+    networks: &Networks,
+) -> Result<Box<dyn Agent<G>>, String> {
+    let agent = agent::build_sharing(game.clone(), &strength.spec, networks)
+        .map_err(|error| error.to_string())?;
+    let Some(folder) = &strength.tables else {
+        return Ok(agent);
+    };
+    let tables = game
+        .open_endgames(folder)
+        .map_err(|error| error.to_string())?;
+    let name = agent.name().to_owned();
+    Ok(Box::new(EndgameAgent::new(
+        game.clone(),
+        name,
+        tables,
+        agent,
+    )))
+}
+
+/// The same agent with its files and folders by their last names.
+pub(crate) fn named(spec: &AgentSpec) -> AgentSpec {
+    let last = |path: &PathBuf| PathBuf::from(path.file_name().unwrap_or_default());
+    let mut spec = spec.clone();
+    match &mut spec {
+        AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
+            given.tables = given.tables.as_ref().map(last);
+        }
+        AgentSpec::Network(source, given) => {
+            given.tables = given.tables.as_ref().map(last);
+            if let AgentSource::File(path) = source {
+                *path = last(path);
+            }
+        }
+        AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+    }
+    spec
+}
+
+/// The text of an agent's spec with its files and folders by their last names; other texts stay as they are.
+pub(crate) fn without_folders(spec: &str) -> String {
+    let read = spec.parse();
+    read.map_or(spec.to_owned(), |spec: AgentSpec| named(&spec).to_string())
+}
+
+/// Whether a remote user may choose this agent: it reads no file, and needs little more memory and time than
+/// the levels.
+pub fn is_harmless(spec: &str) -> bool {
+    match spec.parse() {
+        Ok(AgentSpec::Random | AgentSpec::Greedy) => true,
+        Ok(AgentSpec::Uniform(given) | AgentSpec::Rollout(given)) => {
+            let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
+            modest && given.mb.is_none() && given.tables.is_none()
+        }
+        Ok(AgentSpec::AlphaBeta(given)) => {
+            let modest = given.nodes.is_none_or(|nodes| nodes <= MOST_NODES);
+            modest && given.mb.is_none() && given.lines.is_none()
+        }
+        Ok(AgentSpec::Network(AgentSource::Program, given)) => {
+            let modest = given.sims.is_none_or(|sims| sims <= MOST_SIMULATIONS);
+            modest && given.mb.is_none() && given.tables.is_none()
+        }
+        Ok(AgentSpec::Network(AgentSource::File(_), _)) | Err(_) => false,
+    }
+}

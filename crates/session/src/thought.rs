@@ -1,0 +1,209 @@
+//! An agent's answer for a position, independent of the game and from White's viewpoint.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::agents::AgentCache;
+use crate::specs::Strength;
+use jarmo_core::eval::Value;
+use jarmo_core::game::{Action, Player, Proven, Verdict};
+use jarmo_core::random::stream;
+use jarmo_core::view::Gesture;
+use jarmo_exact::agent::{Choice, Limit, Networks, Request};
+use jarmo_exact::catalog::CatalogGame;
+
+/// Longest expected line that is shown, in moves.
+const LINE_LENGTH: usize = 8;
+
+/// Most candidate moves that are shown.
+const CANDIDATES: usize = 8;
+
+/// An agent's answer for a position. Values are White's: +1 is a win for White.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Thought {
+    /// The move it chooses.
+    pub text: String,
+    /// The position's value.
+    pub value: f32,
+    /// Expected score difference, White's points minus Black's.
+    pub score: f32,
+    /// White's proven result.
+    #[serde(serialize_with = "by_winner")]
+    pub proven: Option<Proven>,
+    /// Nodes or simulations.
+    pub nodes: u64,
+    /// Search depth in plies.
+    pub depth: u32,
+    /// Time in milliseconds.
+    pub millis: u64,
+    /// Candidate moves, best first.
+    pub candidates: Vec<Idea>,
+}
+
+/// An agent's view of one candidate move.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Idea {
+    /// The move.
+    pub text: String,
+    /// Its effect on the board.
+    pub gesture: Gesture,
+    /// Nodes or simulations below it.
+    pub visits: u64,
+    /// Its probability in the agent's policy.
+    pub policy: f32,
+    /// The value after it.
+    pub value: f32,
+    /// White's proven result after it.
+    #[serde(serialize_with = "by_winner")]
+    pub proven: Option<Proven>,
+    /// Expected line, this move first.
+    pub line: Vec<String>,
+}
+
+/// Serializes White's proven result as the winner, null for a draw, and the plies until the end.
+pub(crate) fn by_winner<S: Serializer>(proven: &Option<Proven>, out: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct ByWinner {
+        winner: Option<Player>,
+        plies: Option<u32>,
+    }
+    let result = proven.map(|Proven { verdict, plies }| ByWinner {
+        winner: winner(verdict),
+        plies,
+    });
+    result.serialize(out)
+}
+
+/// The winner, from White's result.
+pub(crate) fn winner(verdict: Verdict) -> Option<Player> {
+    match verdict {
+        Verdict::Win => Some(Player::White),
+        Verdict::Draw => None,
+        Verdict::Loss => Some(Player::Black),
+    }
+}
+
+/// A clock: the time since some moment that stays the same.
+pub type Clock = fn() -> Duration;
+
+/// The time for an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Time {
+    /// The agent may use this up; unset, it has the nodes of its spec.
+    pub given: Option<Duration>,
+    /// It ends by then, even if it has nodes left.
+    pub most: Option<Duration>,
+}
+
+/// A position of any game that an agent can be asked about.
+pub trait Thinking: Send + Sync {
+    /// Asks the agent of this strength. It stops at its spec's own limits, after its time, or when `stop` is set.
+    fn think(
+        &self,
+        cache: &mut AgentCache,
+        strength: &Strength,
+        time: Time,
+        clock: Clock,
+        stop: &AtomicBool,
+    ) -> Result<Thought, String>;
+}
+
+/// A position of the game `G`.
+pub(crate) struct Question<G: CatalogGame> {
+    pub(crate) game: G,
+    pub(crate) variant: String,
+    pub(crate) networks: Networks,
+    pub(crate) position: G::Position,
+    pub(crate) seed: u64,
+}
+
+impl<G: CatalogGame> Thinking for Question<G> {
+    fn think(
+        &self,
+        cache: &mut AgentCache,
+        strength: &Strength,
+        time: Time,
+        clock: Clock,
+        stop: &AtomicBool,
+    ) -> Result<Thought, String> {
+        let agent = cache.agent(&self.game, &self.variant, strength, &self.networks)?;
+        let began = clock();
+        let took = || clock().saturating_sub(began);
+        let is_past = |time: Option<Duration>| time.is_some_and(|time| took() >= time);
+        let (is_spent, is_latest) = (|| is_past(time.given), || is_past(time.most));
+        let limit = Limit {
+            nodes: strength.nodes,
+            deadline: time.given.is_some().then_some(&is_spent),
+            latest: time.most.is_some().then_some(&is_latest),
+            stop: Some(stop),
+            ..Limit::default()
+        };
+        let mut stream = stream(self.seed, u64::from(self.game.ply(&self.position)));
+        let request = Request {
+            position: self.position,
+            stream: &mut stream,
+            limit,
+            memory: None, // answers depend on the position alone
+        };
+        let choice = agent.choose(&mut [request]).remove(0);
+        Ok(self.translate(&choice, took()))
+    }
+}
+
+impl<G: CatalogGame> Question<G> {
+    fn translate(&self, choice: &Choice, took: Duration) -> Thought {
+        let mover = self.game.to_move(&self.position);
+        let candidates = choice.candidates.iter().take(CANDIDATES);
+        let candidates = candidates.map(|candidate| Idea {
+            text: self.game.action_text(&self.position, candidate.action),
+            gesture: self.game.gesture(&self.position, candidate.action),
+            visits: candidate.visits,
+            policy: candidate.policy,
+            value: white(mover, &candidate.value).expectation(),
+            proven: candidate.proven.map(|known| certain(mover, known)),
+            line: self.line(&candidate.line),
+        });
+        let value = white(mover, &choice.value);
+        Thought {
+            text: self.game.action_text(&self.position, choice.action),
+            value: value.expectation(),
+            score: value.score,
+            proven: choice.proven.map(|known| certain(mover, known)),
+            nodes: choice.nodes,
+            depth: choice.depth,
+            millis: took.as_millis().try_into().unwrap_or(u64::MAX),
+            candidates: candidates.collect(),
+        }
+    }
+
+    fn line(&self, actions: &[Action]) -> Vec<String> {
+        let mut position = self.position;
+        let mut texts = Vec::new();
+        for &action in actions.iter().take(LINE_LENGTH) {
+            let text = self.game.action_text(&position, action);
+            if self.game.try_play(&mut position, action).is_err() {
+                break; // an expected line may contain an illegal action
+            }
+            texts.push(text);
+        }
+        texts
+    }
+}
+
+/// Turns the mover's value into White's.
+fn white(mover: Player, value: &Value) -> Value {
+    match mover {
+        Player::White => *value,
+        Player::Black => value.flip(),
+    }
+}
+
+/// Turns the mover's proven result into White's.
+pub(crate) fn certain(mover: Player, proven: Proven) -> Proven {
+    match mover {
+        Player::White => proven,
+        Player::Black => proven.flip(),
+    }
+}

@@ -1,0 +1,169 @@
+//! The page without a server: the folder that `tools/build_page` has made, named by `JARMO_PAGE`.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::chromium::Browser;
+use play::levels::Level;
+
+/// A server of files for one folder. It answers nothing once it is stopped.
+struct Files {
+    address: SocketAddr,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Files {
+    fn serve() -> Files {
+        let folder = PathBuf::from(std::env::var_os("JARMO_PAGE").unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stopped = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&stopped);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                if stop.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let mut line = String::new();
+                let mut reader = BufReader::new(&stream);
+                let _ = reader.read_line(&mut line);
+                let path = line.split(' ').nth(1).unwrap_or("/");
+                let path = path.trim_start_matches('/').split('?').next().unwrap();
+                let name = if path.is_empty() { "index.html" } else { path };
+                let kind = match name.rsplit('.').next().unwrap() {
+                    "html" => "text/html",
+                    "js" => "text/javascript",
+                    "css" => "text/css",
+                    "svg" => "image/svg+xml",
+                    "png" => "image/png",
+                    "webmanifest" => "application/manifest+json",
+                    _ => "application/octet-stream",
+                };
+                let (status, content) = match fs::read(folder.join(name)) {
+                    Ok(content) => ("200 OK", content),
+                    Err(_) => ("404 Not Found", b"nothing here".to_vec()),
+                };
+                let head = format!(
+                    "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    content.len()
+                );
+                let _ = stream.write_all(head.as_bytes());
+                let _ = stream.write_all(&content);
+            }
+        });
+        Files { address, stopped }
+    }
+}
+
+/// Makes the first move that the board offers.
+fn move_once(browser: &Browser) {
+    browser.wait("return document.querySelector('.cell.source, .cell.target') !== null");
+    if let Some(source) = browser.cells("source").first() {
+        browser.cell(*source);
+        browser.wait("return document.querySelector('.cell.target') !== null");
+    }
+    browser.cell(browser.cells("target")[0]);
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn every_level_answers_in_every_game_and_the_page_says_so_in_every_language() {
+    let files = Files::serve();
+    let browser = Browser::at(files.address);
+    for game in ["jarmo", "guard", "tammi", "connect_four"] {
+        browser.choose("game", game);
+        browser.wait_for_game(game);
+        for level in Level::ALL {
+            browser.click("#new");
+            browser.wait_for_moves(0);
+            browser.choose("seat-black", level.name());
+            move_once(&browser);
+            browser.wait("return document.querySelectorAll('#moves button').length >= 2");
+            browser.my_turn();
+        }
+    }
+    assert_eq!(browser.text("message"), "");
+    for (language, title) in [
+        ("de", "Vier gewinnt"),
+        ("fi", "Neljän suora"),
+        ("en", "Connect four"),
+    ] {
+        browser.choose("language", language);
+        browser.wait(&format!(
+            "return document.documentElement.lang === '{language}'"
+        ));
+        let shown = browser.text("title");
+        assert_eq!(shown.to_lowercase(), title.to_lowercase());
+    }
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn a_game_is_analysed_and_its_link_opens_it() {
+    let files = Files::serve();
+    let browser = Browser::at(files.address);
+    let link = format!(
+        "http://{}/#game=jarmo&moves=A1-C2,A5-B3,B1-C3",
+        files.address
+    );
+    browser.open_link(&link);
+    browser.wait_for_moves(3);
+    browser.click("#analyse");
+    browser.wait("return document.documentElement.hasAttribute('data-analysing')");
+    let done = "return document.querySelector('#ideas tr, #ideas li, #ideas button') !== null
+        && !document.getElementById('notes').textContent.includes('left')";
+    browser.wait_within(Duration::from_secs(30), done);
+    browser.click("#puzzles");
+    browser.wait("return document.querySelector('#exercise-text p') !== null");
+    browser.click("#exercise-leave");
+    browser.click("#learn");
+    browser.wait("return document.getElementById('exercise-heading').textContent.includes('1')");
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn without_the_network_the_page_opens_with_its_game() {
+    let files = Files::serve();
+    let browser = Browser::at(files.address);
+    move_once(&browser);
+    browser.wait_for_moves(2);
+    browser.run(
+        "navigator.serviceWorker.ready.then(() => { document.body.dataset.offline = 'ready' })",
+    );
+    browser.wait("return document.body.dataset.offline === 'ready' && navigator.serviceWorker.controller !== null");
+    files.stopped.store(true, Ordering::Relaxed);
+    browser.reload();
+    browser.wait_for_moves(2);
+    move_once(&browser);
+    browser.wait_for_moves(4);
+    assert_eq!(browser.text("message"), "");
+    browser.click("#invite");
+    browser.click("#invite-make");
+    browser.wait_for_text("invite-message", "play --web");
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn an_agent_file_that_is_dropped_plays() {
+    let files = Files::serve();
+    let browser = Browser::at(files.address);
+    browser.run(
+        "const link = document.querySelector('link[rel=stylesheet]').href;
+         fetch(new URL('jarmo.bin', link))
+             .then((answer) => new Response(answer.body.pipeThrough(new DecompressionStream('gzip'))).blob())
+             .then((blob) => {
+                 const dataTransfer = new DataTransfer();
+                 dataTransfer.items.add(new File([blob], 'mine.safetensors'));
+                 document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }));
+             })",
+    );
+    browser.wait("return document.getElementById('seat-black').value === 'mine.safetensors'");
+    move_once(&browser);
+    browser.wait_for_moves(2);
+}

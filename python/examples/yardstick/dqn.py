@@ -1,0 +1,57 @@
+"""Double DQN with masks, in self-play: the value of an action is for the player who takes it, and changes its sign where
+the mover changes.
+
+    python dqn.py --game jarmo --minutes 1
+"""
+
+import copy
+
+from common import Network, inputs_of, run
+
+import numpy as np
+
+import jarmo
+
+GAMES, ROOM, BATCH, TARGET_EVERY = 64, 1 << 17, 256, 200
+
+
+def train(game, budget, seed):
+    generator = np.random.default_rng(seed)
+    network = Network(inputs_of(game), {"values": game.num_actions}, seed=seed)
+    target = copy.deepcopy(network)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, opening_plies=4, threats=True, dtype="uint8", threads=1)
+    width, actions = inputs_of(game), game.num_actions
+    before, after = (np.zeros((ROOM, width), np.uint8) for _ in "ab")
+    chosen, signs, rewards = (np.zeros(ROOM, kind) for kind in (np.int64, np.float32, np.float32))
+    masks = np.zeros((ROOM, actions), bool)
+    rows, step = 0, env.reset()
+    while budget:
+        values = np.where(step.mask, network(step.observation)["values"], -np.inf)
+        explore = max(0.05, 0.5 * (1 - 2 * budget.done))
+        taken = np.where(generator.random(GAMES) < explore, env.sample_actions(), values.argmax(axis=1))
+        places = np.arange(rows, rows + GAMES) % ROOM
+        before[places], chosen[places] = step.observation.reshape(GAMES, -1), taken
+        step = env.step(taken)
+        after[places], masks[places] = step.observation.reshape(GAMES, -1), step.mask
+        over = step.terminated | step.truncated
+        signs[places] = np.where(over, 0, np.where(step.to_move == step.learner, 1, -1))
+        rewards[places] = step.learner_reward
+        rows += GAMES
+        budget.step(GAMES)
+        if rows < 4096:
+            continue
+        some = generator.integers(min(rows, ROOM), size=BATCH)
+        best = np.where(masks[some], network(after[some])["values"], -np.inf).argmax(axis=1)
+        number = np.arange(BATCH)
+        wanted = rewards[some] + 0.995 * signs[some] * target(after[some])["values"][number, best]
+        found = network(before[some])["values"][number, chosen[some]]
+        errors = np.zeros((BATCH, actions), np.float32)
+        errors[number, chosen[some]] = np.clip(found - np.clip(wanted, -1, 1), -1, 1)
+        network.learn({"values": errors}, 1e-3 * (1 - budget.done) + 1e-5)
+        if network.steps % TARGET_EVERY == 0:
+            target.tensors = {key: one.copy() for key, one in network.tensors.items()}
+    return lambda features, masks: network(features)["values"]
+
+
+if __name__ == "__main__":
+    run(train, "dqn")

@@ -1,0 +1,362 @@
+"""How good a policy is, measured by exact results. docs/yardstick.md says what the measures mean.
+
+>>> from jarmo import yardstick
+>>> result = yardstick.evaluate("greedy", "jarmo")
+>>> print(result)
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import platform
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+import jarmo
+from jarmo import _jarmo, _solver
+from jarmo._jarmo import Agent, Game, Position, Yardstick
+from jarmo._types import Path
+
+__all__ = [
+    "Budget",
+    "ExamData",
+    "Result",
+    "Yardstick",
+    "calibrate",
+    "evaluate",
+    "interval",
+    "load_exam",
+    "summary",
+    "verify",
+]
+
+Policy: TypeAlias = "str | Agent | Callable[..., Any]"
+"""The spec of an agent, an agent, a function of positions that gives actions, or a function of features and masks that
+gives actions, logits, or a tuple of logits and values."""
+
+REFERENCE = 35e6
+"""Plies of connect four per second of processor time on the machine of the published results: AMD EPYC (Zen 4)."""
+
+
+class Result:
+    """What was measured of a policy, with one row per budget. A notebook shows it as a picture, ``print`` as text."""
+
+    rows: list[dict[str, Any]]
+    """Everything, as ``jarmo yardstick --json`` writes it."""
+    machine: dict[str, Any]
+    """Where and when it was measured."""
+    text: str
+    svg: str
+
+    def __init__(self, rows: Sequence[str | dict[str, Any]], machine: dict[str, Any]) -> None:
+        self.rows = [json.loads(row) if isinstance(row, str) else row for row in rows]
+        self.machine = machine
+        names = {row["game"] for row in self.rows}
+        title = f"Yardstick of {', '.join(sorted(names))}"
+        self.text, self.svg = _jarmo.yardstick_report([json.dumps(row) for row in self.rows], title)
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """The measures as numbers, one row per budget; None where something was not measured."""
+        return [_numbers(row) for row in self.rows]
+
+    def to_json(self, path: Path | None = None) -> str:
+        """Everything as JSON, which is also written to a file if there is a path; `verify` reads it."""
+        text = json.dumps({"machine": self.machine, "rows": self.rows})
+        if path is not None:
+            FilePath(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<yardstick.Result of {self.rows[0]['agent']}>"
+
+
+def evaluate(
+    policy: Policy,
+    game: Game | str = "jarmo",
+    *,
+    simulations: Sequence[int] = (0,),
+    tables: Path | None = None,
+    seed: int = 1,
+    fresh: int = 2000,
+    games: int = 100,
+    starts: int = 50,
+    positions: int = 1000,
+    threats: bool = False,
+    name: str | None = None,
+) -> Result:
+    """Measures a policy by the exam of the package, and by exact tables.
+
+    Args:
+        policy: The spec of an agent, an agent, or a function: of a list of positions, which gives an action for each; or
+            of features ``[B, planes, rows, columns]`` and masks ``[B, actions]``, which gives actions ``[B]``, logits
+            ``[B, actions]``, or a tuple of logits and values as for `jarmo.search`.
+        game: A game or its name.
+        simulations: Budgets per decision, such as ``(0, 64, 256)``. 0 is the policy alone. Others need a network: an agent
+            file, or a function that gives values. An agent without a network has the budget of its spec.
+        tables: A folder of tables, which judge what is not in the exam; by default those that take seconds to build:
+            force 6 of jarmo, 4 pieces of tammi.
+        seed: The seed of the fresh exam, the starts, and the agent.
+        fresh: Critical questions of the fresh exam.
+        games: Starts of games against the perfect player, each from both sides.
+        starts: Starts of the worst case of the policy alone, each from both sides.
+        positions: The positions after which a start counts as held in the worst case.
+        threats: Features have the planes of threats.
+        name: A name for the policy.
+
+    In connect four a solver measures what tables measure in other games, if it is installed: a quarter of the questions
+    and games, and a fifth of the starts and positions.
+    """
+    folder = None if tables is None else str(tables)
+    yardstick = _yardstick(game, folder, seed, fresh, games, starts, positions)
+    solved = None
+    if yardstick.game.name == "connect_four" and _solver.available():
+        solved = _solved(yardstick.game, seed, fresh, games, starts, positions)
+    rows: list[dict[str, Any]] = []
+
+    def measured(player: Any, choose: Callable[[list[Position]], Any], nodes: int | None, name: str | None) -> None:
+        row = json.loads(yardstick.measure(player, nodes=nodes, worst=not nodes, name=name))
+        if solved is not None:
+            row.update(solved.measure(choose, with_worst_case=not nodes))
+        rows.append(row)
+
+    if isinstance(policy, (str, Agent)):
+        agent = Agent(policy, game=yardstick.game) if isinstance(policy, str) else policy
+        has_network = agent.spec.startswith("trained") or ".safetensors" in agent.spec
+        for nodes in simulations if has_network else [None]:
+            chosen = partial(_alone(agent) if nodes == 0 else agent.choose, nodes=nodes or None, seed=seed)
+            measured(agent, chosen, nodes, name or agent.spec)
+        return Result(rows, machine())
+    player = Player(policy, yardstick.game, threats)
+    for nodes in simulations:
+        choose = player.at(nodes)
+        measured(choose, choose, nodes, name or player.name)
+    return Result(rows, machine())
+
+
+def _alone(agent: Agent) -> Callable[..., Any]:
+    """The choice of an agent's network without search."""
+    return Agent(re.split(r"[?]|:\d+$", agent.spec)[0] + ":0", game=agent.game).choose
+
+
+class Player:
+    """A function as a function of positions, alone or with search."""
+
+    def __init__(self, policy: Callable[..., Any], game: Game, threats: bool) -> None:
+        self.policy, self.game, self.threats = policy, game, threats
+        self.name = getattr(policy, "__name__", type(policy).__name__)
+        self.of_positions = _arguments(policy) == 1
+        self.has_values = False
+        if not self.of_positions:
+            answer = self._asked([game.start])
+            self.has_values = isinstance(answer, tuple)
+
+    def at(self, simulations: int) -> Callable[[list[Position]], Any]:
+        """The player with this budget."""
+        if simulations == 0:
+            return self.alone
+        if not self.has_values:
+            raise ValueError("search needs a function of features and masks that gives logits and values")
+
+        def searching(positions: list[Position]) -> NDArray[np.int64]:
+            found = jarmo.search(positions, self.policy, simulations=simulations, threats=self.threats)
+            return found.actions
+
+        return searching
+
+    def alone(self, positions: list[Position]) -> Any:
+        if self.of_positions:
+            return self.policy(positions)
+        answer = self._asked(positions)
+        answer = np.asarray(answer[0] if isinstance(answer, tuple) else answer)
+        if answer.ndim == 1:
+            return answer
+        return np.where(self.game.masks(positions), answer, -np.inf).argmax(axis=1)
+
+    def _asked(self, positions: list[Position]) -> Any:
+        return self.policy(self.game.features(positions, threats=self.threats), self.game.masks(positions))
+
+
+def _arguments(policy: Callable[..., Any]) -> int:
+    """The number of arguments that a function needs."""
+    try:
+        parameters = inspect.signature(policy).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(one.kind in kinds and one.default is one.empty for one in parameters)
+
+
+@lru_cache(maxsize=2)
+def _yardstick(
+    game: Game | str, tables: str | None, seed: int, fresh: int, games: int, starts: int, positions: int
+) -> Yardstick:
+    """Tables and exams are made once for calls with the same arguments."""
+    return Yardstick(game, tables=tables, seed=seed, fresh=fresh, games=games, starts=starts, positions=positions)
+
+
+@lru_cache(maxsize=2)
+def _solved(game: Game, seed: int, fresh: int, games: int, starts: int, positions: int) -> _solver.Measures:
+    """The same for the solver of connect four, which is slower."""
+    return _solver.Measures(game, seed, fresh // 4, games // 4, starts // 5, positions // 5)
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    exam, fresh, games, worst = (row[name] or {} for name in ("exam", "fresh", "games", "worst"))
+    count = max(games.get("games", 0), 1)
+    held = worst.get("proven", 0) + worst.get("held", 0)
+    return {
+        "agent": row["agent"],
+        "simulations": row["nodes"],
+        "exam_wrong": exam.get("share"),
+        "fresh_wrong": fresh.get("share"),
+        "mistakes_per_game": games["mistakes"] / count if games else None,
+        "points": games["points"] / count if games else None,
+        "held": held / max(worst["starts"], 1) if worst else None,
+        "median_plies": worst.get("median_plies"),
+    }
+
+
+def verify(path: Path) -> None:
+    """Marks the answers in a file of `Result.to_json` once more; raises ``ValueError`` if they do not give its result."""
+    for row in json.loads(FilePath(path).read_text(encoding="utf-8"))["rows"]:
+        _jarmo.yardstick_verify(json.dumps(row))
+
+
+def interval(numbers: Sequence[float], *, draws: int = 2000, seed: int = 1) -> tuple[float, float, float]:
+    """The median of the results of several seeds, and its 95 % interval by bootstrap."""
+    given = np.asarray(numbers, float)
+    chosen = np.random.default_rng(seed).integers(len(given), size=(draws, len(given)))
+    low, high = np.percentile(np.median(given[chosen], axis=1), [2.5, 97.5])
+    return float(np.median(given)), float(low), float(high)
+
+
+def summary(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """The measures of one algorithm over its seeds, one result each: medians with their intervals, one row per budget."""
+    rows = []
+    for same in zip(*(result.table for result in results), strict=True):
+        row: dict[str, Any] = {"simulations": same[0]["simulations"], "seeds": len(same)}
+        for measure in same[0]:
+            values = [one[measure] for one in same if one[measure] is not None]
+            if measure not in ("agent", "simulations"):
+                row[measure] = interval(values) if values else None
+        rows.append(row)
+    return rows
+
+
+@lru_cache(maxsize=1)
+def calibrate() -> float:
+    """The speed of one core of this machine by the environment, 1 for that of the published results."""
+    speeds = [_jarmo.bench_env("connect_four", 100, seconds=0.15)["plies_per_cpu_s"] for _ in range(3)]
+    return float(np.median(speeds) / REFERENCE)
+
+
+def machine() -> dict[str, Any]:
+    """What was used: versions, the processor, its speed."""
+    return {
+        "jarmo": jarmo.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "processor": platform.processor() or platform.machine(),
+        "speed": round(calibrate(), 3),
+    }
+
+
+class Budget:
+    """A limit for training: minutes of processor time on a machine of speed 1, or steps of the environment.
+
+    >>> budget = Budget(minutes=1)
+    >>> while budget:
+    ...     ...
+    """
+
+    def __init__(self, *, minutes: float | None = None, steps: int | None = None) -> None:
+        if (minutes is None) == (steps is None):
+            raise ValueError("a budget is either minutes or steps")
+        self.minutes, self.steps, self.taken = minutes, steps, 0
+        self.speed = calibrate() if minutes is not None else 1.0
+        self.start = time.process_time()
+
+    def step(self, count: int = 1) -> None:
+        """Counts steps of the environment."""
+        self.taken += count
+
+    @property
+    def done(self) -> float:
+        """The share that is used up."""
+        if self.steps is not None:
+            return self.taken / self.steps
+        assert self.minutes is not None
+        return (time.process_time() - self.start) * self.speed / (60 * self.minutes)
+
+    def __bool__(self) -> bool:
+        return self.done < 1
+
+
+class ExamData(NamedTuple):
+    """The questions of an exam, ``N`` positions with the exact result of every action."""
+
+    positions: list[Position]
+    """``[N]``."""
+    features: NDArray[np.float32]
+    """``[N, planes, rows, columns]``."""
+    masks: NDArray[np.bool_]
+    """``[N, actions]``: the legal actions."""
+    results: NDArray[np.int8]
+    """``[N, actions]``: 1 won, 0 drawn, -1 lost for the player who acts; -2 for illegal actions."""
+    plies: NDArray[np.int32]
+    """``[N, actions]``: plies to the end after the action, -1 where there are none."""
+    phases: NDArray[np.int8]
+    """``[N]``: 0 opening, 1 middle, 2 end."""
+    critical: NDArray[np.bool_]
+    """``[N]``: whether some action loses the best result."""
+    checksum: str
+    """The name of the exam."""
+    made: str
+    """How it was drawn and solved."""
+
+    def wrong(self, actions: Any) -> float:
+        """The share of critical decisions that are wrong with these actions, ``[N]``."""
+        got = self.results[np.arange(len(self.results)), np.asarray(actions)]
+        return float((got < self.results.max(axis=1))[self.critical].mean())
+
+    def save(self, path: Path) -> None:
+        """Writes an NPZ file with an array for each field; positions are texts."""
+        arrays = {name: value for name, value in self._asdict().items() if name != "positions"}
+        arrays["features"] = self.features.astype(np.uint8)
+        texts = np.array([position.text for position in self.positions])
+        with open(path, "wb") as file:
+            np.savez_compressed(file, positions=texts, **arrays)
+
+
+def load_exam(game: Game | str = "jarmo", path: Path | None = None) -> ExamData:
+    """The exam of the package for a game, or that of a file: an exam of jarmo, or an NPZ file of `ExamData.save`."""
+    rules = Game(game) if isinstance(game, str) else game
+    if path is not None and str(path).endswith(".npz"):
+        with np.load(path) as arrays:
+            fields = {name: arrays[name] for name in ExamData._fields}
+        texts = fields["positions"].tolist()
+        fields.update(
+            positions=[rules.position(text) for text in texts],
+            features=fields["features"].astype(np.float32),
+            checksum=str(fields["checksum"]),
+            made=str(fields["made"]),
+        )
+        return ExamData(**fields)
+    positions, results, plies, phases, critical, checksum, made = _jarmo.exam_questions(rules, path)
+    features, masks = rules.features(positions), rules.masks(positions)
+    return ExamData(positions, features, masks, results, plies, phases, critical, checksum, made)

@@ -1,0 +1,269 @@
+//! `jarmo.yardstick`: how good a policy is by exact results, and the questions of exams as arrays.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use jarmo_core::game::Mask;
+use jarmo_exact::agent::{Agent, AgentSpec, Networks, build_sharing, build_without_search};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_host::program::cores;
+use jarmo_judge::yardstick::{Row, Yardstick, YardstickSettings, quick_tables, to_svg, to_text};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::agent::PlayerArgument;
+use crate::array::shaped;
+use crate::exam;
+use crate::game::{AnyGame, GameArgument, PyGame, Rules};
+use crate::number;
+use crate::players::{RemoteAgent, RemotePlayers, boxed, with_functions};
+use crate::position::{AnyPosition, Position};
+use crate::threads::{interruptible, pool};
+
+/// The result of an illegal action in the arrays of an exam.
+const ILLEGAL: i8 = -2;
+
+/// What measures agents of a game whose type is not known.
+pub trait AnyYardstick: Send + Sync {
+    fn measure(
+        &self,
+        player: &str,
+        remote: Option<RemotePlayers>,
+        nodes: Option<u64>,
+        with_worst_case: bool,
+    ) -> Result<Row, String>;
+}
+
+struct Measuring<G: CatalogGame> {
+    rules: Arc<Rules<G>>,
+    yardstick: Yardstick<G>,
+}
+
+pub fn build<G: CatalogGame>(
+    rules: Arc<Rules<G>>,
+    settings: YardstickSettings,
+    folder: Option<&Path>,
+) -> Result<Box<dyn AnyYardstick>, String> {
+    let game = &rules.game;
+    let tables = match folder {
+        Some(folder) => Some(
+            game.open_endgames(folder)
+                .map_err(|error| error.to_string())?,
+        ),
+        None => pool()
+            .install(|| quick_tables(game))
+            .map_err(|error| error.to_string())?,
+    };
+    let yardstick = Yardstick::new(game, settings, tables).map_err(|error| error.to_string())?;
+    Ok(Box::new(Measuring { rules, yardstick }))
+}
+
+impl<G: CatalogGame> AnyYardstick for Measuring<G> {
+    fn measure(
+        &self,
+        player: &str,
+        remote: Option<RemotePlayers>,
+        nodes: Option<u64>,
+        with_worst_case: bool,
+    ) -> Result<Row, String> {
+        let game = &self.rules.game;
+        let mut agents: Vec<Box<dyn Agent<G>>> = Vec::with_capacity(cores());
+        if let Some(players) = remote {
+            agents.push(Box::new(RemoteAgent {
+                rules: self.rules.clone(),
+                name: player.to_owned(),
+                function: 0,
+                players,
+            }));
+            // The function has its own budget, which is only noted.
+            let mut row = self.yardstick.measure(&mut agents, None, with_worst_case);
+            row.nodes = nodes;
+            return Ok(row);
+        }
+        let spec: AgentSpec = player.parse().map_err(|error| format!("{error}"))?;
+        let networks = Networks::new();
+        for _ in 0..cores() {
+            let agent = match nodes {
+                Some(0) => build_without_search(game.clone(), &spec)
+                    .map_err(|error| error.to_string())?
+                    .ok_or_else(|| format!("{spec} has no network, so its budget cannot be 0"))?,
+                _ => build_sharing(game.clone(), &spec, &networks)
+                    .map_err(|error| error.to_string())?,
+            };
+            agents.push(agent);
+        }
+        let measured = || self.yardstick.measure(&mut agents, nodes, with_worst_case);
+        let mut row = pool().install(measured);
+        row.agent = player.to_owned();
+        Ok(row)
+    }
+}
+
+/// The questions of an exam, in rows.
+pub struct Questions {
+    positions: Vec<Box<dyn AnyPosition>>,
+    results: Vec<i8>, // [questions, actions]
+    plies: Vec<i32>,  // [questions, actions]
+    phases: Vec<i8>,
+    critical: Vec<bool>,
+    checksum: String,
+    made: String,
+}
+
+pub fn questions<G: CatalogGame>(
+    rules: &Arc<Rules<G>>,
+    file: Option<&Path>,
+) -> Result<Questions, String> {
+    let game = &rules.game;
+    let exam = exam::open(game, file)?;
+    let actions = rules.facts.actions;
+    let mut all = Questions {
+        positions: Vec::with_capacity(exam.len()),
+        results: vec![ILLEGAL; exam.len() * actions],
+        plies: vec![-1; exam.len() * actions],
+        phases: Vec::with_capacity(exam.len()),
+        critical: Vec::with_capacity(exam.len()),
+        checksum: exam.checksum(),
+        made: exam.made().to_owned(),
+    };
+    for (row, question) in exam.questions().iter().enumerate() {
+        all.positions.push(boxed(rules, question.position));
+        all.phases.push(question.phase as i8);
+        all.critical.push(question.is_critical());
+        let legal = game.legal(&question.position);
+        for (action, proven) in legal.iter().zip(&question.results) {
+            let place = row * actions + action.index();
+            all.results[place] = proven.verdict.sign();
+            all.plies[place] = proven.plies.map_or(-1, |plies| plies as i32);
+        }
+    }
+    Ok(all)
+}
+
+/// What measures agents of a game: see `jarmo.yardstick`.
+#[pyclass(frozen, name = "Yardstick", module = "jarmo._jarmo")]
+pub struct PyYardstick {
+    game: Arc<dyn AnyGame>,
+    yardstick: Box<dyn AnyYardstick>,
+}
+
+#[pymethods]
+impl PyYardstick {
+    #[new]
+    #[pyo3(signature = (game, *, tables=None, seed=1, fresh=2000, games=100, starts=50, positions=1000))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn new(
+        py: Python<'_>,
+        game: GameArgument,
+        tables: Option<PathBuf>,
+        #[pyo3(from_py_with = number::seed)] seed: u64,
+        fresh: u32,
+        games: u32,
+        starts: u32,
+        positions: u32,
+    ) -> PyResult<PyYardstick> {
+        let settings = YardstickSettings {
+            seed,
+            fresh,
+            games,
+            starts,
+            positions,
+        };
+        let stop = AtomicBool::new(false);
+        let made = interruptible(py, &stop, || {
+            game.0.clone().yardstick(settings, tables.as_deref())
+        })?;
+        Ok(PyYardstick {
+            yardstick: made.map_err(PyValueError::new_err)?,
+            game: game.0,
+        })
+    }
+
+    #[getter]
+    fn game(&self) -> PyGame {
+        PyGame(self.game.clone())
+    }
+
+    /// Measures a player; returns a row of the result as JSON. ``nodes`` is its budget, which for a function is only
+    /// noted.
+    #[pyo3(signature = (player, *, nodes=None, worst=true, name=None))]
+    fn measure(
+        &self,
+        py: Python<'_>,
+        player: PlayerArgument,
+        #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
+        worst: bool,
+        name: Option<String>,
+    ) -> PyResult<String> {
+        player.check(&self.game)?;
+        let functions = player.function().into_iter();
+        let functions: Vec<_> = functions
+            .map(|function| function.bind(py).clone())
+            .collect();
+        let is_function = !functions.is_empty();
+        let spec = player.name(py);
+        let stop = AtomicBool::new(false);
+        let measured = with_functions(py, &self.game, &functions, &stop, |remote| {
+            let remote = is_function.then_some(remote);
+            self.yardstick.measure(&spec, remote, nodes, worst)
+        })?;
+        let mut row = measured.map_err(PyValueError::new_err)?;
+        row.agent = name.unwrap_or(spec);
+        Ok(serde_json::to_string(&row).expect("plain data"))
+    }
+}
+
+fn read_row(json: &str) -> PyResult<Row> {
+    let row = serde_json::from_str(json);
+    row.map_err(|error| PyValueError::new_err(format!("not a result of the yardstick: {error}")))
+}
+
+/// Rows of results as text and as a picture.
+#[pyfunction]
+#[pyo3(signature = (rows, title))]
+pub fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(String, String)> {
+    let rows: Vec<Row> = rows
+        .iter()
+        .map(|json| read_row(json))
+        .collect::<PyResult<_>>()?;
+    Ok((to_text(&rows), to_svg(title, &rows)))
+}
+
+/// Marks the answers of a row once more; raises ``ValueError`` if they do not give its result.
+#[pyfunction]
+#[pyo3(signature = (row))]
+pub fn yardstick_verify(row: &str) -> PyResult<()> {
+    let row = read_row(row)?;
+    let settings = jarmo_exact::catalog::GameSettings::default();
+    let game = crate::game::named(&row.game, settings)?;
+    game.verify(&row).map_err(PyValueError::new_err)
+}
+
+/// The questions of an exam: positions, results and plies ``[N, actions]``, phases and critical ones ``[N]``, the
+/// checksum, and how it was made.
+#[pyfunction]
+#[pyo3(signature = (game, file=None))]
+pub fn exam_questions<'py>(
+    py: Python<'py>,
+    game: GameArgument,
+    file: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let asked = py.detach(|| game.0.clone().questions(file.as_deref()));
+    let all = asked.map_err(PyValueError::new_err)?;
+    let (count, actions) = (all.positions.len(), game.0.facts().actions);
+    let positions = all.positions.into_iter();
+    let positions: Vec<Position> = positions
+        .map(|at| Position::new(game.0.clone(), at))
+        .collect();
+    let all = (
+        positions,
+        shaped(py, all.results, &[count, actions])?,
+        shaped(py, all.plies, &[count, actions])?,
+        shaped(py, all.phases, &[count])?,
+        shaped(py, all.critical, &[count])?,
+        all.checksum,
+        all.made,
+    );
+    Ok(all.into_pyobject(py)?.into_any())
+}

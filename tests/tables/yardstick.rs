@@ -1,0 +1,191 @@
+//! The yardstick: agents whose strength is known get the result that they must get.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use jarmo::agent::{Agent, Choice, EndgameAgent, RandomAgent, Request, build};
+use jarmo::catalog::CatalogGame;
+use jarmo::game::{Game, Mask, Player};
+use jarmo::games::{Guard, Jarmo, Tammi};
+use jarmo::tables::Endgames;
+use jarmo::yardstick::{Row, Yardstick, YardstickSettings, quick_tables};
+
+const SETTINGS: YardstickSettings = YardstickSettings {
+    seed: 3,
+    fresh: 300,
+    games: 20,
+    starts: 10,
+    positions: 300,
+};
+
+fn measure<G: CatalogGame>(
+    game: &G,
+    tables: &Arc<dyn Endgames<G>>,
+    settings: YardstickSettings,
+    agent: impl Fn() -> Box<dyn Agent<G>>,
+    threads: usize,
+) -> Row {
+    let yardstick = Yardstick::new(game, settings, Some(tables.clone())).unwrap();
+    let mut agents: Vec<Box<dyn Agent<G>>> = (0..threads).map(|_| agent()).collect();
+    yardstick.measure(&mut agents, None, true)
+}
+
+/// Takes the legal action with the lowest index.
+struct First<G>(G);
+
+impl<G: Game> Agent<G> for First<G> {
+    fn name(&self) -> &str {
+        "first"
+    }
+
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+        let mut random = RandomAgent::new(self.0.clone());
+        let mut choices = random.choose(requests);
+        for (choice, request) in choices.iter_mut().zip(requests) {
+            choice.action = self.0.legal(&request.position).nth(0);
+        }
+        choices
+    }
+}
+
+fn check<G: CatalogGame>(game: &G) {
+    let tables = quick_tables(game).unwrap().expect("tables in seconds");
+    let perfect = || -> Box<dyn Agent<G>> {
+        let outside = Box::new(RandomAgent::new(game.clone()));
+        let name = "perfect".to_owned();
+        Box::new(EndgameAgent::new(
+            game.clone(),
+            name,
+            tables.clone(),
+            outside,
+        ))
+    };
+    let row = measure(game, &tables, SETTINGS, perfect, 2);
+    let (fresh, games, worst) = (row.fresh.unwrap(), row.games.unwrap(), row.worst.unwrap());
+    assert_eq!((fresh.critical, fresh.wrong), (300, 0));
+    assert_eq!((games.games, games.mistakes, games.flawless), (40, 0, 40));
+    assert!(games.decisions > 40);
+    assert_eq!(games.points, 20.0, "all starts are drawn");
+    assert_eq!((worst.starts, worst.proven + worst.held), (20, 20));
+    assert_eq!(worst.median_plies, None);
+
+    let first = || -> Box<dyn Agent<G>> { Box::new(First(game.clone())) };
+    let row = measure(game, &tables, SETTINGS, first, 1);
+    assert_eq!(row, measure(game, &tables, SETTINGS, first, 3), "threads");
+    let (fresh, games, worst) = (row.fresh.unwrap(), row.games.unwrap(), row.worst.unwrap());
+    assert!(fresh.share > 0.2, "{fresh:?}");
+    assert!(games.mistakes > 20 && games.points < 15.0, "{games:?}");
+    assert!(worst.held + worst.proven < 10, "{worst:?}");
+    let other = YardstickSettings {
+        seed: 4,
+        ..SETTINGS
+    };
+    let another = measure(game, &tables, other, first, 1);
+    assert_ne!(another.fresh.unwrap().checksum, fresh.checksum, "seeds");
+    assert_eq!(another.exam, row.exam, "the exam is fixed");
+}
+
+#[test]
+fn the_perfect_player_has_no_fault_and_a_blind_one_has_many() {
+    check(&Jarmo::standard());
+    check(&Tammi::standard());
+}
+
+/// The plies until the policy can be brought to throw a result away, by trying everything to this depth.
+fn shortest<G: Game>(
+    game: &G,
+    tables: &dyn Endgames<G>,
+    position: &G::Position,
+    seat: Player,
+    depth: u32,
+) -> Option<u32> {
+    if depth == 0 || game.outcome(position).is_some() {
+        return None;
+    }
+    tables.known(game, position)?;
+    let legal = game.legal(position);
+    let own = game.to_move(position) == seat;
+    let verdict = |action| tables.after(game, position, action).verdict;
+    let best = legal.iter().map(verdict).max();
+    let actions: Vec<_> = legal
+        .iter()
+        .take(if own { 1 } else { usize::MAX })
+        .collect();
+    if own && Some(verdict(actions[0])) < best {
+        return Some(1);
+    }
+    let below = actions.into_iter().filter_map(|action| {
+        let mut next = *position;
+        game.play(&mut next, action);
+        shortest(game, tables, &next, seat, depth - 1)
+    });
+    below.min().map(|plies| plies + 1)
+}
+
+#[test]
+fn the_worst_case_is_the_shortest_line_that_there_is() {
+    const DEPTH: u32 = 5;
+    let game = Jarmo::standard();
+    let tables = quick_tables(&game).unwrap().unwrap();
+    let settings = YardstickSettings {
+        fresh: 0,
+        games: 0,
+        starts: 1,
+        positions: 1_000_000,
+        ..SETTINGS
+    };
+    let mut depths = HashSet::new();
+    for seed in 0..12 {
+        let settings = YardstickSettings { seed, ..settings };
+        let first = || -> Box<dyn Agent<Jarmo>> { Box::new(First(game.clone())) };
+        let yardstick = Yardstick::new(&game, settings, Some(tables.clone())).unwrap();
+        let start = yardstick.starts()[0];
+        let mut slow: Vec<Option<u32>> = Player::BOTH
+            .map(|seat| shortest(&game, tables.as_ref(), &start, seat, DEPTH))
+            .to_vec();
+        if slow.contains(&None) {
+            continue; // deeper than the slow way looks
+        }
+        slow.sort_unstable();
+        let worst = measure(&game, &tables, settings, first, 1).worst.unwrap();
+        assert_eq!(worst.median_plies, slow[1], "seed {seed}");
+        depths.extend(slow);
+    }
+    assert!(depths.len() > 1, "{depths:?}");
+}
+
+#[test]
+fn answers_are_marked_again_and_a_false_claim_is_refused() {
+    let game = Jarmo::standard();
+    let none = YardstickSettings {
+        fresh: 0,
+        games: 0,
+        starts: 0,
+        ..SETTINGS
+    };
+    let yardstick = Yardstick::new(&game, none, None).unwrap();
+    let agent = build(game.clone(), &"greedy".parse().unwrap()).unwrap();
+    let row = yardstick.measure(&mut [agent], None, true);
+    assert!(row.fresh.is_none() && row.games.is_none() && row.worst.is_none());
+    let marked = Yardstick::verify(&game, &row).unwrap();
+    assert_eq!(Some(&marked), row.exam.as_ref());
+    assert!(
+        marked.wrong > 100 && marked.critical == 10_000,
+        "{marked:?}"
+    );
+    let refusal = |change: &dyn Fn(&mut Row)| {
+        let mut row = row.clone();
+        change(&mut row);
+        Yardstick::verify(&game, &row).unwrap_err().to_string()
+    };
+    let claims = refusal(&|row| row.exam.as_mut().unwrap().wrong -= 1);
+    assert!(claims.contains("it claims"), "{claims}");
+    let illegal = refusal(&|row| row.answers[7] = 9999);
+    assert!(
+        illegal.contains("question 8 is an illegal action"),
+        "{illegal}"
+    );
+    let short = refusal(&|row| row.answers.truncate(9));
+    assert!(short.contains("another exam"), "{short}");
+    assert!(Yardstick::new(&Guard::standard(), none, None).is_err());
+}

@@ -1,0 +1,22 @@
+// Keeps the page for use without a network. Another version of the page has another folder, and takes the place of this
+// one as a whole.
+
+const CACHE = "FOLDER";
+const FILES = [/* FILES */];
+
+addEventListener("install", (event) => {
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)));
+  skipWaiting();
+});
+
+addEventListener("activate", (event) => {
+  const isOld = (name) => name !== CACHE && name !== "own-agents";
+  const clean = async () => Promise.all((await caches.keys()).filter(isOld).map((name) => caches.delete(name)));
+  event.waitUntil(clean().then(() => clients.claim()));
+});
+
+addEventListener("fetch", (event) => {
+  if (event.request.method !== "GET") return;
+  const find = async () => (await caches.match(event.request, { ignoreSearch: true })) ?? fetch(event.request);
+  event.respondWith(find());
+});

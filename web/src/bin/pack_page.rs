@@ -1,0 +1,100 @@
+//! Makes the folder of the page without a server: `pack_page PROGRAM.wasm FOLDER`. `tools/build_page` calls it.
+//!
+//! Everything but the files that must keep their names lies in a folder named by a hash of its content.
+
+use std::error::Error;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// What the page may load and do.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
+                      connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
+
+/// Files whose addresses stay the same.
+const FIXED: [&str; 3] = ["index.html", "manifest.webmanifest", "offline.js"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = env::args_os().skip(1).map(PathBuf::from);
+    let (Some(program), Some(out)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: pack_page PROGRAM.wasm FOLDER".into());
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    // Those of this crate take the place of those with the same name.
+    for folder in ["play/src/server/page", "web/page"] {
+        for entry in fs::read_dir(root.join(folder))? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default();
+            let name = name.to_string_lossy().into_owned();
+            files.retain(|(other, _)| *other != name);
+            files.push((name, fs::read(&path)?));
+        }
+    }
+    files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
+    for game in jarmo_exact::catalog::GAMES {
+        let path = root.join(format!("checkpoints/{game}.safetensors"));
+        let agent = jarmo_host::agent_file::load(&path)?.rounded();
+        files.push((format!("{game}.bin"), pack(&agent.to_bytes())?));
+    }
+    files.sort();
+    write(&files, &out)
+}
+
+fn pack(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packed.write_all(bytes)?;
+    packed.finish()
+}
+
+fn write(files: &[(String, Vec<u8>)], out: &Path) -> Result<(), Box<dyn Error>> {
+    let mut hasher = DefaultHasher::new();
+    for (name, content) in files {
+        hasher.write(name.as_bytes());
+        hasher.write(content);
+    }
+    let folder = format!("{:016x}", hasher.finish());
+    let first = |name: &str| !FIXED.contains(&name) && !is_agent(name);
+    let mut listed: Vec<String> = vec!["./".to_owned(), "manifest.webmanifest".to_owned()];
+    listed.extend(
+        files
+            .iter()
+            .filter(|(name, _)| first(name))
+            .map(|(name, _)| format!("{folder}/{name}")),
+    );
+    let listed = serde_json::to_string(&listed)?;
+    let head = format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"theme-color\" content=\"#2f6f62\">\n\
+         <link rel=\"manifest\" href=\"manifest.webmanifest\">\n\
+         <link rel=\"apple-touch-icon\" href=\"{folder}/icon-192.png\">\n<title>"
+    );
+    let _ = fs::remove_dir_all(out);
+    fs::create_dir_all(out.join(&folder))?;
+    for (name, content) in files {
+        let fixed = FIXED.contains(&name.as_str());
+        let path = if fixed {
+            out.join(name)
+        } else {
+            out.join(&folder).join(name)
+        };
+        if fixed || name == "worker.js" {
+            let text = std::str::from_utf8(content)?
+                .replace("assets/", &format!("{folder}/"))
+                .replace("FOLDER", &folder)
+                .replace("[/* FILES */]", &listed)
+                .replacen("<title>", &head, 1);
+            fs::write(path, text)?;
+        } else {
+            fs::write(path, content)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is an agent, which is fetched when its game is chosen.
+fn is_agent(name: &str) -> bool {
+    let game = name.strip_suffix(".bin");
+    game.is_some_and(|game| jarmo_exact::catalog::GAMES.contains(&game))
+}

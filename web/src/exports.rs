@@ -1,0 +1,99 @@
+//! What JavaScript calls. Messages and answers are bytes in one buffer.
+#![allow(
+    unsafe_code,
+    reason = "names and imports of WebAssembly; no block is unsafe"
+)]
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use crate::{Answer, Tab, Thinking};
+
+#[link(wasm_import_module = "page")]
+unsafe extern "C" {
+    /// Milliseconds since some moment that stays the same.
+    safe fn now() -> f64;
+}
+
+thread_local! {
+    static TAB: RefCell<Tab> = RefCell::new(Tab::new(clock));
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+fn clock() -> Duration {
+    Duration::from_secs_f64(now() / 1000.0)
+}
+
+/// Makes room for a message and returns where it is.
+#[unsafe(no_mangle)]
+extern "C" fn room(bytes: usize) -> *mut u8 {
+    BUFFER.with_borrow_mut(|buffer| {
+        *buffer = vec![0; bytes];
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Where the answer is.
+#[unsafe(no_mangle)]
+extern "C" fn answer() -> *const u8 {
+    BUFFER.with_borrow(|buffer| buffer.as_ptr())
+}
+
+/// Answers the message in the buffer, an [`crate::Asked`], and returns the length of the answer, an [`Answer`].
+#[unsafe(no_mangle)]
+extern "C" fn ask() -> usize {
+    let answer = match serde_json::from_slice(&taken()) {
+        Ok(asked) => TAB.with_borrow_mut(|tab| tab.answer(&asked)),
+        Err(error) => Answer {
+            status: 400,
+            text: error.to_string(),
+        },
+    };
+    put(serde_json::to_vec(&answer).expect("an answer is plain data"))
+}
+
+/// Takes the agent file in the buffer, which begins with a name of this many bytes: that of a game. Without more bytes
+/// than these, there is no agent.
+#[unsafe(no_mangle)]
+extern "C" fn take_agent(name: usize) {
+    let (name, bytes) = named(name);
+    TAB.with_borrow_mut(|tab| match bytes.is_empty() {
+        true => tab.give_up(&name),
+        false => tab.take_agent(&name, bytes),
+    });
+}
+
+/// The same with an agent file of the person; returns the length of its name, which is in the buffer.
+#[unsafe(no_mangle)]
+extern "C" fn take_own(name: usize) -> usize {
+    let (name, bytes) = named(name);
+    put(TAB
+        .with_borrow_mut(|tab| tab.take_own(&name, bytes))
+        .into_bytes())
+}
+
+/// Thinks; 0 if there is nothing to think about, 2 if people want a pause then.
+#[unsafe(no_mangle)]
+extern "C" fn think() -> u32 {
+    match TAB.with_borrow_mut(Tab::think) {
+        Thinking::Idle => 0,
+        Thinking::Done => 1,
+        Thinking::Pause => 2,
+    }
+}
+
+fn taken() -> Vec<u8> {
+    BUFFER.with_borrow_mut(std::mem::take)
+}
+
+fn named(length: usize) -> (String, Vec<u8>) {
+    let mut name = taken();
+    let bytes = name.split_off(length);
+    (String::from_utf8_lossy(&name).into_owned(), bytes)
+}
+
+fn put(bytes: Vec<u8>) -> usize {
+    let length = bytes.len();
+    BUFFER.set(bytes);
+    length
+}

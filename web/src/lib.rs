@@ -1,0 +1,9 @@
+//! The page of `play` without a server: a worker beside the page runs this crate as WebAssembly.
+//!
+//! [`Tab`] answers the messages of the page; the sessions, texts, lessons and puzzles are those of `jarmo_session`.
+
+#[cfg(target_family = "wasm")]
+mod exports;
+mod tab;
+
+pub use tab::{Answer, Asked, LACKS_AGENT, NOTHING_NEW, Tab, Thinking};
