@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use assert_cmd::Command;
-use jarmo_core::game::{Action, Game, Verdict};
-use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::game::{Action, Game, Mask, Verdict};
+use jarmo_core::games::{ConnectFour, Jarmo, JarmoPosition};
 use jarmo_exact::tables::{BuildSettings, Tables, build};
+use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
+use lab::puzzles::{Solver, Truth};
 use predicates::str::contains;
 
 /// The only action that keeps the goal.
@@ -96,4 +98,65 @@ fn puzzles_are_made_from_tables() {
     lab(&no_network)
         .code(1)
         .stderr(contains("agent `greedy` has no network"));
+}
+
+#[test]
+fn the_solver_of_connect_four_agrees_with_the_exam() {
+    let game = ConnectFour::new(0);
+    let exam = Exam::built_in(&game).unwrap();
+    let solver = Solver::new();
+    let (mut solved, mut early) = (0, 0);
+    for question in exam.questions().iter().step_by(40) {
+        let position = &question.position;
+        let stones = game.ply(position);
+        match solver.actions(&game, position) {
+            Some(values) => {
+                for (action, result) in game.legal(position).iter().zip(&question.results) {
+                    let found = values.iter().find(|value| value.action == action).unwrap();
+                    assert_eq!(found.proven, *result, "{}", game.position_text(position));
+                }
+                solved += 1;
+            }
+            None => {
+                assert!(stones < 18, "{stones}");
+                early += 1;
+            }
+        }
+    }
+    assert!(solved > 200 && early > 20, "{solved}, {early}");
+}
+
+#[test]
+fn the_puzzles_of_connect_four_are_sound() {
+    let game = ConnectFour::new(0);
+    let puzzles = shipped("connect_four").unwrap();
+    assert_eq!(puzzles.len(), 200);
+    assert!(puzzles.is_sorted_by_key(|puzzle| puzzle.rating));
+    let solver = Solver::new();
+    for puzzle in puzzles {
+        puzzle.check(&game).unwrap();
+        let mut position = game.parse_position(&puzzle.position).unwrap();
+        let player = game.to_move(&position);
+        let wanted = match puzzle.goal {
+            Goal::Win => Verdict::Win,
+            Goal::Draw => Verdict::Draw,
+        };
+        for text in &puzzle.line {
+            if game.to_move(&position) == player {
+                let values = solver.actions(&game, &position).unwrap();
+                let (first, others) = values.split_first().unwrap();
+                assert_eq!(first.proven.verdict, wanted, "{puzzle:?}");
+                assert_eq!(
+                    game.action_text(&position, first.action),
+                    *text,
+                    "{puzzle:?}"
+                );
+                assert!(
+                    others.iter().all(|one| one.proven.verdict < wanted),
+                    "{puzzle:?}"
+                );
+            }
+            game.play_text(&mut position, text).unwrap();
+        }
+    }
 }

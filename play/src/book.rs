@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::files::data_folder;
-use crate::puzzles::Progress;
+use crate::puzzles::{GAME, Progress};
 use jarmo_core::game::shorten_quotes;
 use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
 
@@ -15,10 +15,14 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Reads the user's file. If it cannot be read or there is no place for it, there is a new progress, and why.
+    /// Reads the user's file for a game. If it cannot be read or there is no place for it, there is a new progress, and why.
     /// Such a file is not written over.
-    pub(crate) fn open() -> (Book, Option<String>) {
-        let Some(file) = data_folder().map(|folder| folder.join("puzzles.json")) else {
+    pub(crate) fn open(game: &str) -> (Book, Option<String>) {
+        let name = match game {
+            GAME => "puzzles.json".to_owned(),
+            _ => format!("puzzles-{game}.json"),
+        };
+        let Some(file) = data_folder().map(|folder| folder.join(name)) else {
             let problem = "neither $XDG_DATA_HOME nor $HOME is set".to_owned();
             return (Book::default(), Some(problem));
         };

@@ -39,13 +39,17 @@ impl Exercise {
         })
     }
 
-    /// A puzzle near the user's rating; the key of a text if a session has no game with puzzles.
+    /// A puzzle near the user's rating: of the session's game, or else of the usual one. The key of a text if there is
+    /// neither.
     pub(crate) fn puzzles(session: &Session) -> Result<Exercise, &'static str> {
-        if !session.offers(puzzles::GAME) {
-            return Err("no_puzzles");
-        }
-        let (book, unkept) = Book::open();
-        let attempt = Attempt::new(book.progress.choose(puzzles::all()));
+        let own = session.board().game();
+        let game = match puzzles::of(own) {
+            [] if !session.offers(puzzles::GAME) => return Err("no_puzzles"),
+            [] => puzzles::GAME,
+            _ => own,
+        };
+        let (book, unkept) = Book::open(game);
+        let attempt = Attempt::new(book.progress.choose(puzzles::of(game)));
         Ok(Exercise {
             kind: Kind::Puzzles {
                 book,
@@ -173,7 +177,7 @@ impl Exercise {
         if counted {
             return None;
         }
-        let puzzles = puzzles::all().len();
+        let puzzles = puzzles::of(&attempt.puzzle.game).len();
         let change = book.progress.count(attempt.puzzle, !*failed, puzzles);
         if let Err(problem) = book.save() {
             *unkept = Some(problem);
@@ -226,13 +230,14 @@ impl Exercise {
                 failed,
                 ..
             } => {
+                let all = puzzles::of(&attempt.puzzle.game);
                 let mut seen = book.progress.clone();
                 if !self.over {
                     // Another one, although this one is not finished.
-                    seen.count(attempt.puzzle, false, puzzles::all().len());
+                    seen.count(attempt.puzzle, false, all.len());
                     seen.rating = book.progress.rating;
                 }
-                *attempt = Attempt::new(seen.choose(puzzles::all()));
+                *attempt = Attempt::new(seen.choose(all));
                 *failed = false;
             }
         }

@@ -25,7 +25,7 @@ use games::Games;
 use options::Options;
 
 /// Runs the `play` program with the arguments of the process, for these games. Games that are registered are played by
-/// lines of text, at the board of their own drawing.
+/// lines of text, at the board of their own drawing, and in a browser.
 ///
 /// ```
 /// use std::process::ExitCode;

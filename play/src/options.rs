@@ -19,6 +19,7 @@ use crate::lang::Language;
 use crate::levels::Level;
 use crate::machine::{self, fresh_seed};
 use crate::plain::{Plain, export};
+use crate::puzzles;
 use crate::server::{Bounds, Server, ServerOptions};
 use crate::session::Session;
 use crate::specs::Store;
@@ -77,8 +78,8 @@ pub struct Options {
     /// Learn the game step by step
     #[arg(long, conflicts_with_all = ["web", "load", "analyse", "puzzles"])]
     learn: bool,
-    /// Solve puzzles of jarmo; your rating is kept in $XDG_DATA_HOME/jarmo or ~/.local/share/jarmo
-    #[arg(long, conflicts_with_all = ["web", "load", "analyse", "game"])]
+    /// Solve puzzles of jarmo or connect_four; your rating is kept in $XDG_DATA_HOME/jarmo or ~/.local/share/jarmo
+    #[arg(long, conflicts_with_all = ["web", "load", "analyse"])]
     puzzles: bool,
     /// With --analyse: append the annotated record to this file and exit
     #[arg(
@@ -313,6 +314,7 @@ impl Options {
     fn exercise(&self, session: &Session, language: Language) -> Result<Option<Exercise>, Failure> {
         let exercise = match (self.learn, self.puzzles) {
             (true, _) => Exercise::lesson(session),
+            (_, true) if puzzles::of(&self.game).is_empty() => Err("no_puzzles"),
             (_, true) => Exercise::puzzles(session),
             _ => return Ok(None),
         };
@@ -322,7 +324,7 @@ impl Options {
 
     fn serve(&self, language: Language) -> Result<(), Failure> {
         // Reports invalid options here rather than in the browser, and keeps the tables open between sessions.
-        let first = self.session(true)?;
+        let first = self.session(false)?;
         let loopback = IpAddr::from([127, 0, 0, 1]);
         let options = ServerOptions {
             host: self.host.unwrap_or(loopback),
@@ -332,7 +334,7 @@ impl Options {
                 game: self.game.clone(),
                 seats: first.seats().iter().map(ToString::to_string).collect(),
                 settings: self.settings(),
-                store: self.store(true),
+                store: self.store(false),
                 record: self.record_line()?,
                 analyse: self.analyse.is_some(),
             },

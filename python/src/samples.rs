@@ -3,6 +3,8 @@
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use jarmo_core::env::Line;
+use jarmo_core::game::Action;
 use jarmo_core::search::SearchRule;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::Samples;
@@ -85,7 +87,10 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
     fn origins(&self, games: &[Episode], first: u64) -> Origins {
         let (rules, mut all) = (&self.rules, Origins::default());
         for (number, Episode { game, searches, .. }) in (first..).zip(games) {
-            let line = game.line(&rules.game).expect("self-play made it");
+            // The game is over, which `SavedGame::line` refuses; self-play begins all games at their start.
+            let actions = game.actions().iter().map(|&index| Action(index)).collect();
+            let line = Line::after(&rules.game, rules.game.start(), actions);
+            let line = line.expect("self-play made it");
             let opening = line.actions.len() - searches.len();
             let positions = line.positions(&rules.game);
             let played = positions[opening..].iter().zip(&line.actions[opening..]);

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use super::{CommandResult, Failure, first};
 use jarmo_core::net::NetSettings;
 use jarmo_exact::catalog::Catalog;
-use jarmo_learn::config::{Base, Config};
+use jarmo_learn::RunError;
+use jarmo_learn::config::{Base, Config, in_file};
 
 /// Print the settings of a training run with these options
 #[derive(clap::Args)]
@@ -48,9 +49,17 @@ impl ConfigArgs {
             game: self.game.clone().or(default),
             net,
         };
-        let files: Vec<&Path> = self.config.iter().map(PathBuf::as_path).collect();
         let settings = [&self.set[..], limits].concat();
-        Config::layered_on(&base, &files, &settings).map_err(Failure::usage)
+        Config::layered_on(&base, &self.files(), &settings).map_err(Failure::usage)
+    }
+
+    /// An error about the settings, with the file that sets them.
+    pub(super) fn in_file(&self, error: RunError) -> Failure {
+        Failure::usage(in_file(error, &self.files(), &self.set))
+    }
+
+    fn files(&self) -> Vec<&Path> {
+        self.config.iter().map(PathBuf::as_path).collect()
     }
 }
 

@@ -434,6 +434,13 @@ fn a_force_that_needs_too_much_memory_is_refused_before_any_work() {
             .failure()
             .stderr(contains(message));
     }
+    // What is said to be enough is more than what was too little.
+    jarmo(&[
+        "tables", "build", "--force", "4", "--out", out, "--memory", "0.5",
+    ])
+    .assert()
+    .failure()
+    .stderr(contains("force 4 needs at least 0.6 GiB"));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 

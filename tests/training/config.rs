@@ -398,3 +398,25 @@ fn a_registered_game_brings_its_settings_and_is_named_in_errors() {
         assert!(error.to_string().contains(message), "{error}");
     }
 }
+
+#[test]
+fn an_error_about_settings_together_names_the_file_that_sets_them() {
+    let home = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let small = file("small.toml", "[replay]\ncapacity = 100\n");
+    let other = file("other.toml", "[run]\nseed = 7\n");
+    let chess = file("chess.toml", "[game]\nname = \"chess\"\n");
+    let told = |files: &[&std::path::Path], settings: &[&str]| {
+        let settings: Vec<String> = settings.iter().map(|&one| one.to_owned()).collect();
+        Config::layered(files, &settings).unwrap_err().to_string()
+    };
+    let named = |path: &std::path::Path| format!("{}: ", path.display());
+    assert!(told(&[&small, &other], &[]).starts_with(&(named(&small) + "run.first_samples = ")));
+    assert!(told(&[&chess], &[]).starts_with(&(named(&chess) + "game.name = chess: ")));
+    let by_option = told(&[&small], &["replay.capacity=50"]);
+    assert!(by_option.starts_with("run.first_samples = "), "{by_option}");
+}

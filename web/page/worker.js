@@ -22,6 +22,7 @@ async function load(name) {
   return new Uint8Array(await new Response(unpacked).arrayBuffer());
 }
 
+// Starts the program, and again after a bug in it: then the page goes on with the game that it has kept.
 async function start() {
   const imports = { page: { now: () => performance.now() } };
   const { instance } = await WebAssembly.instantiate(await load("program.bin"), imports);
@@ -91,7 +92,13 @@ let pondering = null;
 function ponder(pause) {
   pondering ??= setTimeout(() => {
     pondering = null;
-    const came = program.think();
+    let came;
+    try {
+      came = program.think();
+    } catch {
+      turn = turn.then(start).then(tell);
+      return;
+    }
     if (came === 0) return;
     tell();
     ponder(came === 2 ? PAUSE : 0); // messages that came meanwhile are first
@@ -102,5 +109,6 @@ let turn = start();
 onmessage = ({ data }) => {
   turn = turn.then(() => take(data)).catch((error) => {
     postMessage({ id: data.id, answer: { status: 500, text: JSON.stringify({ error: String(error) }) } });
+    return error instanceof WebAssembly.RuntimeError ? start() : null;
   });
 };

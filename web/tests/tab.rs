@@ -1,13 +1,14 @@
 //! What the page hears in a tab without a server.
 
-use std::time::Duration;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use jarmo_web::{Answer, Asked, LACKS_AGENT, NOTHING_NEW, Tab, Thinking};
 use serde_json::{Value, json};
 
-/// A clock that stands still: agents stop at their own limits.
-fn still() -> Duration {
-    Duration::ZERO
+fn clock() -> Duration {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
 }
 
 fn ask(tab: &mut Tab, path: &str, session: &str, body: Option<Value>) -> Answer {
@@ -26,7 +27,7 @@ fn json_of(answer: &Answer) -> Value {
 
 /// A tab in which the agent of the game has come, and the view of its session.
 fn opened(game: &str) -> (Tab, Value) {
-    let mut tab = Tab::new(still);
+    let mut tab = Tab::new(clock);
     let opening = json!({ "game": game, "white": "human", "black": "beginner" });
     let lacks = ask(&mut tab, "/api/sessions?lang=en", "", Some(opening.clone()));
     assert_eq!((lacks.status, lacks.text.as_str()), (LACKS_AGENT, game));
@@ -109,7 +110,7 @@ fn an_agent_file_of_the_person_plays() {
 
 #[test]
 fn a_session_that_is_not_open_is_not_found() {
-    let mut tab = Tab::new(still);
+    let mut tab = Tab::new(clock);
     assert_eq!(ask(&mut tab, "/api/session?lang=en", "", None).status, 404);
     assert_eq!(tab.think(), Thinking::Idle);
     let texts = ask(&mut tab, "/api/texts?lang=fi", "", None);

@@ -81,10 +81,18 @@ impl Puzzle {
 
 /// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
-    static JARMO: LazyLock<Vec<Puzzle>> = LazyLock::new(|| {
-        let lines = include_str!("../../../checkpoints/jarmo.puzzles").lines();
-        let puzzle = |line| Puzzle::parse(line).expect("a test reads them all");
-        lines.map(puzzle).collect()
-    });
-    (game == "jarmo").then(|| JARMO.as_slice())
+    static JARMO: LazyLock<Vec<Puzzle>> =
+        LazyLock::new(|| read_all(include_str!("../../../checkpoints/jarmo.puzzles")));
+    static CONNECT_FOUR: LazyLock<Vec<Puzzle>> =
+        LazyLock::new(|| read_all(include_str!("../../../checkpoints/connect_four.puzzles")));
+    match game {
+        "jarmo" => Some(&JARMO),
+        "connect_four" => Some(&CONNECT_FOUR),
+        _ => None,
+    }
+}
+
+fn read_all(text: &str) -> Vec<Puzzle> {
+    let puzzle = |line| Puzzle::parse(line).expect("a test reads them all");
+    text.lines().map(puzzle).collect()
 }

@@ -5,15 +5,37 @@ use std::sync::Arc;
 
 use crate::board::{Board, Open};
 use jarmo_exact::ExactError;
-use jarmo_exact::catalog::{Catalog, GameSettings, GameTask, Shipped};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask, Shipped};
 
 /// The games of a catalog.
 ///
-/// Those of `jarmo` have a board and texts in every language. Others are drawn in text and played by lines.
+/// Those of `jarmo` have a board and texts in every language. Others are drawn in text and played by lines, or on a
+/// plain board of the page.
 #[derive(Clone)]
 pub struct Games {
     catalog: Arc<dyn Opener>,
     needs_layout: bool,
+}
+
+/// What a game begins with by its usual rules.
+pub(crate) struct Usual {
+    /// The limit on its length.
+    pub(crate) plies: u32,
+    /// The first position.
+    pub(crate) start: String,
+}
+
+struct AskUsual;
+
+impl GameTask for AskUsual {
+    type Output = Usual;
+
+    fn run<G: CatalogGame>(self, game: G) -> Usual {
+        Usual {
+            plies: game.max_plies(),
+            start: game.position_text(&game.start()),
+        }
+    }
 }
 
 /// What opening a game gives.
@@ -29,6 +51,8 @@ trait Opener: Send + Sync {
         settings: &GameSettings,
         task: Open<'_>,
     ) -> Result<Opened, ExactError>;
+
+    fn usual(&self, name: &str) -> Result<Usual, ExactError>;
 }
 
 impl<C: Catalog + Send + Sync> Opener for C {
@@ -43,6 +67,10 @@ impl<C: Catalog + Send + Sync> Opener for C {
         task: Open<'_>,
     ) -> Result<Opened, ExactError> {
         self.with_game(name, settings, task)
+    }
+
+    fn usual(&self, name: &str) -> Result<Usual, ExactError> {
+        self.with_game(name, &GameSettings::default(), AskUsual)
     }
 }
 
@@ -67,6 +95,11 @@ impl Games {
     /// The names of the games.
     pub fn names(&self) -> Vec<&'static str> {
         self.catalog.names()
+    }
+
+    /// What a game of this name begins with.
+    pub(crate) fn usual(&self, name: &str) -> Option<Usual> {
+        self.catalog.usual(name).ok()
     }
 
     pub(crate) fn open(

@@ -14,6 +14,8 @@ pub(crate) enum Effort {
     Glance,
     Study,
     Hint,
+    /// A round of looking further, from 1.
+    Deep(u32),
 }
 
 /// A question for an agent.
@@ -64,6 +66,11 @@ impl Job {
         let time = Time {
             given: self.time.map(part),
             most: share.most.map(part),
+        };
+        let mut own = AgentCache::new();
+        let cache = match self.purpose {
+            Purpose::Look(Effort::Deep(_)) => &mut own, // the large tree goes at once
+            _ => cache,
         };
         self.question
             .think(cache, &self.strength, time, clock, stop)

@@ -10,12 +10,12 @@ use crate::words;
 use jarmo_core::game::Player;
 use jarmo_judge::puzzles::{Goal, Puzzle, shipped};
 
-/// The game with puzzles.
+/// The game whose puzzles are shown in games without any.
 pub const GAME: &str = "jarmo";
 
-/// The puzzles, easiest first.
-pub fn all() -> &'static [Puzzle] {
-    shipped(GAME).expect("jarmo has puzzles")
+/// The puzzles of a game, easiest first; none for a game without puzzles.
+pub fn of(game: &str) -> &'static [Puzzle] {
+    shipped(game).unwrap_or_default()
 }
 
 /// A puzzle under way.
@@ -41,7 +41,7 @@ impl Attempt {
     /// The board now.
     pub fn session(&self) -> Session {
         let line = &self.puzzle.line[..self.done.min(self.puzzle.line.len())];
-        session_at(GAME, Some(&self.puzzle.position), line)
+        session_at(&self.puzzle.game, Some(&self.puzzle.position), line)
     }
 
     /// Plays a move on the board of the attempt. Only the right one stays there, and is followed by the best reply.

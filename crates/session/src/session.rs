@@ -28,6 +28,9 @@ const GLANCE: Duration = Duration::from_millis(120);
 /// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
 const STUDY: Duration = Duration::from_secs(2);
 
+/// Rounds of looking further at a position, at most.
+const DEEPEST: u32 = 4;
+
 /// One game with its players.
 pub struct Session {
     board: Box<dyn Board>,
@@ -39,6 +42,7 @@ pub struct Session {
     hint: Option<usize>,                          // the place where a hint was requested
     evaluating: bool,                             // the evaluation bar is shown
     analysing: bool,
+    deepening: bool, // the analysis looks further at the place shown
     trial: Option<Trial>,
     current_match: Option<Match>,
     home: Option<Home>,
@@ -113,6 +117,7 @@ impl Session {
             hint: None,
             evaluating: true,
             analysing: false,
+            deepening: false,
             trial: None,
             current_match: None,
             home: None,
@@ -183,7 +188,9 @@ impl Session {
     pub fn hint(&self) -> Option<&Thought> {
         let here = self.board.cursor();
         match self.thoughts.get(&here) {
-            Some((Effort::Hint, thought)) if self.hint == Some(here) => Some(thought),
+            Some((had, thought)) if self.hint == Some(here) && *had >= Effort::Hint => {
+                Some(thought)
+            }
             _ => None,
         }
     }
@@ -196,6 +203,25 @@ impl Session {
     /// Whether the session is in analysis mode: all positions are evaluated, and agents do not move.
     pub fn analysing(&self) -> bool {
         self.analysing
+    }
+
+    /// Whether the analysis is to look further at the place shown.
+    pub fn deepening(&self) -> bool {
+        self.deepening
+    }
+
+    /// The round in which the analysis looks further at the place shown: `None` if it is not to, or if nothing more comes
+    /// of it.
+    pub fn next_round(&self) -> Option<u32> {
+        let here = self.board.cursor();
+        let (had, _) = self.thoughts.get(&here)?;
+        let done = match had {
+            Effort::Deep(round) => *round,
+            _ => 0,
+        };
+        let is_open = self.board.mover(here).is_some() && self.certain(here).is_none();
+        let wanted = self.analysing && self.deepening && is_open;
+        (wanted && done < DEEPEST).then_some(done + 1)
     }
 
     /// Whether a person is to move at the place shown.
@@ -259,6 +285,7 @@ impl Session {
             self.edition += 1;
         }
         self.analysing = false;
+        self.deepening = false;
         self.trial = None;
     }
 
@@ -340,8 +367,14 @@ impl Session {
     /// Enters or leaves analysis mode.
     pub fn set_analysing(&mut self, analysing: bool) {
         self.analysing = analysing;
+        self.deepening = false;
         self.trial = None;
         self.edition += 1;
+    }
+
+    /// Makes the analysis look further at the place shown, or no longer.
+    pub fn set_deepening(&mut self, deepening: bool) {
+        self.deepening = deepening && self.analysing;
     }
 
     /// Tries a move at a place in place of the one played there. The game stays as it is.
@@ -424,6 +457,11 @@ impl Session {
         self.store.games.names().contains(&game)
     }
 
+    /// A text without the folders of this machine, for remote users who chose among these seats.
+    pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
+        self.store.without_folders(text, seats)
+    }
+
     /// Goes on with a game that was left.
     pub fn resume_left(&mut self, left: &LeftGame) -> Result<(), RecordProblem> {
         self.load(&left.record)?;
@@ -447,10 +485,10 @@ impl Session {
         }
         let agents = self.board.agents();
         let look = |place, effort, strength, time| {
-            Some(self.make_job(place, Purpose::Look(effort), strength, Some(time)))
+            Some(self.make_job(place, Purpose::Look(effort), strength, time))
         };
         if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
-            return look(here, Effort::Hint, agents.analyst(), MOVE_TIME);
+            return look(here, Effort::Hint, agents.analyst(), Some(MOVE_TIME));
         }
         if let Some(trial) = &self.trial
             && let Some(question) = trial.question(self)
@@ -461,14 +499,19 @@ impl Session {
             });
         }
         if self.analysing {
+            if !self.lacks(here, Effort::Study)
+                && let Some(round) = self.next_round()
+            {
+                return look(here, Effort::Deep(round), agents.deepened(round), None);
+            }
             let end = self.board.moves().len();
             let next = std::iter::once(here)
                 .chain(0..=end)
                 .find(|&place| self.lacks(place, Effort::Study))?;
-            return look(next, Effort::Study, agents.reviewer(), STUDY);
+            return look(next, Effort::Study, agents.reviewer(), Some(STUDY));
         }
         if self.evaluating && self.lacks(here, Effort::Glance) {
-            return look(here, Effort::Glance, agents.analyst(), GLANCE);
+            return look(here, Effort::Glance, agents.analyst(), Some(GLANCE));
         }
         None
     }
@@ -508,7 +551,15 @@ impl Session {
         let best = self.board.agents().of_level(Level::Best);
         let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
         if evaluates && self.lacks(job.place, effort) {
-            self.thoughts.insert(job.place, (effort, thought));
+            match (effort, self.thoughts.get_mut(&job.place)) {
+                // The search had no more room or time than the one before it. Further ones would not, either.
+                (Effort::Deep(_), Some((had, before))) if thought.nodes <= before.nodes => {
+                    *had = Effort::Deep(DEEPEST);
+                }
+                _ => {
+                    self.thoughts.insert(job.place, (effort, thought));
+                }
+            }
         }
         true
     }
@@ -556,6 +607,7 @@ impl Session {
         self.hint = None;
         self.trial = None;
         self.analysing = false;
+        self.deepening = false;
         self.number += 1;
         self.edition += 1;
     }

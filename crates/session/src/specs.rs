@@ -18,6 +18,9 @@ use jarmo_exact::tables::Endgames;
 /// Search table size per agent. A search thread keeps a few agents.
 const MEGABYTES: u32 = 32;
 
+/// The same for an agent that looks further at one position. It is not kept between its searches.
+const DEEP_MEGABYTES: u32 = 256;
+
 /// Root moves that an analysis evaluates exactly.
 const LINES: u32 = 3;
 
@@ -80,6 +83,35 @@ impl Store {
             .map(AgentSource::File);
         let built_in = agent::trained(game).filter(|_| self.built_in);
         file.or(built_in)
+    }
+
+    /// A text without the folders of agents and tables of this machine, for remote users. Also without those in the
+    /// specs of these seats.
+    pub fn without_folders(&self, text: &str, seats: &[String]) -> String {
+        let mut folders = self.agents.clone();
+        folders.extend(self.tables.clone());
+        for spec in seats.iter().filter_map(|seat| seat.parse().ok()) {
+            match spec {
+                AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => {
+                    folders.extend(given.tables)
+                }
+                AgentSpec::Network(source, given) => {
+                    folders.extend(given.tables);
+                    if let AgentSource::File(path) = source {
+                        folders.extend(path.parent().map(Into::into));
+                    }
+                }
+                AgentSpec::Random | AgentSpec::Greedy | AgentSpec::AlphaBeta(_) => {}
+            }
+        }
+        folders.retain(|folder| folder.parent().is_some()); // not the root, and not nothing
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.as_os_str().len()));
+        folders.iter().fold(text.to_owned(), |text, folder| {
+            let (folder, name) = (folder.display().to_string(), folder.file_name());
+            let name = name.unwrap_or_default().to_string_lossy();
+            text.replace(&format!("{folder}/"), "")
+                .replace(&folder, &name)
+        })
     }
 
     /// Whether the trained agent of a game is the one that is part of the program.
@@ -198,6 +230,21 @@ impl GameAgents {
             }),
             ..self.analyst()
         }
+    }
+
+    /// The agent that looks further at one position, in rounds from 1. Each round has twice as many nodes or simulations
+    /// as the one before it; the first, twice as many as the reviewer.
+    pub(crate) fn deepened(&self, round: u32) -> Strength {
+        let mut strength = self.reviewer();
+        strength.nodes = strength.nodes.map(|nodes| nodes << round);
+        match &mut strength.spec {
+            AgentSpec::Network(_, tree) | AgentSpec::Rollout(tree) => {
+                tree.mb = Some(DEEP_MEGABYTES)
+            }
+            AgentSpec::AlphaBeta(search) => search.mb = Some(DEEP_MEGABYTES),
+            AgentSpec::Uniform(_) | AgentSpec::Random | AgentSpec::Greedy => {}
+        }
+        strength
     }
 
     /// The agent that plays at a level.

@@ -1,13 +1,16 @@
 //! `lab puzzles`
 
+use std::error::Error;
 use std::path::PathBuf;
 
 use super::{BoardArgs, CommandResult, thread_pool};
-use crate::puzzles::{MakeSettings, make};
+use crate::puzzles::{Games, Solver, from_exam, from_games, make};
+use jarmo_core::games::ConnectFour;
 use jarmo_core::numbers::{NumberRange, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::tables::Tables;
 use jarmo_host::files;
+use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::Puzzle;
 
 const COUNT: NumberRange<u64> = NumberRange::new(1, 100_000);
@@ -16,12 +19,16 @@ const POSITIONS: NumberRange<u64> = NumberRange::new(1, 10_000_000);
 /// Make puzzles: positions in which a single action wins, or saves the draw
 #[derive(clap::Args)]
 #[command(after_help = "\
-Positions are taken from games of the player against itself. A win is checked against every reply under the shuttle \
-rule, which the tables leave out; of a puzzle to save the draw, all other actions are.")]
+Positions of jarmo are taken from games of the player against itself. A win is checked against every reply under the \
+shuttle rule, which the tables leave out; of a puzzle to save the draw, all other actions are. Positions of connect four \
+are those of an exam with 18 stones or more, solved by search.")]
 pub(super) struct Args {
-    /// The directory of tables, with distances
+    /// The directory of jarmo's tables, with distances
     #[arg(value_name = "DIR", default_value = "tables")]
     tables: PathBuf,
+    /// Make puzzles of connect four from this exam
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tables", "board", "player", "positions", "seed"])]
+    exam: Option<PathBuf>,
     #[command(flatten)]
     board: BoardArgs,
     /// The file to write
@@ -52,18 +59,26 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> CommandResult {
-    let game = args.board.jarmo()?;
     let pool = thread_pool(args.threads)?;
-    let settings = MakeSettings {
-        count: args.count,
-        positions: args.positions,
-        player: args.player.clone(),
-        solver: args.solver.clone(),
-        seed: args.seed,
-    };
-    let tables = Tables::open(&game, &args.tables)?;
+    let wanted = (args.count, &args.solver);
     let tell = |done: String| eprintln!("{done}");
-    let puzzles = pool.install(|| make(&game, &tables, &settings, tell))?;
+    let puzzles = pool.install(|| -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
+        if let Some(exam) = &args.exam {
+            let game = ConnectFour::new(0);
+            let positions = from_exam(&game, &Exam::load(&game, exam)?);
+            return Ok(make(&game, &Solver::new(), &positions, wanted, tell)?);
+        }
+        let game = args.board.jarmo().map_err(|error| error.to_string())?;
+        let tables = Tables::open(&game, &args.tables)?;
+        let games = Games {
+            positions: args.positions,
+            player: args.player.clone(),
+            seed: args.seed,
+        };
+        let positions = from_games(&game, &tables, &games)?;
+        Ok(make(&game, &tables, &positions, wanted, tell)?)
+    });
+    let puzzles = puzzles.map_err(|error| error.to_string())?;
     if puzzles.is_empty() {
         return Err("no puzzle was found; raise --positions".into());
     }

@@ -16,7 +16,7 @@ use super::api::{Response, answer};
 const ADDRESS: &str = "assets/";
 
 /// The other files of the page.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 19] = [
     ("address.js", include_str!("page/address.js")),
     ("board.js", include_str!("page/board.js")),
     ("editor.js", include_str!("page/editor.js")),
@@ -26,6 +26,7 @@ const FILES: [(&str, &str); 18] = [
     ("kept.js", include_str!("page/kept.js")),
     ("lesson.js", include_str!("page/lesson.js")),
     ("panels.js", include_str!("page/panels.js")),
+    ("plain.js", include_str!("page/plain.js")),
     ("play.css", include_str!("page/play.css")),
     ("play.js", include_str!("page/play.js")),
     ("puzzle.js", include_str!("page/puzzle.js")),

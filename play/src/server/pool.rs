@@ -76,7 +76,10 @@ fn think(
         Ok(Ok(thought)) => {
             inside.session.finish(&job, thought);
         }
-        Ok(Err(problem)) => inside.trouble = Some(problem),
+        Ok(Err(problem)) => {
+            let defaults = &rooms.options.defaults;
+            inside.trouble = Some(defaults.store.without_folders(&problem, &defaults.seats));
+        }
         Err(_) => {
             // A bug in an agent affects this session alone.
             *cache = AgentCache::new();

@@ -275,6 +275,7 @@ impl App {
             'n' => self.page = Page::Menu(Menu::new(&self.session)),
             'm' if self.match_goes_on() => self.next_game(),
             'm' => self.session.new_match(),
+            'k' => self.session.set_deepening(!self.session.deepening()),
             'w' => self.session.set_analysing(!self.session.analysing()),
             's' => self.page = self.file_page(FileAction::Save),
             'l' => self.page = self.file_page(FileAction::Load),

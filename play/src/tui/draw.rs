@@ -118,7 +118,7 @@ impl App {
             lines.push(self.evaluation_line());
         }
         if self.show_ideas || self.session.analysing() {
-            lines.extend(self.idea_lines());
+            lines.extend(self.idea_lines(area.width));
         }
         lines.push(Line::from(self.texts.get("moves")).dark_gray());
         let room = usize::from(area.height).saturating_sub(lines.len());
@@ -168,7 +168,7 @@ impl App {
         ])
     }
 
-    fn idea_lines(&self) -> Vec<Line<'static>> {
+    fn idea_lines(&self, width: u16) -> Vec<Line<'static>> {
         let here = self.session.board().cursor();
         let thought = match self.session.analysing() {
             true => self.session.thought(here),
@@ -178,11 +178,13 @@ impl App {
             return Vec::new();
         };
         let best = self.texts.fill("hint_best", &[("move", &thought.text)]);
-        let mut lines = vec![
-            Line::from(format!("{best}  ({} ms)", thought.millis))
-                .green()
-                .bold(),
-        ];
+        let key = match self.session.next_round() {
+            Some(_) => "searching_on",
+            None => "searched",
+        };
+        let searched = self.texts.fill(key, &[("n", &thought.nodes.to_string())]);
+        let head = wrap(&format!("{best} ({searched})"), width).into_iter();
+        let mut lines: Vec<Line> = head.map(|line| Line::from(line).green().bold()).collect();
         if let Some(proven) = thought.proven {
             lines.push(Line::from(words::proven(self.texts, proven)).green());
         }

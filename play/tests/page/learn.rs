@@ -157,7 +157,7 @@ fn a_failed_puzzle_is_analysed_and_other_games_say_whose_puzzles_they_are() {
     browser.click("#puzzles");
     browser.wait_for_text("exercise-heading", "Jarmo: Puzzle");
     assert!(!browser.shows("#exercise-analyse"));
-    let puzzle = puzzles::Progress::default().choose(puzzles::all());
+    let puzzle = puzzles::Progress::default().choose(puzzles::of("jarmo"));
     let mut session = puzzles::Attempt::new(puzzle).session();
     let legal = session.board().scene().legal;
     let wrong = legal.iter().find(|one| one.text != puzzle.line[0]).unwrap();
@@ -182,7 +182,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     browser.click("#puzzles");
     browser.wait_for_text("exercise-note", "Your rating: 1000");
     let kept = || browser.run("return JSON.parse(localStorage.getItem('puzzles'))");
-    let puzzle = puzzles::Progress::default().choose(puzzles::all());
+    let puzzle = puzzles::Progress::default().choose(puzzles::of("jarmo"));
     browser.wait_for_text("exercise-heading", &puzzle.rating.to_string());
     let mut session = Session::new(
         "jarmo",
@@ -214,9 +214,9 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
     browser.wait_for_text("exercise-note", &format!("Your rating: {first}."));
     let heading = browser.text("exercise-heading");
     let mut progress = puzzles::Progress::default();
-    progress.count(puzzle, true, puzzles::all().len());
+    progress.count(puzzle, true, puzzles::of("jarmo").len());
     assert_eq!(i64::from(progress.rating), first, "one scale for all");
-    let puzzle = progress.choose(puzzles::all());
+    let puzzle = progress.choose(puzzles::of("jarmo"));
     assert!(heading.contains(&puzzle.rating.to_string()), "{heading}");
     // A wrong move counts at once, and only once.
     let session = puzzles::Attempt::new(puzzle).session();
@@ -264,4 +264,42 @@ fn puzzles_are_shown_from_the_side_of_the_player() {
         browser.click("#exercise-next");
         browser.wait(&format!("return {asked} > {before}"));
     }
+}
+
+#[test]
+#[cfg_attr(not(browser), ignore = "chromedriver is not installed")]
+fn puzzles_of_connect_four_are_solved_in_its_column() {
+    let browser = Browser::at(serve(["human", "human"], Bounds::default()));
+    browser.choose("game", "connect_four");
+    browser.wait_for_game("connect_four");
+    assert_eq!(browser.text("puzzles"), "Puzzles");
+    browser.click("#puzzles");
+    let puzzle = puzzles::Progress::default().choose(puzzles::of("connect_four"));
+    browser.wait_for_text(
+        "exercise-heading",
+        &format!("Connect four: Puzzle, rating {}", puzzle.rating),
+    );
+    let mut session = puzzles::Attempt::new(puzzle).session();
+    for (ply, text) in puzzle.line.iter().enumerate() {
+        if ply % 2 == 0 {
+            click(&browser, &mut session, text);
+            let reply = puzzle.line.get(ply + 1);
+            let said = reply.map_or("is solved.".to_owned(), |reply| {
+                format!("The reply is {reply}.")
+            });
+            browser.wait_for_text("exercise-said", &said);
+        } else {
+            session.play(text).unwrap();
+        }
+    }
+    let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four')).count");
+    assert_eq!(kept, json!(1));
+    assert_eq!(
+        browser.run("return localStorage.getItem('puzzles')"),
+        json!(null)
+    );
+    assert_eq!(
+        browser.run("return location.hash"),
+        json!("#puzzles=connect_four")
+    );
 }

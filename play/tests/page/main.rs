@@ -8,11 +8,13 @@ mod http;
 
 mod access;
 mod browser;
+mod deepening;
 mod friends;
 mod kept;
 mod learn;
 mod messages;
 mod notices;
+mod own;
 mod program;
 mod share;
 mod study;

@@ -1,8 +1,9 @@
 //! What the server answers to the page: reasons in the language of the page, and games that the page has kept.
 
-use crate::http::{request, serve};
+use crate::http::{request, serve, serve_with};
 use crate::web::{JSON, command, open};
 use play::server::Bounds;
+use play::specs::Store;
 use serde_json::json;
 
 #[test]
@@ -70,4 +71,19 @@ fn refusals_come_in_the_language_asked_for() {
     }
     let full = request(address, "POST", "/api/sessions?lang=fi", &[JSON], "{}");
     assert!(full.body.contains("liian monta"), "{}", full.body);
+}
+
+#[test]
+fn a_problem_with_files_of_the_server_names_them_without_their_folders() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store {
+        tables: Some(home.path().join("no_tables")),
+        ..Store::default()
+    };
+    let address = serve_with(store, ["human", "human"], Bounds::default());
+    let answer = request(address, "POST", "/api/sessions", &[JSON], "{}");
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    let told = answer.json()["error"].as_str().unwrap().to_owned();
+    assert!(told.contains("no_tables"), "{told}");
+    assert!(!told.contains(home.path().to_str().unwrap()), "{told}");
 }

@@ -109,7 +109,7 @@ fn a_game_is_analysed_and_its_link_opens_it() {
     let files = Files::serve();
     let browser = Browser::at(files.address);
     let link = format!(
-        "http://{}/#game=jarmo&moves=A1-C2,A5-B3,B1-C3",
+        "http://{}/#game=jarmo&moves=A1-C2,C5-E4,B1-D2",
         files.address
     );
     browser.open_link(&link);

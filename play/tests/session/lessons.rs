@@ -65,7 +65,8 @@ fn moves_may_be_written_in_other_ways() {
 #[test]
 fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
     let texts = Language::En.texts();
-    for puzzle in puzzles::all() {
+    let all = ["jarmo", "connect_four"].into_iter().flat_map(puzzles::of);
+    for puzzle in all {
         let mut attempt = Attempt::new(puzzle);
         let mut board = attempt.session();
         let legal = board.board().scene().legal;
@@ -89,7 +90,7 @@ fn every_puzzle_is_solved_by_its_line_and_by_no_other_first_move() {
 
 #[test]
 fn ratings_follow_the_results_and_puzzles_do_not_come_again_soon() {
-    let all = puzzles::all();
+    let all = puzzles::of("jarmo");
     let mut progress = Progress::default();
     let first = progress.choose(all);
     let away = |rating: u16| (i32::from(rating) - SCALE.start).abs();

@@ -6,6 +6,7 @@ mod common;
 mod nets;
 
 mod agents;
+mod deepening;
 mod ends;
 mod lang;
 mod lessons;

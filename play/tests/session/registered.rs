@@ -66,7 +66,7 @@ fn a_level_without_an_evaluation_searches_with_playouts() {
 }
 
 #[test]
-fn the_screen_and_the_page_open_only_games_with_a_board() {
+fn the_screen_opens_only_games_with_a_board() {
     let error = session(games().with_layout(), ["human", "human"]).err();
     assert_eq!(
         error.unwrap(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use play::puzzles::{Progress, all};
+use play::puzzles::{Progress, of};
 use predicates::prelude::*;
 use predicates::str::contains;
 
@@ -57,7 +57,7 @@ fn the_game_comes_back_after_a_lesson() {
 
 /// The moves of a player's solution, one a line.
 fn solve(progress: &Progress) -> String {
-    let line = &progress.choose(all()).line;
+    let line = &progress.choose(of("jarmo")).line;
     let own: Vec<&str> = line.iter().step_by(2).map(String::as_str).collect();
     own.join("\n")
 }
@@ -68,8 +68,8 @@ fn puzzles_by_lines_keep_the_rating_in_a_file() {
     let args = ["--plain", "--puzzles"];
     let mut progress = Progress::default();
     let input = solve(&progress) + "\n";
-    let first = progress.choose(all());
-    let change = progress.count(first, true, all().len());
+    let first = progress.choose(of("jarmo"));
+    let change = progress.count(first, true, of("jarmo").len());
     let line = format!("Your rating: {} ({change:+})", progress.rating);
     play(&args, folder.path(), &input).stdout(
         contains(format!("Puzzle, rating {}", first.rating))
@@ -83,7 +83,7 @@ fn puzzles_by_lines_keep_the_rating_in_a_file() {
     };
     assert_eq!(read(&file), progress);
     // Another puzzle: its solution is shown, and it counts as failed.
-    let second = progress.choose(all());
+    let second = progress.choose(of("jarmo"));
     assert_ne!(first, second);
     let solution = format!("The solution: {}", second.line.join(" "));
     play(&args, folder.path(), "solution\nsolution\nnext\n").stdout(
@@ -91,7 +91,7 @@ fn puzzles_by_lines_keep_the_rating_in_a_file() {
             .and(contains(solution))
             .and(contains("This task is done.")),
     );
-    progress.count(second, false, all().len());
+    progress.count(second, false, of("jarmo").len());
     assert_eq!(read(&file), progress);
 }
 
@@ -113,4 +113,25 @@ fn a_rating_that_cannot_be_kept_is_a_message() {
     play(&args, folder.path(), &input).stdout(contains("Your rating is not kept: "));
     let text = std::fs::read_to_string(blocked.join("puzzles.json")).unwrap();
     assert_eq!(text, "{", "a file that cannot be read is not written over");
+}
+
+#[test]
+fn connect_four_has_puzzles_and_a_rating_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--plain", "--puzzles", "--game", "connect_four"];
+    let puzzle = Progress::default().choose(of("connect_four"));
+    let own: Vec<&str> = puzzle.line.iter().step_by(2).map(String::as_str).collect();
+    let input = own.join("\n") + "\n";
+    play(&args, folder.path(), &input).stdout(
+        contains(format!("Puzzle, rating {}", puzzle.rating))
+            .and(contains("The puzzle is solved.")),
+    );
+    let mut tammi = Command::cargo_bin("play").unwrap();
+    let tammi = tammi.args(["--plain", "--puzzles", "--game", "tammi", "--lang", "en"]);
+    tammi
+        .assert()
+        .code(2)
+        .stderr(contains("There are no puzzles"));
+    let kept = |name: &str| folder.path().join("jarmo").join(name).exists();
+    assert!(kept("puzzles-connect_four.json") && !kept("puzzles.json"));
 }

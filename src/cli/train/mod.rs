@@ -192,7 +192,7 @@ fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Fa
     let first = args.from.as_deref().map(agent_file::load).transpose()?;
     let net = first.as_ref().map(|agent| agent.header().net);
     let config = args.config.resolve(games, net, &args.limits.0)?;
-    let check = CheckGame(&config, first.as_ref());
+    let check = CheckGame(&config, first.as_ref(), &args.config);
     let checked = games.with_game(&config.game.name, &config.game.settings(), check);
     // The name was checked with the settings, so the board is wrong.
     checked.map_err(|error| Failure::usage(format!("game.board: {error}")))??;
@@ -233,13 +233,13 @@ fn free(game: &str) -> PathBuf {
 }
 
 /// Refuses settings that do not fit the game, or an agent for another game, before anything is written.
-struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>);
+struct CheckGame<'a>(&'a Config, Option<&'a AgentFile>, &'a ConfigArgs);
 
 impl GameTask for CheckGame<'_> {
     type Output = Result<(), Failure>;
 
     fn run<G: CatalogGame>(self, game: G) -> Result<(), Failure> {
-        check(&game, self.0).map_err(Failure::usage)?;
+        check(&game, self.0).map_err(|error| self.2.in_file(error))?;
         let Some(agent) = self.1 else { return Ok(()) };
         let wrong = |error: &dyn Display| Failure::usage(format!("--from: {error}"));
         let fits = agent.clone().for_game(&game);

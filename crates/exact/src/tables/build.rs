@@ -165,7 +165,8 @@ fn check_room<G: Solvable>(
     let half = memory("MemTotal:").map(|bytes| bytes / 2);
     let usable = allowed.or(half).unwrap_or(most);
     if usable < least {
-        let gibibytes = least as f64 / f64::from(1 << 30);
+        // Rounded up, so that what is asked for is enough.
+        let gibibytes = (10.0 * least as f64 / f64::from(1 << 30)).ceil() / 10.0;
         return Err(ExactError::new(format!(
             "force {highest} needs at least {gibibytes:.1} GiB of memory to build; allow it, or build a lower force"
         )));

@@ -82,15 +82,17 @@ impl Config {
                 .map_err(|error| RunError(format!("{place}: {error}")))?;
             add_text(&mut table, &text, &place)?;
         }
-        let config = read_with(table, settings)?;
-        let name = &config.game.name;
-        check::game(name, &base.games)?;
-        match &base.game {
-            Some(game) if game != name => Err(RunError(format!(
-                "game.name = {name}: the run was to play {game}; omit one of the two names"
-            ))),
-            _ => Ok(config),
-        }
+        let whole = read_with(table, settings).and_then(|config| {
+            let name = &config.game.name;
+            check::game(name, &base.games)?;
+            match &base.game {
+                Some(game) if game != name => Err(RunError(format!(
+                    "game.name = {name}: the run was to play {game}; omit one of the two names"
+                ))),
+                _ => Ok(config),
+            }
+        });
+        whole.map_err(|error| in_file(error, files, settings))
     }
 
     /// These settings, overridden by each `KEY=VALUE`, and checked as a whole.
@@ -127,6 +129,26 @@ impl Config {
 
     fn table(&self) -> Table {
         Table::try_from(self).expect("settings are plain data")
+    }
+}
+
+/// An error about settings as a whole, with the last file that sets one of those it names, unless a `KEY=VALUE` does.
+pub fn in_file(error: RunError, files: &[&Path], settings: &[String]) -> RunError {
+    let named = |key: &str| error.0.contains(key);
+    if settings
+        .iter()
+        .any(|one| one.split('=').next().is_some_and(|key| named(key.trim())))
+    {
+        return error;
+    }
+    let sets = |path: &&&Path| {
+        let text = read_text(path, SETTINGS_BYTES).unwrap_or_default();
+        let layer: Table = text.parse().unwrap_or_default();
+        leaves(layer, "").iter().any(|(key, _)| named(key))
+    };
+    match files.iter().rev().find(sets) {
+        Some(path) => RunError(format!("{}: {error}", path.display())),
+        None => error,
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use layers::Base;
+pub use layers::{Base, in_file};
 
 use crate::RunError;
 use crate::train::LearnerSettings;

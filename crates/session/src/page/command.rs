@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::looks::drawing;
 use crate::agents::Seat;
 use crate::board::RecordProblem;
 use crate::lang::{Language, Texts};
@@ -52,6 +53,8 @@ pub enum Command {
     Evaluate { on: bool },
     /// Enters or leaves analysis.
     Analyse { on: bool },
+    /// Looks further at the place shown.
+    Deepen { on: bool },
     /// Loads the game of a record.
     Load { record: String },
     /// Tries a move in place of one that was played.
@@ -114,10 +117,12 @@ pub fn obey(
             .map_err(|refusal| words::refusal(texts, "", &refusal))?,
         Command::Rematch {} => session.rematch(),
         Command::Seat { player, who } => {
-            session.set_seat(player, offered(&who, ours, texts)?)?;
+            let set = session.set_seat(player, offered(&who, ours, texts)?);
+            set.map_err(|problem| session.without_folders(&problem, ours))?;
         }
         Command::Evaluate { on } => session.set_evaluating(on),
         Command::Analyse { on } => session.set_analysing(on),
+        Command::Deepen { on } => session.set_deepening(on),
         Command::Load { record } => load(session, &record, ours, texts)?,
         Command::Try { place, text } => session
             .try_move(place, &text)
@@ -161,6 +166,7 @@ pub fn view(session: &Session, trouble: Option<&str>) -> Value {
         "record": session.record().to_line(),
         "game": board.game(),
         "layout": board.layout(),
+        "drawing": drawing(board),
         "scene": board.scene(),
         "position": board.position_text(),
         "moves": board.moves(),
@@ -170,6 +176,8 @@ pub fn view(session: &Session, trouble: Option<&str>) -> Value {
         "thinking": session.agent_to_move(),
         "evaluating": session.evaluating(),
         "analysing": session.analysing(),
+        "deepening": session.deepening(),
+        "deeper": session.next_round().is_some(),
         "unstudied": session.analysing().then(|| session.unstudied()),
         "assessments": session.analysing().then(|| session.assessments()),
         "values": places.map(|place| session.value(place)).collect::<Vec<_>>(),

@@ -1,13 +1,15 @@
 //! Lessons and puzzles for the page. Each message says where the person is; nothing is remembered about it,
 //! and the messages do not have the person's rating.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Rejection, impossible, read};
 use crate::lang::Texts;
 use crate::lessons::{self, Answer};
-use crate::puzzles::{self, Attempt, GAME, SCALE};
+use crate::puzzles::{self, Attempt, SCALE};
 use crate::session::Session;
 use jarmo_exact::catalog::GAMES;
 
@@ -58,9 +60,8 @@ pub fn lesson(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
 /// What there is to do in a puzzle, or what is said about a move there.
 pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
     let asked: Puzzle = read(body)?;
-    let puzzle = puzzles::all()
-        .iter()
-        .find(|one| one.position == asked.position);
+    let mut all = GAMES.into_iter().flat_map(puzzles::of);
+    let puzzle = all.find(|one| one.position == asked.position);
     let puzzle = puzzle.ok_or_else(|| impossible("no such puzzle"))?;
     let player = Attempt::new(puzzle).session().board().scene().to_move;
     let mut attempt = Attempt {
@@ -95,13 +96,15 @@ pub fn puzzle(body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
     Ok(message)
 }
 
-/// The puzzles, easiest first, and how ratings change.
+/// The puzzles of each game, easiest first, and how ratings change.
 pub fn puzzles() -> Value {
-    let list = puzzles::all().iter();
-    let list: Vec<Value> = list
-        .map(|one| json!({ "position": one.position, "rating": one.rating }))
-        .collect();
-    json!({ "game": GAME, "scale": SCALE, "puzzles": list })
+    let list = |game| -> Vec<Value> {
+        let list = puzzles::of(game).iter();
+        list.map(|one| json!({ "position": one.position, "rating": one.rating }))
+            .collect()
+    };
+    let games: BTreeMap<&str, Vec<Value>> = GAMES.map(|game| (game, list(game))).into();
+    json!({ "scale": SCALE, "puzzles": games })
 }
 
 /// `legal`: the move was legal, right or not.

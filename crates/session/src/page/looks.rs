@@ -26,14 +26,29 @@ pub fn scene(session: &Session, query: &str, texts: &Texts) -> Result<Value, Rej
     let board = wanted(session, query, texts)?;
     Ok(json!({
         "scene": board.scene(),
+        "drawing": drawing(board.as_ref()),
         "position": board.position_text(),
         "place": board.cursor(),
     }))
 }
 
+/// The board as the game draws it in text, if it has no other.
+pub(super) fn drawing(board: &dyn Board) -> Option<String> {
+    board.layout().is_none().then(|| board.drawing())
+}
+
+/// Refuses what needs a board with cells.
+fn need_cells(board: &dyn Board) -> Result<(), Rejection> {
+    match board.layout().is_none() {
+        true => Err(impossible("this game has only its drawing")),
+        false => Ok(()),
+    }
+}
+
 /// The same board as SVG.
 pub fn picture(session: &Session, query: &str, texts: &Texts) -> Result<String, Rejection> {
     let board = wanted(session, query, texts)?;
+    need_cells(board.as_ref())?;
     let game = texts.get(&format!("game_{}", board.game()));
     let title = format!("{game}: {}", board.position_text());
     Ok(board.picture(&title))
@@ -63,6 +78,7 @@ fn wanted(session: &Session, query: &str, texts: &Texts) -> Result<Box<dyn Board
 pub fn setup(session: &Session, body: &[u8], texts: &Texts) -> Result<Value, Rejection> {
     let wanted: Wanted = read(body)?;
     let board = session.board();
+    need_cells(board)?;
     let text = match wanted {
         Wanted {
             setup: Some(setup), ..

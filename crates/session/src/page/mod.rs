@@ -16,12 +16,13 @@ pub use exercises::{lesson, puzzle, puzzles};
 pub use looks::{picture, scene, setup};
 pub use opening::Opening;
 
+use crate::games::Usual;
 use crate::lang::Language;
 use crate::levels::Level;
-use crate::puzzles::GAME;
+use crate::puzzles;
 use crate::specs::Store;
 use jarmo_core::game::{shorten, shorten_quotes};
-use jarmo_exact::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
+use jarmo_exact::catalog::GameSettings;
 
 /// What a page begins with that asks for nothing else.
 #[derive(Clone, Debug)]
@@ -104,56 +105,36 @@ fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Rejection> 
 
 /// The texts of a language, and what there is to choose from.
 pub fn texts(store: &Store, language: Language) -> Value {
+    let games = store.games.names();
+    let usual = |what: fn(Usual) -> Value| -> BTreeMap<&str, Value> {
+        let usual = games.iter();
+        usual
+            .filter_map(|game| Some((*game, what(store.games.usual(game)?))))
+            .collect()
+    };
+    let puzzled = games.iter().filter(|game| !puzzles::of(game).is_empty());
     let languages = Language::ALL.map(
         |language| json!({ "code": language.code(), "name": language.texts().get("language") }),
     );
     json!({
         "language": language.code(),
         "languages": languages,
-        "games": GAMES,
+        "games": games,
         "levels": Level::ALL.map(|level| level_of(store, level)),
         "usual": Level::USUAL,
-        "plies": by_game(|usual| json!(usual.plies)),
-        "starts": by_game(|usual| json!(usual.start)),
-        "puzzles": GAME,
+        "plies": usual(|usual| json!(usual.plies)),
+        "starts": usual(|usual| json!(usual.start)),
+        "puzzles": puzzled.collect::<Vec<_>>(),
         "texts": language.texts(),
     })
 }
 
 /// A level and its rating in each game where it was measured.
 fn level_of(store: &Store, level: Level) -> Value {
-    let measured = GAMES.into_iter().filter(|game| store.is_usual(game));
+    let games = store.games.names().into_iter();
+    let measured = games.filter(|game| store.is_usual(game));
     let ratings: BTreeMap<&str, u16> = measured
         .filter_map(|game| Some((game, level.rating(game)?)))
         .collect();
     json!({ "name": level, "ratings": ratings })
-}
-
-/// What a game begins with by its usual rules.
-struct Usual {
-    plies: u32,
-    start: String,
-}
-
-struct AskUsual;
-
-impl GameTask for AskUsual {
-    type Output = Usual;
-
-    fn run<G: CatalogGame>(self, game: G) -> Usual {
-        Usual {
-            plies: game.max_plies(),
-            start: game.position_text(&game.start()),
-        }
-    }
-}
-
-/// Something about every game, by its name.
-fn by_game(what: impl Fn(Usual) -> Value) -> Value {
-    let usual = |game| with_game(game, &GameSettings::default(), AskUsual);
-    let all = GAMES.map(|game| {
-        let usual = usual(game).expect("the usual rules need no settings");
-        (game.to_owned(), what(usual))
-    });
-    Value::Object(all.into_iter().collect())
 }

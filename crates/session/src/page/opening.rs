@@ -9,7 +9,6 @@ use crate::session::Session;
 use crate::words;
 use jarmo_core::game::Player;
 use jarmo_core::record::GameRecord;
-use jarmo_exact::catalog::GAMES;
 
 /// What a page begins with; the rest are the defaults.
 #[derive(Debug, Default, Deserialize)]
@@ -32,7 +31,8 @@ pub struct Opening {
 impl Opening {
     /// Makes the session.
     pub fn begin(&self, defaults: &Defaults, texts: &Texts, seed: u64) -> Result<Session, String> {
-        begin(defaults, self, texts, seed)
+        let begun = begin(defaults, self, texts, seed);
+        begun.map_err(|problem| defaults.store.without_folders(&problem, &defaults.seats))
     }
 }
 
@@ -46,7 +46,8 @@ fn begin(
         Some(line) => Some(parse_record(line, "", texts)?),
         None => None,
     };
-    let known = |name: &&String| GAMES.contains(&name.as_str());
+    let games = defaults.store.games.names();
+    let known = |name: &&String| games.contains(&name.as_str());
     let recorded = record.as_ref().map(|record| &record.game).filter(known);
     let game = recorded.or(opening.game.as_ref()).unwrap_or(&defaults.game);
     let [white, black] = [&defaults.seats[0], &defaults.seats[1]];

@@ -17,7 +17,9 @@ export const falls = (layout) => layout.style === "slots";
 export function pieceShape(game, piece) {
   const group = make("g", { class: `piece ${piece.player}` });
   const body = (radius) => make("circle", { class: "body", r: radius });
-  if (game === "connect_four") {
+  if (piece.letter) {
+    group.append(body(34), make("text", { class: "letter" }, piece.letter));
+  } else if (game === "connect_four") {
     group.append(body(37), make("circle", { class: "glyph", r: 26, "stroke-opacity": .35 }));
   } else if (game === "tammi") {
     group.append(body(37), make("circle", { class: "glyph", r: 28, "stroke-opacity": .35 }));
@@ -129,8 +131,8 @@ export class Board {
     this.cells = layout.cells.map((cell, index) => {
       const [x, y] = this.point(index);
       const group = make("g", { class: "cell", "data-cell": index, role: "button", tabindex: index === 0 ? 0 : -1, transform: `translate(${x} ${y})` });
-      if (layout.style === "squares") {
-        group.classList.add("dark");
+      if (layout.style === "squares" || layout.style === "grid") {
+        group.classList.add(layout.style === "grid" ? "grid" : "dark");
         group.append(make("rect", { class: "hole", x: -half, y: -half, width: this.step, height: this.step }));
         group.append(make("text", { class: "name", x: half - 14, y: half - 11 }, cell.name));
         group.append(make("rect", { class: "focus", x: 4 - half, y: 4 - half, width: this.step - 8, height: this.step - 8 }));
@@ -178,7 +180,7 @@ export class Board {
     const forward = before && this.view.cursor === before.cursor + 1;
     const backward = before && this.view.cursor === before.cursor - 1;
     const route = forward && step ? [step.from, step.to] : backward && before.scene.last ? [before.scene.last.to, before.scene.last.from] : [null, null];
-    const same = (a, b) => a && b && a.player === b.player;
+    const same = (a, b) => a && b && a.player === b.player && a.letter === b.letter;
     for (const [cell, piece] of wanted) {
       let source = cell;
       if (cell === route[1] && route[0] !== null && same(old.get(route[0])?.piece, piece)) source = route[0];
@@ -195,7 +197,7 @@ export class Board {
         const node = pieceShape(game, piece);
         node.classList.add("new");
         const [x, y] = this.point(cell);
-        const fall = game === "connect_four" && forward ? -300 : 0;
+        const fall = falls(this.view.layout) && forward ? -300 : 0;
         node.style.transform = `translate(${x}px, ${y + fall}px)`;
         this.layer.append(node);
         next.set(cell, { node, piece });

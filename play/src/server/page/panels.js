@@ -188,7 +188,7 @@ function ideaNote(view, thought) {
 }
 
 function ideaRows(view, thought, study) {
-  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), `${text("positions")}: ${count(thought.nodes)}`].filter(Boolean).join(" · ");
+  const caption = [text("hint_best", { move: thought.text }), certain(thought.proven), !view.analysing && `${text("positions")}: ${count(thought.nodes)}`].filter(Boolean).join(" · ");
   const table = element("table", {}, element("caption", { textContent: caption }));
   const most = Math.max(...thought.candidates.map((idea) => idea.visits));
   for (const idea of thought.candidates.slice(0, lineCount())) {

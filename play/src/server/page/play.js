@@ -8,12 +8,13 @@ import { Friend, keepSeat, ownSeat } from "./friend.js";
 import { forget, gameKey, isKept, keep, keptGames } from "./kept.js";
 import { Lesson } from "./lesson.js";
 import { bar, element, gameList, graph, ideaTable, ideas, lineCount, mistakes, moveList, paragraphs, seatsForm, strips } from "./panels.js";
+import { drawRest, withBoard } from "./plain.js";
 import { Puzzles } from "./puzzle.js";
 import { onAgent, request } from "./server.js";
 import { Share } from "./share.js";
 import { Study } from "./study.js";
 import { Tabs } from "./tabs.js";
-import { analysed, cellLabel, chance, isRedeploy, notes, said, saidPicked, status, text, useWords, words } from "./texts.js";
+import { analysed, cellLabel, chance, isRedeploy, notes, said, saidPicked, searched, status, text, useWords, words } from "./texts.js";
 import { isFirstVisit, prepareWelcome, welcome } from "./welcome.js";
 
 const $ = (id) => document.getElementById(id);
@@ -68,13 +69,16 @@ async function train(task, hash) {
 }
 
 const learn = (game) => train(new Lesson(game, language), `#learn=${game}`);
-const solve = () => train(new Puzzles(language), "#puzzles");
+const solve = (game) => train(new Puzzles(game, language), `#puzzles=${game}`);
+
+// The game whose puzzles are shown in a game: its own, or else those of the first game that has some.
+const puzzled = (game) => (words.puzzles.includes(game) ? game : words.puzzles[0]);
 
 // Opens the lesson or the puzzles that the address names.
 function openTask() {
-  const [, game] = /^#learn=(\w+)$/.exec(location.hash) ?? [];
-  if (words.games.includes(game)) learn(game);
-  else if (location.hash === "#puzzles") solve();
+  const [, task, game] = /^#(learn|puzzles)(?:=(\w+))?$/.exec(location.hash) ?? [];
+  if (task === "learn" && words.games.includes(game)) learn(game);
+  else if (task === "puzzles" && words.puzzles.length) solve(puzzled(game));
   else return false;
   return true;
 }
@@ -105,7 +109,7 @@ async function arrive() {
   if (kept) return resume(kept).then(() => true);
   const name = invitation(hash);
   if (name) return join(name).then(() => true);
-  if (!hash || hash === "#puzzles" || hash.startsWith("#learn=")) return false;
+  if (!hash || /^#(puzzles|learn=)/.test(hash)) return false;
   try {
     const link = readLink(hash);
     if (link === null) throw new Error(hash);
@@ -232,8 +236,8 @@ function announce(news) {
   if (!exercise.on && $("said").textContent !== sentences) $("said").textContent = sentences;
 }
 
-function show(next) {
-  next.session = session;
+function show(answer) {
+  const next = withBoard({ ...answer, session });
   const before = view;
   const again = before !== null && gameKey(before) === gameKey(next);
   if (before?.session === session && next.version < before.version) return; // a late, older answer
@@ -278,7 +282,8 @@ function redraw() {
   const seen = study.seen(view);
   const sentence = study.status() ?? status(seen);
   board.flipped = isFlipped();
-  board.show(seen, study.shown ? [] : ideas(view, shownThought()));
+  if (seen.layout.cells.length) board.show(seen, study.shown ? [] : ideas(view, shownThought()));
+  drawRest(seen, play);
   $("title").textContent = text(`game_${view.game}`);
   document.title = `${text(`game_${view.game}`)} – ${sentence}`;
   $("game").value = document.documentElement.dataset.game = view.game;
@@ -293,6 +298,7 @@ function redraw() {
   const thought = study.retry ? null : shownThought();
   ideaTable(view, thought, study);
   const mover = view.scene.to_move === "white" ? 1 : -1;
+  $("searched").textContent = searched(view);
   announce({ thought: thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "" });
   friend.show(view);
   buttons();
@@ -307,7 +313,7 @@ function buttons() {
   document.documentElement.dataset.result = over ? ending(view) : "";
   document.documentElement.toggleAttribute("data-analysing", view.analysing && !view.duel);
   const seen = study.seen(view);
-  const pass = seen.human && seen.scene.legal.find((move) => move.from === null && move.to === null);
+  const pass = seen.human && seen.drawing === null && seen.scene.legal.find((move) => move.from === null && move.to === null);
   $("pass").hidden = !pass;
   $("pass").onclick = () => play(pass.text);
   $("undo").disabled = $("back").disabled = $("first").disabled = view.cursor === 0;
@@ -319,12 +325,15 @@ function buttons() {
   $("rematch").hidden = !(over && view.cursor === end && (!view.match || view.match.over));
   $("return").hidden = !keptGames().some(({ key }) => key === left);
   $("evaluate").setAttribute("aria-pressed", view.evaluating);
+  $("deepen").setAttribute("aria-pressed", view.deepening);
   $("analyse").setAttribute("aria-selected", view.analysing);
   $("moves-tab").setAttribute("aria-selected", !view.analysing);
   const hidden = !view.evaluating || study.retry !== null;
   $("graph-box").hidden = hidden;
   $("bar").classList.toggle("off", hidden);
-  $("puzzles").textContent = view.game === words.puzzles ? text("puzzles") : `${text("puzzles")} (${text(`game_${words.puzzles}`)})`;
+  const other = puzzled(view.game);
+  $("puzzles").hidden = other === undefined;
+  $("puzzles").textContent = view.game === other ? text("puzzles") : `${text("puzzles")} (${text(`game_${other}`)})`;
   // A game of two has neither help nor other players.
   document.documentElement.toggleAttribute("data-duel", Boolean(view.duel));
   for (const id of ["swap", "match", "evaluate", "analyse", "undo", "redo", "hint"]) $(id).hidden = Boolean(view.duel);
@@ -438,6 +447,7 @@ function controls() {
   };
   $("evaluate").onclick = () => send({ do: "evaluate", on: !view.evaluating });
   $("analyse").onclick = () => send({ do: "analyse", on: true });
+  $("deepen").onclick = () => send({ do: "deepen", on: !view.deepening });
   $("moves-tab").onclick = () => send({ do: "analyse", on: false });
   $("lines").replaceChildren(...Array.from({ length: 8 }, (_, index) => new Option(index + 1, index + 1)));
   $("lines").value = lineCount();
@@ -460,11 +470,11 @@ function controls() {
     redraw();
     if (exercise.on) await exercise.load();
   };
-  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game]));
+  $("rules").onclick = () => page("rules", ...paragraphs(words.texts.rulebook[(exercise.view ?? view).game] ?? text("no_rules")));
   for (const id of ["learn", "rules-learn", "help-learn"]) $(id).onclick = () => learn((exercise.view ?? view).game);
-  $("puzzles").onclick = solve;
+  $("puzzles").onclick = () => solve(puzzled((exercise.view ?? view).game));
   $("welcome-open").onclick = () => welcome(view);
-  prepareWelcome(tryOpen, learn, () => board.focus(0));
+  prepareWelcome(tryOpen, learn, () => view.layout.cells.length && board.focus(0));
   $("help").onclick = () => page("help", ...paragraphs(text("shortcuts")));
   document.addEventListener("keydown", (event) => {
     const busy = event.target.closest("input, select, textarea, dialog");

@@ -3,16 +3,20 @@
 import { stored } from "./kept.js";
 import { text } from "./texts.js";
 
-const NAME = "puzzles";
+const USUAL = "jarmo";
+
+// The name under which this browser keeps the progress in a game.
+const kept = (game) => (game === USUAL ? "puzzles" : `puzzles-${game}`);
 
 // The person's {rating, count, latest: [{position, solved}]}, the latest last.
-function progress(scale) {
+function progress(game, scale) {
   const isRight = (kept) => [kept.rating, kept.count].every(Number.isFinite) && kept.latest.every((one) => typeof one.position === "string");
-  return stored(NAME, isRight, { rating: scale.start, count: 0, latest: [] });
+  return stored(kept(game), isRight, { rating: scale.start, count: 0, latest: [] });
 }
 
 export class Puzzles {
-  constructor(language) {
+  constructor(game, language) {
+    this.game = game;
     this.language = language; // of the query
     this.skipped = new Set();
   }
@@ -23,7 +27,7 @@ export class Puzzles {
 
   // The puzzle next to the rating that is neither one of the latest nor skipped.
   choose() {
-    const { rating, latest } = progress(this.scale);
+    const { rating, latest } = progress(this.game, this.scale);
     const seen = new Set([...latest.map((one) => one.position), ...this.skipped]);
     const left = this.all.filter(({ position }) => !seen.has(position));
     if (left.length === 0) this.skipped.clear();
@@ -33,8 +37,8 @@ export class Puzzles {
 
   async load(ask) {
     if (!this.all) {
-      const { game, scale, puzzles } = await ask("/api/puzzles");
-      Object.assign(this, { game, scale, all: puzzles });
+      const { scale, puzzles } = await ask("/api/puzzles");
+      Object.assign(this, { scale, all: puzzles[this.game] });
     }
     if (!this.position) {
       const { position, rating } = this.choose();
@@ -79,14 +83,14 @@ export class Puzzles {
     if (this.counted) return;
     this.counted = true;
     const { first, fall, last } = this.scale;
-    const now = progress(this.scale);
+    const now = progress(this.game, this.scale);
     const expected = 1 / (1 + 10 ** ((this.rating - now.rating) / 400));
     const most = Math.max(last, first - fall * now.count);
     this.change = Math.round(most * ((this.failed ? 0 : 1) - expected));
     const latest = [...now.latest, { position: this.position, solved: !this.failed }];
     const next = { rating: now.rating + this.change, count: now.count + 1, latest: latest.slice(-Math.floor(this.all.length / 2)) };
     try {
-      localStorage.setItem(NAME, JSON.stringify(next));
+      localStorage.setItem(kept(this.game), JSON.stringify(next));
     } catch {
       // The browser gives the page no room; the puzzles go on all the same.
     }
@@ -103,7 +107,7 @@ export class Puzzles {
 
   note() {
     if (!this.scale) return "";
-    const rating = text("own_rating", { rating: progress(this.scale).rating });
+    const rating = text("own_rating", { rating: progress(this.game, this.scale).rating });
     const change = this.change === null ? "" : ` (${this.change < 0 ? "−" : "+"}${Math.abs(this.change)})`;
     return `${rating}${change}. ${text("rating_here")}`;
   }

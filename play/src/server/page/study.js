@@ -2,6 +2,7 @@
 // stays as it is; who plays on from such a position opens another game.
 
 import { gameKey } from "./kept.js";
+import { withBoard } from "./plain.js";
 import { percent, playerName, text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -27,9 +28,11 @@ export class Study {
     const { cursor } = this.page.view();
     const key = gameKey(this.page.view());
     try {
-      const { scene, position } = await this.page.ask(this.query("/api/scene", place, moves.slice(0, at)));
+      const found = await this.page.ask(this.query("/api/scene", place, moves.slice(0, at)));
       if (asked !== this.asked) return; // another position was asked for meanwhile
-      this.shown = { key, cursor, place, moves, at, scene, position };
+      const played = [...this.page.view().moves.slice(0, place), ...moves.slice(0, at).map((move) => ({ text: move }))];
+      const { scene, position, drawing } = withBoard({ ...this.page.view(), ...found, moves: played, cursor: place + at });
+      this.shown = { key, cursor, place, moves, at, scene, position, drawing };
       this.page.redraw();
     } catch (error) {
       this.page.say(error.status ? error.message : text("connection_lost"));
@@ -79,8 +82,8 @@ export class Study {
   // The view with the position shown in place of that of the game.
   seen(view) {
     if (!this.shown) return view;
-    const { scene, position, place, at, moves } = this.shown;
-    const beside = { scene, position, cursor: place + at, thinking: false, thought: null, hint: null, known: null, human: !view.duel };
+    const { scene, position, drawing, place, at, moves } = this.shown;
+    const beside = { scene, position, drawing, cursor: place + at, thinking: false, thought: null, hint: null, known: null, human: !view.duel };
     if (!this.retry) return { ...view, ...beside, values: moves.length ? [] : view.values };
     const hidden = { evaluating: false, analysing: false, assessments: null, values: view.values.map(() => null), human: at === 0 };
     return { ...view, ...beside, ...hidden };

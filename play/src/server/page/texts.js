@@ -7,7 +7,7 @@ export function useWords(answer) {
 }
 
 export function text(key, values = {}) {
-  let found = words.texts[key] ?? key;
+  let found = words.texts[key] ?? key.replace(/^(game|piece|strong)_/, ""); // a game of one's own has its name alone
   for (const [name, value] of Object.entries(values)) found = found.replaceAll(`{${name}}`, value);
   return found;
 }
@@ -40,6 +40,12 @@ export function result(outcome, seats) {
   if (!outcome.score) return words;
   const [first, second] = person === "black" ? outcome.score.toReversed() : outcome.score;
   return `${words}, ${first} : ${second}`;
+}
+
+// How far the search at the place shown has come, and whether it goes on.
+export function searched({ analysing, deepening, deeper, thought }) {
+  if (!analysing || !thought) return "";
+  return text(deepening && deeper ? "searching_on" : "searched", { n: count(thought.nodes) });
 }
 
 export function status(view) {
@@ -94,14 +100,15 @@ export function analysed(view) {
 
 const cellName = (view, cell) => view.layout.cells[cell].name;
 const pieceAt = (view, cell) => view.scene.pieces.find((piece) => piece.cell === cell);
-const pieceName = (view, piece) => text(`${piece.strong ? "strong" : "piece"}_${view.game}`);
+const pieceName = (view, piece) => piece.letter ?? text(`${piece.strong ? "strong" : "piece"}_${view.game}`);
 
 // Whether a move puts back a captured piece: a placement in a game whose pieces otherwise move along lines.
-export const isRedeploy = (view, move) => view.layout.style === "board" && move.from === null && move.to !== null;
+export const isRedeploy = (view, move) => move !== null && view.layout.style === "board" && move.from === null && move.to !== null;
 
 // The move between two views in words.
 export function said(before, view) {
   const player = playerName(before.scene.to_move);
+  if (view.drawing !== null) return `${player}: ${view.moves[view.cursor - 1].text}`;
   const { last } = view.scene;
   if (last.to === null) return text("said_pass", { player });
   const to = cellName(view, last.to);

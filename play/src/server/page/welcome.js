@@ -32,8 +32,9 @@ export function prepareWelcome(open, learn, begin) {
 // What depends on the game chosen: its aim, and the opponents with their ratings.
 function fill(chosen) {
   const game = $("welcome-game").value;
-  const [, aim] = words.texts.rulebook[game].trim().split("\n"); // after a heading
-  $("welcome-about").textContent = aim;
+  const [, aim] = (words.texts.rulebook[game] ?? "").trim().split("\n"); // after a heading
+  $("welcome-about").textContent = aim ?? "";
+  $("welcome-learn").hidden = aim === undefined;
   const levels = words.levels.map(({ name }) => new Option(levelName(name, game), name));
   $("welcome-level").replaceChildren(...levels, ...usual.map((who) => new Option(seatName(who), who)));
   $("welcome-level").value = chosen;

@@ -1,52 +1,48 @@
-//! Finds puzzles with exact tables, and measures how hard they are for an agent.
+//! Finds puzzles with exact results, and measures how hard they are for an agent.
+
+mod four;
+mod jarmo;
 
 use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use crate::exam::{Draw, Mix, solve_by_tables};
-use crate::proof;
-use jarmo_core::env::Line;
-use jarmo_core::game::{Action, Game, Mask, Proven, Verdict};
-use jarmo_core::games::{Jarmo, JarmoPosition};
+use jarmo_core::game::{Action, Mask, Proven, Verdict};
 use jarmo_core::random::{Stream, stream};
 use jarmo_exact::agent::{
     Agent, AgentError, AgentSpec, Limit, Request, build, build_without_search,
 };
-use jarmo_exact::tables::{ActionValue, Tables};
+use jarmo_exact::catalog::CatalogGame;
+use jarmo_exact::tables::ActionValue;
+use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::{Goal, Puzzle};
+
+pub use four::Solver;
+pub use jarmo::{Games, from_games};
 
 /// A puzzle has at least this many legal actions.
 const FEWEST_CHOICES: u32 = 4;
 
-/// Wins of more plies take long to check under the shuttle rule.
-const MOST_PLIES: u32 = 21;
-
 /// Actions of a solution, at most.
 const LONGEST_LINE: usize = 9;
-
-/// Wins of this many plies are searched, not stored, while they are checked.
-const SEARCH: u32 = 5;
 
 /// The largest difficulty: the agent still fails with half of `2^HARDEST` simulations.
 const HARDEST: u32 = 14;
 
-/// The share of positions that are taken from the games, so that few come from the same game.
-const SHARE: f64 = 0.2;
+/// What is certain about the positions of a game.
+pub trait Truth<G: CatalogGame>: Sync {
+    /// The legal actions with their results for the player who takes them, best first. `None` if they are not known.
+    fn actions(&self, game: &G, position: &G::Position) -> Option<Vec<ActionValue>>;
 
-/// How puzzles are found.
-#[derive(Clone, Debug)]
-pub struct MakeSettings {
-    /// How many to make, at most.
-    pub count: usize,
-    /// Positions with a single right action that are looked at.
-    pub positions: usize,
-    /// The agent that plays the games from which positions are taken. It must make mistakes.
-    pub player: AgentSpec,
-    /// The agent for which the difficulty is measured.
-    pub solver: AgentSpec,
-    /// The seed of everything random.
-    pub seed: u64,
+    /// Whether the results hold under all rules, and are quick enough for a puzzle.
+    fn holds(
+        &self,
+        game: &G,
+        position: &G::Position,
+        right: Action,
+        goal: Goal,
+        plies: Option<u32>,
+    ) -> bool;
 }
 
 /// Why no puzzles can be made.
@@ -61,63 +57,56 @@ pub enum PuzzleError {
 }
 
 /// A puzzle before its difficulty is known.
-struct Draft {
-    position: JarmoPosition,
+struct Draft<P> {
+    position: P,
     goal: Goal,
     plies: Option<u32>,
     line: Vec<Action>,
     /// The positions in which the player is to move, one for every other action of the line.
-    turns: Vec<JarmoPosition>,
+    turns: Vec<P>,
 }
 
-/// Makes puzzles on the threads of the current rayon pool, easiest first. `tell` gets what has been done.
-pub fn make(
-    game: &Jarmo,
-    tables: &Tables,
-    settings: &MakeSettings,
+/// The positions of an exam with a single right action.
+pub fn from_exam<G: CatalogGame>(game: &G, exam: &Exam<G>) -> Vec<G::Position> {
+    let questions = exam.questions().iter();
+    let single = questions.filter(|one| is_single(game, &one.position, &one.results));
+    single.map(|one| one.position).collect()
+}
+
+/// Whether one action alone wins, or alone draws, among enough of them.
+fn is_single<G: CatalogGame>(game: &G, position: &G::Position, results: &[Proven]) -> bool {
+    let best = results.iter().map(|one| one.verdict).max();
+    let best = best.expect("no game is over");
+    let right = results.iter().filter(|one| one.verdict == best).count();
+    right == 1 && best != Verdict::Loss && game.legal(position).count() >= FEWEST_CHOICES
+}
+
+/// Makes at most `count` puzzles of these positions on the threads of the current rayon pool, easiest first. `agent`
+/// measures how hard they are; `tell` gets what has been done.
+pub fn make<G: CatalogGame>(
+    game: &G,
+    truth: &impl Truth<G>,
+    positions: &[G::Position],
+    (count, agent): (usize, &AgentSpec),
     mut tell: impl FnMut(String),
 ) -> Result<Vec<Puzzle>, PuzzleError> {
-    let threads = rayon::current_num_threads();
-    let players = (0..threads).map(|_| build(game.clone(), &settings.player));
-    let mut players = players.collect::<Result<Vec<_>, AgentError>>()?;
-    let Some(network) = build_without_search(game.clone(), &settings.solver)? else {
-        return Err(PuzzleError::NoNetwork(Box::new(settings.solver.clone())));
+    let Some(network) = build_without_search(game.clone(), agent)? else {
+        return Err(PuzzleError::NoNetwork(Box::new(agent.clone())));
     };
-    let mut solver = Solver {
+    let mut solver = Solving {
         network,
-        search: build(game.clone(), &settings.solver)?,
+        search: build(game.clone(), agent)?,
     };
-
-    let mut single = |positions: &[JarmoPosition]| {
-        let solved = solve_by_tables(game, tables, positions);
-        let solved = positions.iter().zip(solved);
-        let wanted = |(position, results): (&JarmoPosition, Option<Vec<Proven>>)| {
-            results.filter(|results| {
-                let best = results.iter().map(|one| one.verdict).max();
-                let best = best.expect("no game is over");
-                let right = results.iter().filter(|one| one.verdict == best).count();
-                right == 1
-                    && best != Verdict::Loss
-                    && game.legal(position).count() >= FEWEST_CHOICES
-            })
-        };
-        solved.map(wanted).collect()
-    };
-    let mut draw = Draw::new(game, &mut single, Mix::AsDrawn, settings.seed);
-    let questions = draw.self_play(settings.positions, SHARE, &mut players, None);
     tell(format!(
         "{} positions with a single right action",
-        questions.len()
+        positions.len()
     ));
-    let drafts: Vec<Draft> = questions
+    let drafts: Vec<Draft<G::Position>> = positions
         .par_iter()
-        .filter_map(|question| Draft::new(game, tables, &question.position))
+        .filter_map(|position| Draft::new(game, truth, position))
         .collect();
-    tell(format!(
-        "{} of them hold under the shuttle rule",
-        drafts.len()
-    ));
-    let rated: Vec<(u32, u16, Draft)> = drafts
+    tell(format!("{} of them hold", drafts.len()));
+    let rated: Vec<(u32, u16, Draft<G::Position>)> = drafts
         .into_iter()
         .map(|draft| {
             let (steps, rating) = solver.difficulty(&draft);
@@ -125,14 +114,18 @@ pub fn make(
         })
         .collect();
     tell("their difficulty is measured".to_owned());
-    Ok(choose(game, rated, settings.count))
+    Ok(choose(game, rated, count))
 }
 
-impl Draft {
-    /// The puzzle of a position with a single right action, if it holds under the shuttle rule.
-    fn new(game: &Jarmo, tables: &Tables, position: &JarmoPosition) -> Option<Draft> {
-        let (action, goal, plies) = only(game, tables, position)?;
-        if !holds(game, tables, position, action, goal, plies) {
+impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
+    /// The puzzle of a position with a single right action, if it holds.
+    fn new<G: CatalogGame<Position = P>>(
+        game: &G,
+        truth: &impl Truth<G>,
+        position: &P,
+    ) -> Option<Draft<P>> {
+        let (action, goal, plies) = only(game, truth, position)?;
+        if !truth.holds(game, position, action, goal, plies) {
             return None;
         }
         let mut draft = Draft {
@@ -146,7 +139,7 @@ impl Draft {
         game.play(&mut here, action);
         let mut seen = HashSet::from([*position]);
         while draft.line.len() + 2 <= LONGEST_LINE && game.outcome(&here).is_none() {
-            let Some((reply, next, answer)) = reply(game, tables, &here, goal) else {
+            let Some((reply, next, answer)) = reply(game, truth, &here, goal) else {
                 break;
             };
             if !seen.insert(next) {
@@ -160,7 +153,7 @@ impl Draft {
         Some(draft)
     }
 
-    fn to_puzzle(&self, game: &Jarmo, rating: u16) -> Puzzle {
+    fn to_puzzle<G: CatalogGame<Position = P>>(&self, game: &G, rating: u16) -> Puzzle {
         let mut position = self.position;
         let text = |&action: &Action| {
             let text = game.action_text(&position, action);
@@ -179,12 +172,12 @@ impl Draft {
 }
 
 /// The only action that wins or draws, with the plies of a win. `None` if there are several, or none.
-fn only(
-    game: &Jarmo,
-    tables: &Tables,
-    position: &JarmoPosition,
+fn only<G: CatalogGame>(
+    game: &G,
+    truth: &impl Truth<G>,
+    position: &G::Position,
 ) -> Option<(Action, Goal, Option<u32>)> {
-    let values = tables.actions(game, position)?;
+    let values = truth.actions(game, position)?;
     let (first, others) = values.split_first()?;
     let goal = match first.proven.verdict {
         Verdict::Win => Goal::Win,
@@ -200,13 +193,13 @@ fn only(
 
 /// The best reply after which the player again has a single right action, the position after it, and that action:
 /// the slowest loss, or any reply that keeps the draw.
-fn reply(
-    game: &Jarmo,
-    tables: &Tables,
-    position: &JarmoPosition,
+fn reply<G: CatalogGame>(
+    game: &G,
+    truth: &impl Truth<G>,
+    position: &G::Position,
     goal: Goal,
-) -> Option<(Action, JarmoPosition, Action)> {
-    let values = tables.actions(game, position)?;
+) -> Option<(Action, G::Position, Action)> {
+    let values = truth.actions(game, position)?;
     let best = values.first()?.proven;
     let as_good = |value: &&ActionValue| match goal {
         Goal::Win => value.proven == best,
@@ -218,55 +211,21 @@ fn reply(
         if game.outcome(&next).is_some() {
             return None;
         }
-        let (answer, again, _) = only(game, tables, &next)?;
+        let (answer, again, _) = only(game, truth, &next)?;
         (again == goal).then_some((value.action, next, answer))
     })
 }
 
-/// Whether the results hold under the shuttle rule, which the tables leave out: the win is one against every reply,
-/// or all actions but the saving one lose against every reply. Both must be quick enough to be checked.
-fn holds(
-    game: &Jarmo,
-    tables: &Tables,
-    position: &JarmoPosition,
-    right: Action,
-    goal: Goal,
-    plies: Option<u32>,
-) -> bool {
-    let quick = |plies: Option<u32>| plies.is_some_and(|plies| plies <= MOST_PLIES);
-    let claims = match goal {
-        Goal::Win if !quick(plies) => return false,
-        Goal::Win => vec![Line::at(*position)],
-        Goal::Draw => {
-            let Some(values) = tables.actions(game, position) else {
-                return false;
-            };
-            let wrong = values.iter().filter(|value| value.action != right);
-            if !wrong.clone().all(|value| quick(value.proven.plies)) {
-                return false;
-            }
-            let after = wrong.map(|value| {
-                let mut next = *position;
-                game.play(&mut next, value.action);
-                next
-            });
-            let open = after.filter(|next| game.outcome(next).is_none());
-            open.map(Line::at).collect()
-        }
-    };
-    proof::make(game, tables, &claims, SEARCH, String::new()).is_ok()
-}
-
 /// The agent for which difficulty is measured.
-struct Solver {
-    network: Box<dyn Agent<Jarmo>>,
-    search: Box<dyn Agent<Jarmo>>,
+struct Solving<G: CatalogGame> {
+    network: Box<dyn Agent<G>>,
+    search: Box<dyn Agent<G>>,
 }
 
-impl Solver {
+impl<G: CatalogGame> Solving<G> {
     /// The doublings of simulations after which the agent finds every action of the solution and does not lose it
     /// again, and the rating.
-    fn difficulty(&mut self, draft: &Draft) -> (u32, u16) {
+    fn difficulty(&mut self, draft: &Draft<G::Position>) -> (u32, u16) {
         let steps = (0..HARDEST).rev().find(|&step| !self.finds(draft, step));
         let steps = steps.map_or(0, |failed| failed + 1);
         // Between two steps, the network's own probability of the solution decides.
@@ -276,7 +235,7 @@ impl Solver {
     }
 
     /// Whether the agent finds the solution: with its network alone in step 0, then with `2^step` simulations.
-    fn finds(&mut self, draft: &Draft, step: u32) -> bool {
+    fn finds(&mut self, draft: &Draft<G::Position>, step: u32) -> bool {
         let agent = match step {
             0 => &mut self.network,
             _ => &mut self.search,
@@ -290,7 +249,7 @@ impl Solver {
     }
 
     /// The smallest probability that the network gives to an action of the solution.
-    fn probability(&mut self, draft: &Draft) -> f32 {
+    fn probability(&mut self, draft: &Draft<G::Position>) -> f32 {
         let mut smallest: f32 = 1.0;
         for (position, right) in draft.turns.iter().zip(draft.line.iter().step_by(2)) {
             let mut stream = stream(0, 0);
@@ -303,7 +262,11 @@ impl Solver {
     }
 }
 
-fn request<'a>(position: JarmoPosition, nodes: u64, stream: &'a mut Stream) -> Request<'a, Jarmo> {
+fn request<G: CatalogGame>(
+    position: G::Position,
+    nodes: u64,
+    stream: &mut Stream,
+) -> Request<'_, G> {
     Request {
         position,
         stream,
@@ -317,8 +280,12 @@ fn request<'a>(position: JarmoPosition, nodes: u64, stream: &'a mut Stream) -> R
 
 /// Takes as many of each difficulty as there are, in turns; of one difficulty wins and draws in turns, long solutions
 /// first. Easiest first.
-fn choose(game: &Jarmo, rated: Vec<(u32, u16, Draft)>, count: usize) -> Vec<Puzzle> {
-    let mut piles: Vec<Vec<(u16, Draft)>> = Vec::new(); // by difficulty and goal
+fn choose<G: CatalogGame>(
+    game: &G,
+    rated: Vec<(u32, u16, Draft<G::Position>)>,
+    count: usize,
+) -> Vec<Puzzle> {
+    let mut piles: Vec<Vec<(u16, Draft<G::Position>)>> = Vec::new(); // by difficulty and goal
     piles.resize_with(2 * (HARDEST as usize + 1), Vec::new);
     for (steps, rating, draft) in rated {
         let pile = 2 * steps as usize + usize::from(draft.goal == Goal::Draw);
@@ -335,6 +302,8 @@ fn choose(game: &Jarmo, rated: Vec<(u32, u16, Draft)>, count: usize) -> Vec<Puzz
     }
     chosen.truncate(count);
     chosen.sort_by_key(|(rating, _)| *rating);
-    let puzzle = |(rating, draft): &(u16, Draft)| draft.to_puzzle(game, *rating);
-    chosen.iter().map(puzzle).collect()
+    let puzzles = chosen.iter();
+    puzzles
+        .map(|(rating, draft)| draft.to_puzzle(game, *rating))
+        .collect()
 }

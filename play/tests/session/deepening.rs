@@ -1,0 +1,50 @@
+//! Looking further at a position in the analysis.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use jarmo::catalog::GameSettings;
+use play::agents::AgentCache;
+use play::session::{Session, Share};
+
+/// Answers the next job within this time. Returns the nodes of the answer for the first position.
+fn answer(session: &mut Session, most: Option<Duration>) -> u64 {
+    let share = Share { sharers: 1, most };
+    let job = session.job().expect("there is something to think about");
+    let thought = job.run(
+        &mut AgentCache::new(),
+        play::machine::clock,
+        &AtomicBool::new(false),
+        share,
+    );
+    session.finish(&job, thought.unwrap());
+    session.thought(0).unwrap().nodes
+}
+
+#[test]
+fn the_analysis_looks_further_at_a_position_until_nothing_more_comes_of_it() {
+    let (settings, people) = (GameSettings::default(), ["human", "human"]);
+    let mut session = Session::new("connect_four", settings, None, people, 1).unwrap();
+    session.set_deepening(true);
+    assert!(!session.deepening(), "it is a part of the analysis");
+    session.set_analysing(true);
+    let studied = answer(&mut session, None);
+    assert!(session.job().is_none());
+
+    session.set_deepening(true);
+    assert_eq!(session.next_round(), Some(1));
+    let deeper = answer(&mut session, None);
+    assert!(deeper > studied, "{studied} and {deeper}");
+    assert_eq!(session.next_round(), Some(2));
+    // A search that comes less far than the one before it is the last.
+    assert_eq!(answer(&mut session, Some(Duration::from_millis(5))), deeper);
+    assert!(session.job().is_none() && session.deepening());
+
+    // Another position begins anew, and the first one stays as it is.
+    session.play("D").unwrap();
+    assert!(session.job().is_some());
+    session.go_to(0);
+    assert_eq!(session.next_round(), None);
+    session.set_analysing(false);
+    assert!(!session.deepening());
+}
