@@ -191,25 +191,27 @@ def visitor(load, times):
 
 
 def user(load, seconds, times):
-    """Plays games against the best level; `times` gets the seconds of every answer."""
+    """Plays against the best level, game after game in one session; `times` gets the seconds of every answer."""
     end = time.monotonic() + seconds
+    began = time.monotonic()
+    status, view = load.request(USER, "POST", "/api/sessions", {"white": "human", "black": "best"})
+    times.append((time.monotonic() - began, "new game"))
+    if status != 201:
+        raise SystemExit(f"the user got no game: status {status}")
+    session = view["id"]
     while time.monotonic() < end:
         began = time.monotonic()
-        status, view = load.request(USER, "POST", "/api/sessions", {"white": "human", "black": "best"})
-        times.append((time.monotonic() - began, "new game"))
-        if status != 201:
-            raise SystemExit(f"the user got no game: status {status}")
-        session = view["id"]
-        while view["scene"]["outcome"] is None and time.monotonic() < end:
-            began = time.monotonic()
-            move = {"do": "play", "text": random.choice(view["scene"]["legal"])["text"]}
-            status, view = load.request(USER, "POST", "/api/session", move, session)
-            while status == 200 and view["thinking"]:
-                path = f"/api/session?since={view['version']}"
-                status, view = load.request(USER, "GET", path, session=session)
-            times.append((time.monotonic() - began, "move"))
-            if status != 200:
-                raise SystemExit(f"the user's game ended with status {status}")
+        if view["scene"]["outcome"] is None:
+            command = {"do": "play", "text": random.choice(view["scene"]["legal"])["text"]}
+        else:
+            command = {"do": "new_game"}
+        status, view = load.request(USER, "POST", "/api/session", command, session)
+        while status == 200 and view["thinking"]:
+            path = f"/api/session?since={view['version']}"
+            status, view = load.request(USER, "GET", path, session=session)
+        times.append((time.monotonic() - began, "move"))
+        if status != 200:
+            raise SystemExit(f"the user's game ended with status {status}")
 
 
 def processor_seconds(process):

@@ -1,7 +1,7 @@
 //! `jarmo yardstick`
 
 use std::io::{Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use rayon::ThreadPool;
@@ -167,7 +167,7 @@ fn agent<G: CatalogGame>(
     })
 }
 
-fn verify<C: Catalog>(games: &C, path: &PathBuf) -> CommandResult {
+fn verify<C: Catalog>(games: &C, path: &Path) -> CommandResult {
     let text = files::read_text(path, MOST_BYTES).map_err(|error| in_file(path, error))?;
     for (line, number) in text.lines().zip(1..) {
         let row: Row = serde_json::from_str(line)

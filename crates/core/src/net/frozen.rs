@@ -35,12 +35,12 @@ impl FrozenNet {
     /// Packs the weights for this kernel; `None` if this processor cannot run it.
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
         let runner = match kind {
-            KernelKind::Portable => runner(Portable, weights),
+            KernelKind::Portable => runner(Floats(Portable), weights),
             KernelKind::Int8 => int8::runner(weights),
             #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx2 => runner(Avx2::detect()?, weights),
+            KernelKind::Avx2 => runner(Floats(Avx2::detect()?), weights),
             #[cfg(target_arch = "x86_64")]
-            KernelKind::Avx512 => runner(Avx512::detect()?, weights),
+            KernelKind::Avx512 => runner(Floats(Avx512::detect()?), weights),
             #[cfg(not(target_arch = "x86_64"))]
             _ => return None,
         };
@@ -88,36 +88,98 @@ trait RunNet: Send {
     fn fork(&self) -> Box<dyn RunNet>;
 }
 
-fn runner<K: Kernel>(kernel: K, weights: &Weights) -> Box<dyn RunNet> {
-    Box::new(Runner::new(Arc::new(Packed::new(kernel, weights))))
+fn runner<N: Numbers>(numbers: N, weights: &Weights) -> Box<dyn RunNet> {
+    Box::new(Runner::new(Arc::new(Packed::new(numbers, weights))))
+}
+
+/// The kind of numbers that a network computes in, on one kernel.
+trait Numbers: Copy + Send + Sync + 'static {
+    /// The rows of the first layer.
+    type Rows: Send + Sync;
+    /// The weights of a product.
+    type Layer: Send + Sync;
+    /// A chunk of the trunk as a product reads it.
+    type Inputs: Send;
+
+    fn rows(matrix: &[f32], bias: &[f32]) -> Self::Rows;
+    fn layer(matrix: &[f32], bias: &[f32]) -> Self::Layer;
+    /// Outputs of a row, padding included.
+    fn outputs(layer: &Self::Layer) -> usize;
+    /// Room for a whole chunk.
+    fn inputs(width: usize) -> Self::Inputs;
+    /// The ReLU of the bias plus these rows: `[width]`.
+    fn sum_rows(self, table: &Self::Rows, rows: &[u32], out: &mut [f32]);
+    /// Prepares the trunk, `[rows, width]`, for products.
+    fn take(self, trunk: &[f32], width: usize, inputs: &mut Self::Inputs);
+    /// The product of the trunk, of which `inputs` were taken.
+    fn dense(
+        self,
+        layer: &Self::Layer,
+        trunk: &[f32],
+        inputs: &Self::Inputs,
+        epilogue: Epilogue<'_>,
+    );
+}
+
+/// 32-bit floats.
+#[derive(Clone, Copy)]
+struct Floats<K>(K);
+
+impl<K: Kernel> Numbers for Floats<K> {
+    type Rows = PackedRows;
+    type Layer = Dense<f32>;
+    type Inputs = ();
+
+    fn rows(matrix: &[f32], bias: &[f32]) -> PackedRows {
+        PackedRows::pack(matrix, bias)
+    }
+
+    fn layer(matrix: &[f32], bias: &[f32]) -> Dense<f32> {
+        Dense::pack(matrix, bias, K::COLUMNS, 1, |number| number)
+    }
+
+    fn outputs(layer: &Dense<f32>) -> usize {
+        layer.outputs()
+    }
+
+    fn inputs(_: usize) {}
+
+    fn sum_rows(self, table: &PackedRows, rows: &[u32], out: &mut [f32]) {
+        self.0.sum_rows(table, rows, out);
+    }
+
+    fn take(self, _: &[f32], _: usize, (): &mut ()) {}
+
+    fn dense(self, layer: &Dense<f32>, trunk: &[f32], (): &(), epilogue: Epilogue<'_>) {
+        self.0.dense(layer, trunk, epilogue);
+    }
 }
 
 /// Weights packed for one kernel.
-struct Packed<K: Kernel> {
-    kernel: K,
+struct Packed<N: Numbers> {
+    numbers: N,
     shape: NetShape,
     width: usize,
-    stem: PackedRows, // [features, width]
-    blocks: Vec<Dense<f32>>,
-    heads: Dense<f32>, // all of them as one product
+    stem: N::Rows, // [features, width]
+    blocks: Vec<N::Layer>,
+    heads: N::Layer, // all of them as one product
 }
 
-impl<K: Kernel> Packed<K> {
-    fn new(kernel: K, weights: &Weights) -> Packed<K> {
-        let shape = *weights.shape();
-        let width = weights.settings().width;
-        let dense =
-            |[matrix, bias]: [&[f32]; 2]| Dense::pack(matrix, bias, K::COLUMNS, 1, |number| number);
-        let block = |index| dense(weights.layer(&format!("blocks.{index}")));
+impl<N: Numbers> Packed<N> {
+    fn new(numbers: N, weights: &Weights) -> Packed<N> {
+        let block = |index| {
+            let [matrix, bias] = weights.layer(&format!("blocks.{index}"));
+            N::layer(matrix, bias)
+        };
         let (matrix, bias) = heads(weights);
         let [stem, stem_bias] = weights.layer("stem");
         Packed {
-            kernel,
-            shape,
-            width,
-            stem: PackedRows::pack(stem, stem_bias),
+            numbers,
+            shape: *weights.shape(),
+            width: weights.settings().width,
+            stem: N::rows(stem, stem_bias),
             blocks: (0..weights.settings().blocks).map(block).collect(),
-            heads: dense([&matrix, &bias]),
+            heads: N::layer(&matrix, &bias),
         }
     }
 }
@@ -137,71 +199,61 @@ fn heads(weights: &Weights) -> (Vec<f32>, Vec<f32>) {
     (matrix, bias.copied().collect())
 }
 
-struct Runner<K: Kernel> {
-    net: Arc<Packed<K>>,
+struct Runner<N: Numbers> {
+    net: Arc<Packed<N>>,
     trunk: Aligned<f32>, // [CHUNK, width]
     next: Aligned<f32>,
+    inputs: N::Inputs,
 }
 
-impl<K: Kernel> Runner<K> {
-    fn new(net: Arc<Packed<K>>) -> Runner<K> {
+impl<N: Numbers> Runner<N> {
+    fn new(net: Arc<Packed<N>>) -> Runner<N> {
         let size = CHUNK * net.width;
         Runner {
-            net,
             trunk: Aligned::new(size),
             next: Aligned::new(size),
+            inputs: N::inputs(net.width),
+            net,
         }
     }
 
     /// Evaluates positions `range` of the batch; `out` is `[range, stride]`.
     fn forward(&mut self, batch: &FeatureBatch, range: Range<usize>, out: &mut [f32]) {
-        let Packed { kernel, width, .. } = *self.net;
+        let Packed { numbers, width, .. } = *self.net;
         let size = range.len() * width;
         let (mut trunk, mut next) = (&mut self.trunk[..size], &mut self.next[..size]);
+        let inputs = &mut self.inputs;
         for (row, hidden) in range.zip(trunk.chunks_exact_mut(width)) {
-            kernel.sum_rows(&self.net.stem, batch.row(row), hidden);
+            numbers.sum_rows(&self.net.stem, batch.row(row), hidden);
         }
+        numbers.take(trunk, width, inputs);
         for block in &self.net.blocks {
             let epilogue = Epilogue::Hidden {
                 residual: trunk,
                 out: next,
             };
-            kernel.dense(block, trunk, epilogue);
+            numbers.dense(block, trunk, inputs, epilogue);
             swap(&mut trunk, &mut next);
+            numbers.take(trunk, width, inputs);
         }
-        kernel.dense(&self.net.heads, trunk, Epilogue::Sums { out });
+        numbers.dense(&self.net.heads, trunk, inputs, Epilogue::Sums { out });
     }
 }
 
-impl<K: Kernel> RunNet for Runner<K> {
+impl<N: Numbers> RunNet for Runner<N> {
     fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
-        let outputs = self.net.heads.outputs();
-        in_chunks(self.net.shape, outputs, batch, logits, |range, out| {
-            self.forward(batch, range, out);
-        });
+        let stride = N::outputs(&self.net.heads);
+        logits.shape = self.net.shape;
+        logits.stride = stride;
+        logits.numbers.resize(batch.len() * stride, 0.0);
+        for start in (0..batch.len()).step_by(CHUNK) {
+            let end = batch.len().min(start + CHUNK);
+            let out = &mut logits.numbers[start * stride..end * stride];
+            self.forward(batch, start..end, out);
+        }
     }
 
     fn fork(&self) -> Box<dyn RunNet> {
         Box::new(Runner::new(Arc::clone(&self.net)))
-    }
-}
-
-/// Fills the outputs of a batch, `outputs` for each position, chunk by chunk.
-fn in_chunks(
-    shape: NetShape,
-    outputs: usize,
-    batch: &FeatureBatch,
-    logits: &mut Logits,
-    mut forward: impl FnMut(Range<usize>, &mut [f32]),
-) {
-    logits.shape = shape;
-    logits.stride = outputs;
-    logits.numbers.resize(batch.len() * outputs, 0.0);
-    for start in (0..batch.len()).step_by(CHUNK) {
-        let end = batch.len().min(start + CHUNK);
-        forward(
-            start..end,
-            &mut logits.numbers[start * outputs..end * outputs],
-        );
     }
 }

@@ -104,7 +104,7 @@ fn files(job: &Job<'_, Jarmo>, tell: &mut dyn FnMut(LayerEvent)) -> Result<Spill
             Err(error) => may_rebuild(error, &mut |why| tell(LayerEvent::Rebuilding(why)))?,
         }
     }
-    Ok(Spill::create(job.folder, job.owner, &job.layer)?)
+    Spill::create(job.folder, job.owner, &job.layer)
 }
 
 impl Layer for index::Layer {

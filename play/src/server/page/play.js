@@ -32,7 +32,7 @@ let exercise = null; // a lesson or puzzles; while it is on, the game is not sho
 let travelling = false; // through the history: the address is there already
 let written = null; // the address as it was written last; another one is about to be followed
 let study, friend, tabs; // what is seen beside the game, the game of two, and other tabs
-let spoken = { game: "", thought: "", found: "" }; // for screen readers
+const spoken = { game: "", thought: "", found: "", picked: "" }; // for screen readers
 
 // The server.
 
@@ -229,11 +229,11 @@ function say(message) {
 }
 
 // Tells a screen reader about the game, while it is on the board: what happened, what the agent thinks, what the analysis
-// has found.
+// has found; or, while a piece is picked, where it may go.
 function announce(news) {
   Object.assign(spoken, news);
-  const sentences = [spoken.game, spoken.thought, spoken.found].filter(Boolean).join(" ");
-  if (!exercise.on && $("said").textContent !== sentences) $("said").textContent = sentences;
+  const sentences = spoken.picked || [spoken.game, spoken.thought, spoken.found].filter(Boolean).join(" ");
+  if ((spoken.picked || !exercise.on) && $("said").textContent !== sentences) $("said").textContent = sentences;
 }
 
 function show(answer) {
@@ -299,7 +299,8 @@ function redraw() {
   ideaTable(view, thought, study);
   const mover = view.scene.to_move === "white" ? 1 : -1;
   $("searched").textContent = searched(view);
-  announce({ thought: thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "" });
+  const best = thought ? `${text("hint_best", { move: thought.text })}, ${chance(mover * thought.value)}.` : "";
+  announce({ thought: best, ...(board.picked === null && { picked: "" }) });
   friend.show(view);
   buttons();
   study.buttons(view);
@@ -494,7 +495,7 @@ async function begin() {
   new Editor(pageParts);
   const shown = () => exercise.view ?? study.seen(view);
   const label = (cell, state) => cellLabel(shown(), cell, state);
-  board = new Board($("board"), play, label, (cell, targets) => { $("said").textContent = saidPicked(shown(), cell, targets); });
+  board = new Board($("board"), play, label, (cell, targets) => announce({ picked: saidPicked(shown(), cell, targets) }));
   exercise = new Exercise(board, {
     ask: (path, body) => ask(path, body),
     left: () => {

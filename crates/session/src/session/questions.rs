@@ -1,0 +1,136 @@
+//! What a session asks its agents next, and what it does with their answers.
+
+use std::time::Duration;
+
+use super::{DEEPEST, Session};
+use crate::agents::MOVE_TIME;
+use crate::job::{Effort, Job, Purpose};
+use crate::levels::Level;
+use crate::specs::Strength;
+use crate::thought::Thought;
+
+/// Time for the evaluation of a position during play.
+const GLANCE: Duration = Duration::from_millis(120);
+
+/// Time limit per position in an analysis. Only slow machines reach it before the limit of simulations.
+const STUDY: Duration = Duration::from_secs(2);
+
+impl Session {
+    /// The next job: a move, a hint, a position to analyse, or the evaluation bar, in this order.
+    pub fn job(&self) -> Option<Job> {
+        let here = self.board.cursor();
+        let mover = self.board.mover(here);
+        if self.agent_to_move() {
+            let seat = &self.seats[mover?.index()];
+            let (strength, time) = seat.agent(self.board.agents())?;
+            return Some(self.make_job(here, Purpose::Move, strength, time));
+        }
+        let agents = self.board.agents();
+        let look = |place, effort, strength, time| {
+            Some(self.make_job(place, Purpose::Look(effort), strength, time))
+        };
+        if self.hint == Some(here) && self.lacks(here, Effort::Hint) {
+            return look(here, Effort::Hint, agents.analyst(), Some(MOVE_TIME));
+        }
+        if let Some(trial) = &self.trial
+            && let Some(question) = trial.question(self)
+        {
+            return Some(Job {
+                question,
+                ..self.make_job(trial.place(), Purpose::Try, agents.reviewer(), Some(STUDY))
+            });
+        }
+        if self.analysing {
+            if !self.lacks(here, Effort::Study)
+                && let Some(round) = self.next_round()
+            {
+                return look(here, Effort::Deep(round), agents.deepened(round), None);
+            }
+            let end = self.board.moves().len();
+            let next = std::iter::once(here)
+                .chain(0..=end)
+                .find(|&place| self.lacks(place, Effort::Study))?;
+            return look(next, Effort::Study, agents.reviewer(), Some(STUDY));
+        }
+        if self.evaluating && self.lacks(here, Effort::Glance) {
+            return look(here, Effort::Glance, agents.analyst(), Some(GLANCE));
+        }
+        None
+    }
+
+    /// Whether a running job is still the next one.
+    pub fn wants(&self, job: &Job) -> bool {
+        self.job().is_some_and(|next| {
+            (next.edition, next.place, next.purpose) == (job.edition, job.place, job.purpose)
+        })
+    }
+
+    /// Takes a job's answer and plays it if it is a move. Returns false if the answer is outdated.
+    pub fn finish(&mut self, job: &Job, thought: Thought) -> bool {
+        if job.edition != self.edition || job.place > self.board.moves().len() {
+            return false;
+        }
+        let effort = match job.purpose {
+            Purpose::Move => Effort::Glance,
+            Purpose::Look(effort) => effort,
+            Purpose::Try => {
+                if let Some(trial) = &mut self.trial {
+                    trial.answer(thought);
+                }
+                return true;
+            }
+        };
+        if job.is_move() {
+            if job.place != self.board.cursor() || !self.agent_to_move() {
+                return false;
+            }
+            let played = self.board.play(&thought.text);
+            debug_assert!(played.is_ok(), "an agent chose an illegal action");
+            self.hint = None;
+            self.count_match();
+        }
+        // An answer to `Move` counts as an evaluation only from the strongest level.
+        let best = self.board.agents().of_level(Level::Best);
+        let evaluates = !job.is_move() || (job.strength == best && job.time == Some(MOVE_TIME));
+        if evaluates && self.lacks(job.place, effort) {
+            match (effort, self.thoughts.get_mut(&job.place)) {
+                // The search had no more room or time than the one before it. Further ones would not, either.
+                (Effort::Deep(_), Some((had, before))) if thought.nodes <= before.nodes => {
+                    *had = Effort::Deep(DEEPEST);
+                }
+                _ => {
+                    self.thoughts.insert(job.place, (effort, thought));
+                }
+            }
+        }
+        true
+    }
+
+    fn make_job(
+        &self,
+        place: usize,
+        purpose: Purpose,
+        strength: Strength,
+        time: Option<Duration>,
+    ) -> Job {
+        // Another game with the same moves gets other answers from agents that draw theirs.
+        let seed = match purpose {
+            Purpose::Move => self.seed.wrapping_add(self.number),
+            Purpose::Look(_) | Purpose::Try => self.seed,
+        };
+        Job {
+            question: self.board.question(place, seed),
+            strength,
+            time,
+            purpose,
+            place,
+            edition: self.edition,
+        }
+    }
+
+    /// Whether the game is not over at a place and the place was not yet evaluated with this effort.
+    pub(super) fn lacks(&self, place: usize, effort: Effort) -> bool {
+        let known = self.thoughts.get(&place);
+        self.board.mover(place).is_some() && known.is_none_or(|(had, _)| *had < effort)
+    }
+}
