@@ -247,7 +247,14 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
             let subject = format!("jarmo.blocks.{}", rogue.key);
             let mut answers = 0;
             while !stop.load(Ordering::Relaxed) {
-                answers += u32::from(rogue.ask(&subject, Vec::new(), None).is_ok());
+                let answer = rogue.ask(&subject, Vec::new(), None);
+                // A worker that waits for an answer plays nothing.
+                assert_ne!(
+                    answer,
+                    Err("no answer".to_owned()),
+                    "the arena answers to its end"
+                );
+                answers += u32::from(answer.is_ok());
                 held.store(answers > 100, Ordering::Relaxed);
             }
         });

@@ -100,7 +100,7 @@ pub fn play_matches<G: CatalogGame>(
         tell,
     };
     let played = host.play(tournament, stop, observer);
-    let _ = link.flush(); // the worker of the last block waits for its verdict
+    host.close();
     played
 }
 
@@ -158,6 +158,19 @@ impl<T: FnMut(String)> Host<'_, T> {
             observer.standings(tournament.standings());
         }
         Ok(())
+    }
+
+    /// Answers what workers have already said. One that got no answer would wait for it instead of playing.
+    fn close(&mut self) {
+        let _ = self.link.wait(self.asked.drain());
+        let _ = self.link.wait(self.answers.drain());
+        while let Some(message) = self.link.next(&mut self.asked, PATIENCE) {
+            let _ = self.reply(&message, &Offer::Nothing);
+        }
+        while let Some(message) = self.link.next(&mut self.answers, PATIENCE) {
+            let _ = self.reply(&message, &Verdict::Taken);
+        }
+        let _ = self.link.flush();
     }
 
     /// The next answer or question; answers first.

@@ -39,8 +39,8 @@ const ASK_AGAIN: Duration = Duration::from_secs(30);
 /// The pause before an answer is sent again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// An arena that takes no answer for this long is gone.
-const ARENA_GONE: Duration = Duration::from_secs(15);
+/// An arena that takes no answer for this long is gone. If it is not, the block is played again.
+const ARENA_GONE: Duration = Duration::from_secs(5);
 
 /// Plays the matches of a fleet.
 pub(crate) struct Matches<'a, C> {
