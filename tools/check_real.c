@@ -9,8 +9,8 @@
  * never loses: a game either ends without its loss or never ends.
  *
  *     cc -O3 -march=native -pthread -o check_real tools/check_real.c
- *     ./check_real DIR white            # all forces there
- *     ./check_real DIR black 7 8        # forces 7 to 8; lower ones are read only
+ *     ./check_real FOLDER white            # all forces there
+ *     ./check_real FOLDER black 7 8        # forces 7 to 8; lower ones are read only
  *
  * It exits with 1 if a placement is wrong.
  */
@@ -382,7 +382,7 @@ static int circle(const char *name) { return 5 * (name[1] - '1') + (name[0] - 'A
 
 int main(int n, char **arguments) {
     if (n < 3 || (strcmp(arguments[2], "white") && strcmp(arguments[2], "black")))
-        die("usage: check_real DIRECTORY white|black [FIRST FORCE [LAST FORCE]]", arguments[0]);
+        die("usage: check_real FOLDER white|black [FIRST FORCE [LAST FORCE]]", arguments[0]);
     bound = strcmp(arguments[2], "white") ? BLACK : WHITE;
     int first = n > 3 ? atoi(arguments[3]) : LEAST;
     int last = n > 4 ? atoi(arguments[4]) : n > 3 ? first : MOST;

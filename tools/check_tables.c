@@ -469,7 +469,7 @@ static int check_layer(int force, int threads) {
 static int circle(const char *name) { return 5 * (name[1] - '1') + (name[0] - 'A'); }
 
 int main(int count, char **arguments) {
-    if (count < 2) die("usage: check_tables DIRECTORY [FIRST FORCE [LAST FORCE]]", arguments[0]);
+    if (count < 2) die("usage: check_tables FOLDER [FIRST FORCE [LAST FORCE]]", arguments[0]);
     int first = count > 2 ? atoi(arguments[2]) : LEAST;
     int last = count > 3 ? atoi(arguments[3]) : count > 2 ? first : MOST;
     for (const char *line = LINES; *line; line += line[5] ? 6 : 5) {

@@ -544,7 +544,7 @@ def main():
     parser.add_argument("--times", type=int, default=20, help="repetitions of each fault")
     parser.add_argument("--only", action="append", metavar="NAME", help="faults whose names contain this")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", metavar="DIR", help="keep the fleet of a fault that failed")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the fleet of a fault that failed")
     add_tools(parser, 4350)
     options = parser.parse_args()
     names = [name for name in FAULTS if not options.only or any(part in name for part in options.only)]

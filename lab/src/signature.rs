@@ -12,7 +12,7 @@ use jarmo_core::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, 
 /// Positions searched per game.
 const POSITIONS: u64 = 12;
 
-/// Position `index` comes after this many random actions times `index`.
+/// Position `index` comes after this many random plies times `index`.
 const ACTIONS_PER_POSITION: u64 = 2;
 
 /// Simulations per position and search rule.

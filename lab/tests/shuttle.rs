@@ -36,9 +36,9 @@ fn the_program_measures_it() {
         let mut command = Command::cargo_bin("lab").unwrap();
         command.args(["shuttle", "--force", force]).assert()
     };
-    lab("2").success().stdout(contains(
-        "of 770 placements without a move before, 0 have another result",
-    ));
+    lab("2")
+        .success()
+        .stdout(contains("of 770 bare positions, 0 have another result"));
     lab("5").code(2).stderr(contains("from 2 to 4"));
 }
 

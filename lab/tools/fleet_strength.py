@@ -1,7 +1,7 @@
 """Whether a fleet learns as well as one process: a learner and three workers, then one process that gets the same
 processor time, and a match between what they learned.
 
-    python3 lab/tools/fleet_strength.py [--minutes 20] [--workers 3] [--game jarmo] [--out DIR] [--jarmo FILE] [--server FILE]
+    python3 lab/tools/fleet_strength.py [--minutes 20] [--workers 3] [--game jarmo] [--out FOLDER] [--jarmo FILE] [--server FILE]
 
 All on this machine, with the default settings and one seed. The time of the fleet is that of the learner, which only
 learns, and the workers; the server's is printed. The agents play 2,000 games with 64 simulations, and take the exam of
@@ -75,7 +75,7 @@ def main():
             export(options, single_run(options, folder / "single", seconds), folder / "of-one.safetensors"),
         ]
         players = [f"{agent}?sims=64" for agent in agents]
-        subprocess.run([options.jarmo, "arena", *players, "--games", str(options.games), "--opening-plies", "3"], check=True)
+        subprocess.run([options.jarmo, "arena", *players, "--games", str(options.games), "--random-plies", "3"], check=True)
         subprocess.run([options.jarmo, "accuracy", *agents, "--sims", "0,64"], check=True)
 
 

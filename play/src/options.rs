@@ -94,7 +94,7 @@ pub struct Options {
     lang: Option<Language>,
     /// Exact tables from `jarmo tables build`: their results are shown, and the best level and the analysis use
     /// them
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
     /// A board file that replaces the standard lines (jarmo and guard)
     #[arg(long, value_name = "FILE")]

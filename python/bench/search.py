@@ -72,7 +72,7 @@ def ours(trees, made_with):
     import jarmo
 
     call = made_with(parameters(84))
-    env = jarmo.VecEnv("connect_four", trees, seed=1, opening_plies=8)
+    env = jarmo.VecEnv("connect_four", trees, seed=1, random_plies=8)
     positions = env.positions()
     batch = max(trees // 2, 1)
 

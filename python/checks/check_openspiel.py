@@ -47,7 +47,7 @@ print(f"connect_four in lockstep with OpenSpiel: {PLIES} plies, {games} games")
 # Its minimax, as deep as a win or loss takes according to the tables.
 folder = os.environ.get("JARMO_TABLES")
 if not folder:
-    sys.exit("JARMO_TABLES must name a folder of exact tables: jarmo tables build --force 4 --out DIR")
+    sys.exit("JARMO_TABLES must name a folder of exact tables: jarmo tables build --force 4 --out FOLDER")
 tables = jarmo.Tables(folder)
 rules = jarmo.Game("jarmo")
 checked, start = 0, time.time()

@@ -91,7 +91,7 @@ def main():
     game = jarmo.Game("connect_four")
     network = Network(int(np.prod(game.feature_shape(threats=True))))
     games = jarmo.self_play(
-        game, network.evaluate, games=512, simulations=32, opening_plies=4, threats=True, min_samples=8192, seed=1
+        game, network.evaluate, games=512, simulations=32, random_plies=4, threats=True, min_samples=8192, seed=1
     )
     window, generator, start = [], np.random.default_rng(1), time.monotonic()
     for number, samples in enumerate(games):
@@ -110,7 +110,7 @@ def main():
             break
     jarmo.save_agent(given.out, game, network.tensors, run="alphazero_numpy", step=network.steps,
                      games=int(games.stats()["games"]))
-    print(jarmo.arena([f"{given.out}?sims=64", "rollout:1000"], game=game, games=100, opening_plies=2))
+    print(jarmo.arena([f"{given.out}?sims=64", "rollout:1000"], game=game, games=100, random_plies=2))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import jarmo
 
 class Games(VecEnv):
     """Games against an opponent. Observations are the features in one row, with the planes of threats; the reward is
-    that of the learner."""
+    that of the caller."""
 
     render_mode = None
 
@@ -40,11 +40,11 @@ class Games(VecEnv):
     def step_wait(self):
         self.now = now = self.games.step(self.actions)
         infos = [{} for _ in range(self.num_envs)]
-        # What the value of a game that was cut off stands for must be the learner's, and so is the last observation.
+        # What the value of a game that was cut off stands for must be the caller's, and so is the last observation.
         for slot, observation in zip(now.finished, now.final_observation, strict=True):
             infos[slot] = {"terminal_observation": observation.reshape(-1),
                            "TimeLimit.truncated": bool(now.truncated[slot])}
-        return now.observation.reshape(self.num_envs, -1), now.learner_reward, now.terminated | now.truncated, infos
+        return now.observation.reshape(self.num_envs, -1), now.seat_reward, now.terminated | now.truncated, infos
 
     def action_masks(self):
         return self.now.mask

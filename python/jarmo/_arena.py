@@ -79,7 +79,7 @@ def arena(
     game: Game | str = "jarmo",
     games: int = 100,
     nodes: int | None = None,
-    opening_plies: int | None = None,
+    random_plies: int | None = None,
     openings: str | None = None,
     gauntlet: bool = False,
     anchor: str | None = None,
@@ -94,7 +94,7 @@ def arena(
         game: A game or its name.
         games: Games per match, an even number: each opening is played from both sides.
         nodes: Simulations or nodes per action for every agent, in place of their specs'.
-        opening_plies: Random plies at the start of each game; by default the game's balanced openings, or 2 random
+        random_plies: Random plies at the start of each game; by default the game's balanced openings, or 2 random
             plies in a game without a list.
         openings: A file with openings.
         gauntlet: The first agent plays all others, which do not play each other.
@@ -108,7 +108,7 @@ def arena(
             game,
             games=games,
             nodes=nodes,
-            opening_plies=opening_plies,
+            random_plies=random_plies,
             openings=openings,
             gauntlet=gauntlet,
             anchor=anchor,

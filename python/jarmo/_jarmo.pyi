@@ -174,8 +174,8 @@ class VecEnv:
         opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
             of positions and returns an action for each. A step then ends when the caller is to move again. By default
             the caller plays both sides in turns.
-        learner: The side of the caller in games against an opponent, drawn for each game by default.
-        opening_plies: Random actions at the start of each game.
+        seat: The side of the caller in games against an opponent, drawn for each game by default.
+        random_plies: Random plies at the start of each game.
         dtype: The type of observations.
         packed: Masks as bits.
         threats: Adds the planes of threats to observations.
@@ -191,8 +191,8 @@ class VecEnv:
         max_plies: int | None = None,
         autoreset: Literal["same_step", "next_step", "disabled"] = "same_step",
         opponent: Player | None = None,
-        learner: Literal["white", "black", "random"] | None = None,
-        opening_plies: int = 0,
+        seat: Literal["white", "black", "random"] | None = None,
+        random_plies: int = 0,
         dtype: Literal["float32", "uint8"] = "float32",
         packed: bool = False,
         threats: bool = False,
@@ -220,9 +220,9 @@ class VecEnv:
         """Planes, rows and columns of one observation."""
 
     @property
-    def learner_sides(self) -> NDArray[np.int8]:
+    def seats(self) -> NDArray[np.int8]:
         """``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
-        ``Step.learner`` has the sides in the games of the last step."""
+        ``Step.seat`` has the sides in the games of the last step."""
 
     def buffers(self) -> Step:
         """New arrays of zeros, for ``out``."""
@@ -306,7 +306,7 @@ class Agent:
         threads: int | None = None,
     ) -> NDArray[np.int64]:
         """An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-        the spec's. The choice in a position depends on it, its index, the seed and the agent's kernel alone."""
+        the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone."""
 
     def evaluate(
         self,
@@ -359,7 +359,7 @@ class SelfPlay:
         games: int = 512,
         simulations: int = 32,
         root: Literal["gumbel", "puct"] = "gumbel",
-        opening_plies: int = 0,
+        random_plies: int = 0,
         value_lambda: float = 1.0,
         seed: int = 0,
         threats: bool = False,
@@ -461,7 +461,7 @@ def arena(
     *,
     games: int = 100,
     nodes: int | None = None,
-    opening_plies: int | None = None,
+    random_plies: int | None = None,
     openings: Path | None = None,
     gauntlet: bool = False,
     anchor: str | None = None,

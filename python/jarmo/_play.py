@@ -16,7 +16,7 @@ def self_play(
     games: int = 512,
     simulations: int = 32,
     root: Literal["gumbel", "puct"] = "gumbel",
-    opening_plies: int = 0,
+    max_random_plies: int = 0,
     value_lambda: float = 1.0,
     seed: int = 0,
     threats: bool = False,
@@ -32,7 +32,7 @@ def self_play(
         games: Games at a time. Their trees are searched together.
         simulations: Simulations per action.
         root: Gumbel AlphaZero, which needs few simulations, or AlphaZero's PUCT.
-        opening_plies: A game starts with 0 to this many random actions, which are not samples.
+        max_random_plies: A game starts with 0 to this many random plies, which are not samples.
         value_lambda: Lambda of TD(lambda): 1 learns the results of games, 0 what search expected.
         seed: The seed of all randomness.
         threats: Adds the planes of threats to the features.
@@ -45,7 +45,7 @@ def self_play(
         games=games,
         simulations=simulations,
         root=root,
-        opening_plies=opening_plies,
+        max_random_plies=max_random_plies,
         value_lambda=value_lambda,
         seed=seed,
         threats=threats,

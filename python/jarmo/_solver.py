@@ -141,15 +141,15 @@ class Measures:
 
     def worst(self, choose: Choose, starts: list[Position]) -> dict[str, Any]:
         """Everything that an adversary can play, breadth first, from each start against both sides."""
-        counts, thrown = {"proven": 0, "held": 0}, []
+        counts, lengths = {"proven": 0, "held": 0}, []
         for start in starts:
             for seat in (0, 1):
                 end = self._search(choose, start, seat)
                 if isinstance(end, int):
-                    thrown.append(end)
+                    lengths.append(end)
                 else:
                     counts[end] += 1
-        median = sorted(thrown)[len(thrown) // 2] if thrown else None
+        median = sorted(lengths)[len(lengths) // 2] if lengths else None
         return {"starts": 2 * len(starts), **counts, "positions": self.positions, "median_plies": median}
 
     def _search(self, choose: Choose, start: Position, seat: int) -> int | str:

@@ -41,7 +41,7 @@ class Step(NamedTuple):
     """What an environment gives back: one row per slot, ``N`` slots.
 
     The rows of ``observation``, ``mask`` and ``to_move`` are those of the positions to act in next. ``reward``,
-    ``terminated``, ``truncated``, ``learner`` and ``learner_reward`` are about the game of the last step, also where
+    ``terminated``, ``truncated``, ``seat`` and ``seat_reward`` are about the game of the last step, also where
     another one has begun since.
     """
 
@@ -58,15 +58,15 @@ class Step(NamedTuple):
     """``[N]``: a game was cut off by the limit on its length."""
     to_move: NDArray[np.int8]
     """``[N]``: 0 if White is to move, 1 if Black is. The same player may act twice in a row."""
-    learner: NDArray[np.int8]
+    seat: NDArray[np.int8]
     """``[N]``: the side whose action the last step played: the caller's against an opponent, else the player who was to
     move. After a reset: whose action the next step will play."""
-    learner_reward: NDArray[np.float32]
-    """``[N]``: the reward of that side, ``reward[numpy.arange(N), learner]``."""
+    seat_reward: NDArray[np.float32]
+    """``[N]``: the reward of that side, ``reward[numpy.arange(N), seat]``."""
     finished: NDArray[np.int64]
     """``[F]``: the slots whose games ended in the last step."""
     final_observation: Features
-    """``[F, planes, rows, columns]``: the last positions of those games, in the order of ``finished``, as ``learner``
+    """``[F, planes, rows, columns]``: the last positions of those games, in the order of ``finished``, as ``seat``
     sees them: as if that side were to move. So is the row of ``observation`` where a game is over."""
 
 

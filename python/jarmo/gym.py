@@ -26,7 +26,7 @@ import jarmo
 from jarmo._types import Player, Step
 
 Observation = dict[str, NDArray[Any]]
-Learner = Literal["white", "black", "random"]
+Seat = Literal["white", "black", "random"]
 
 IDS = {
     "jarmo": "jarmo/Jarmo-v1",
@@ -69,9 +69,9 @@ def _spaces(env: jarmo.VecEnv) -> tuple[Dict[Any], Discrete[np.int64]]:
 class JarmoEnv(gymnasium.Env[Observation, np.int64]):
     """One game against an opponent, or of both sides in turns.
 
-    The reward is that of the learner at the end of the game, +1, 0 or -1; in turns it is that of the player who acted.
+    The reward is that of the caller at the end of the game, +1, 0 or -1; in turns it is that of the player who acted.
     An illegal action loses the game at once, as in PettingZoo, and ``info["illegal_action"]`` says why it is illegal.
-    ``info`` also has ``action_mask``, ``to_move`` and ``learner`` (0 for White, 1 for Black; the player to move, in
+    ``info`` also has ``action_mask``, ``to_move`` and ``seat`` (0 for White, 1 for Black; the player to move, in
     turns).
     """
 
@@ -82,8 +82,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         game: jarmo.Game | str = "jarmo",
         *,
         opponent: Player | None = "random",
-        learner: Learner | None = None,
-        opening_plies: int = 0,
+        seat: Seat | None = None,
+        random_plies: int = 0,
         threats: bool = False,
         render_mode: Literal["ansi", "svg"] | None = None,
     ) -> None:
@@ -93,8 +93,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
             game: A game or its name.
             opponent: An agent, its spec, such as ``"random"``, ``"rollout:100"`` or ``"trained:16"``, or a function of
                 positions; None for both sides in turns.
-            learner: The side of the learner, drawn for each game by default.
-            opening_plies: Random actions at the start of each game.
+            seat: The side of the caller, drawn for each game by default.
+            random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
         """
@@ -104,8 +104,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
             threads=1,
             autoreset="disabled",
             opponent=opponent,
-            learner=learner,
-            opening_plies=opening_plies,
+            seat=seat,
+            random_plies=random_plies,
             threats=threats,
         )
         self._in_turns = opponent is None
@@ -142,7 +142,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self._step = self._env.step(np.array([chosen]))
         terminated, truncated = bool(self._step.terminated[0]), bool(self._step.truncated[0])
         self._over = terminated or truncated
-        reward = float(self._step.learner_reward[0])
+        reward = float(self._step.seat_reward[0])
         return self._observation(), reward, terminated, truncated, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -169,7 +169,7 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         return {
             "action_mask": self._step.mask[0].astype(np.int8),
             "to_move": to_move,
-            "learner": to_move if self._in_turns else int(self._env.learner_sides[0]),
+            "seat": to_move if self._in_turns else int(self._env.seats[0]),
         }
 
     def _refusal(self, action: int) -> str:
@@ -185,7 +185,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     Everything is as in `JarmoEnv`, except that an illegal action raises ``ValueError``, which names the slot and the
     reason, and changes nothing. All arrays are new in each step. ``info`` has ``action_mask`` (``[N, actions]``),
-    ``to_move`` and ``learner`` (``[N]``), and with ``SAME_STEP`` ``final_obs`` and ``final_info`` where a game ended.
+    ``to_move`` and ``seat`` (``[N]``), and with ``SAME_STEP`` ``final_obs`` and ``final_info`` where a game ended.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "svg"], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -196,9 +196,9 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         num_envs: int = 1,
         *,
         opponent: Player | None = "random",
-        learner: Learner | None = None,
+        seat: Seat | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        opening_plies: int = 0,
+        random_plies: int = 0,
         threats: bool = False,
         threads: int | None = None,
         render_mode: Literal["ansi", "svg"] | None = None,
@@ -209,9 +209,9 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             game: A game or its name.
             num_envs: The number of games, ``N``.
             opponent: An agent, its spec, or a function of positions; None for both sides in turns.
-            learner: The side of the learner, drawn for each game by default.
+            seat: The side of the caller, drawn for each game by default.
             autoreset_mode: When the next game of a slot begins.
-            opening_plies: Random actions at the start of each game.
+            random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
             threads: The most threads to use, by default one per core.
             render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text.
@@ -223,8 +223,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             threads=threads,
             autoreset=_MODES[self.autoreset_mode],
             opponent=opponent,
-            learner=learner,
-            opening_plies=opening_plies,
+            seat=seat,
+            random_plies=random_plies,
             threats=threats,
         )
         self._in_turns = opponent is None
@@ -263,7 +263,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Plays an action in every game, and the opponents' actions after it."""
         self._step = step = self._env.step(actions)
-        rewards = step.learner_reward.astype(np.float64)
+        rewards = step.seat_reward.astype(np.float64)
         info = self._info()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and len(step.finished):
             self._add_final(info, step)
@@ -291,11 +291,11 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     def _info(self) -> dict[str, Any]:
         step = self._step
-        learner = step.to_move if self._in_turns else self._env.learner_sides
+        seat = step.to_move if self._in_turns else self._env.seats
         info: dict[str, Any] = {
             "action_mask": step.mask.astype(np.int8),
             "to_move": step.to_move.astype(np.int64),
-            "learner": learner.astype(np.int64),
+            "seat": seat.astype(np.int64),
         }
         for key in list(info):
             info[f"_{key}"] = np.ones(self.num_envs, dtype=np.bool_)
@@ -313,8 +313,8 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         info["final_info"] = {
             "action_mask": np.zeros((self.num_envs, actions), np.int8),
             "_action_mask": ended.copy(),
-            "learner": np.where(ended, step.learner, 0).astype(np.int64),
-            "_learner": ended.copy(),
+            "seat": np.where(ended, step.seat, 0).astype(np.int64),
+            "_seat": ended.copy(),
         }
         info["_final_info"] = ended.copy()
 

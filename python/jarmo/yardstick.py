@@ -149,7 +149,7 @@ def evaluate(
 
 
 def _alone(agent: Agent) -> Callable[..., Any]:
-    """The choice of an agent's network without search."""
+    """The decision of an agent's network without search."""
     return Agent(re.split(r"[?]|:\d+$", agent.spec)[0] + ":0", game=agent.game).choose
 
 

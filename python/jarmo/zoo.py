@@ -35,7 +35,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self,
         game: jarmo.Game | str = "jarmo",
         *,
-        opening_plies: int = 0,
+        random_plies: int = 0,
         threats: bool = False,
         render_mode: Literal["ansi", "svg"] | None = None,
     ) -> None:
@@ -43,13 +43,13 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
         Args:
             game: A game or its name.
-            opening_plies: Random actions at the start of each game.
+            random_plies: Random plies at the start of each game.
             threats: Adds the planes of threats to observations.
             render_mode: ``"ansi"`` for text, ``"svg"`` for a picture as SVG text.
         """
         super().__init__()
         self._env = jarmo.VecEnv(
-            game, 1, threads=1, autoreset="disabled", opening_plies=opening_plies, threats=threats
+            game, 1, threads=1, autoreset="disabled", random_plies=random_plies, threats=threats
         )
         self._threats = threats
         self.metadata = {

@@ -8,7 +8,7 @@ use std::thread;
 use jarmo_core::game::Game;
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{
-    Agent as Player, AgentSpec, Choice, Limit, Networks, Request, build_sharing,
+    Agent as Player, AgentSpec, Decision, Limit, Networks, Request, build_sharing,
 };
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -34,7 +34,7 @@ pub struct Question {
 
 /// An agent's answer to one position.
 pub struct Judgement {
-    pub choice: Choice,
+    pub decision: Decision,
     pub line: Vec<String>,
 }
 
@@ -157,12 +157,12 @@ fn judge_part<G: Game>(
                 memory: None,
             })
             .collect();
-        for (position, choice) in positions.iter().zip(agent.choose(&mut requests)) {
-            let line = match choice.candidates.first() {
+        for (position, decision) in positions.iter().zip(agent.choose(&mut requests)) {
+            let line = match decision.candidates.first() {
                 Some(best) => line_texts(game, *position, &best.line),
-                None => vec![game.action_text(position, choice.action)],
+                None => vec![game.action_text(position, decision.action)],
             };
-            judgements.push(Judgement { choice, line });
+            judgements.push(Judgement { decision, line });
         }
     }
     judgements
@@ -329,7 +329,7 @@ impl Agent {
     }
 
     /// An action for each of ``N`` positions, ``[N]``. ``nodes`` is the number of simulations or nodes in place of
-    /// the spec's. The choice in a position depends on it, its index, the seed and the agent's kernel alone.
+    /// the spec's. The decision in a position depends on it, its index, the seed and the agent's kernel alone.
     #[pyo3(signature = (positions, *, nodes=None, seed=0, threads=None))]
     fn choose<'py>(
         &self,
@@ -341,7 +341,7 @@ impl Agent {
         let py = positions.py();
         let open = open_positions_of(&self.game, positions)?;
         let judged = self.judge(&open, &question(nodes, seed, threads)?, py)?;
-        let actions = judged.iter().map(|one| i64::from(one.choice.action.0));
+        let actions = judged.iter().map(|one| i64::from(one.decision.action.0));
         shaped(py, actions.collect(), &[judged.len()])
     }
 
@@ -365,12 +365,12 @@ impl Agent {
         let mut visits = vec![0_i32; count * actions];
         let mut proven = Vec::with_capacity(count);
         let mut lines = Vec::with_capacity(count);
-        for (row, Judgement { choice, line }) in judged.into_iter().enumerate() {
-            chosen.push(i64::from(choice.action.0));
-            values.push(choice.value.expectation());
-            results.extend(choice.value.results());
-            proven.push(choice.proven.is_some());
-            for candidate in &choice.candidates {
+        for (row, Judgement { decision, line }) in judged.into_iter().enumerate() {
+            chosen.push(i64::from(decision.action.0));
+            values.push(decision.value.expectation());
+            results.extend(decision.value.results());
+            proven.push(decision.proven.is_some());
+            for candidate in &decision.candidates {
                 let place = row * actions + candidate.action.index();
                 policies[place] = candidate.policy;
                 visits[place] = i32::try_from(candidate.visits).unwrap_or(i32::MAX);

@@ -20,7 +20,7 @@ use crate::players::{RemoteAgent, RemotePlayers, with_functions};
 use crate::threads;
 
 /// Random plies of openings in games without a list of balanced ones.
-const OPENING_PLIES: u32 = 2;
+const RANDOM_PLIES: u32 = 2;
 
 /// A player by its name, which is a spec unless it is one of the functions.
 struct Entry {
@@ -33,7 +33,7 @@ pub struct ArenaSettings {
     players: Vec<Entry>,
     games: u32,
     nodes: Option<u64>,
-    opening_plies: Option<u32>,
+    random_plies: Option<u32>,
     openings: Option<PathBuf>,
     gauntlet: bool,
     anchor: Option<String>,
@@ -121,7 +121,7 @@ fn openings<G: CatalogGame>(
     settings: &ArenaSettings,
     pairs: u32,
 ) -> Result<Openings<G::Position>, String> {
-    let plies = settings.opening_plies;
+    let plies = settings.random_plies;
     if let Some(path) = &settings.openings {
         return Openings::from_file(game, path, plies).map_err(|error| error.to_string());
     }
@@ -130,14 +130,14 @@ fn openings<G: CatalogGame>(
     {
         return Ok(balanced);
     }
-    let plies = plies.unwrap_or(OPENING_PLIES);
+    let plies = plies.unwrap_or(RANDOM_PLIES);
     let openings = Openings::random(game, plies, pairs as usize, settings.seed);
     openings.map_err(|error| error.to_string())
 }
 
 /// Plays a tournament; returns the report as JSON, as text and as a picture. `jarmo.arena` wraps it.
 #[pyfunction]
-#[pyo3(signature = (agents, game, *, games=100, nodes=None, opening_plies=None, openings=None, gauntlet=false,
+#[pyo3(signature = (agents, game, *, games=100, nodes=None, random_plies=None, openings=None, gauntlet=false,
                     anchor=None, seed=1, threads=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn arena(
@@ -146,7 +146,7 @@ pub fn arena(
     game: GameArgument,
     #[pyo3(from_py_with = number::games)] games: u32,
     #[pyo3(from_py_with = number::nodes)] nodes: Option<u64>,
-    #[pyo3(from_py_with = number::some_opening_plies)] opening_plies: Option<u32>,
+    #[pyo3(from_py_with = number::some_random_plies)] random_plies: Option<u32>,
     openings: Option<PathBuf>,
     gauntlet: bool,
     anchor: Option<String>,
@@ -173,7 +173,7 @@ pub fn arena(
         players,
         games,
         nodes,
-        opening_plies,
+        random_plies,
         openings,
         gauntlet,
         anchor,

@@ -84,12 +84,12 @@ pub fn quiet_limit(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "quiet_limit", 0..=u32::MAX)
 }
 
-pub fn opening_plies(given: Given<'_, '_>) -> PyResult<u32> {
-    whole(given, "opening_plies", 0..=MOST_OPENING_PLIES)
+pub fn random_plies(given: Given<'_, '_>) -> PyResult<u32> {
+    whole(given, "random_plies", 0..=MOST_OPENING_PLIES)
 }
 
-pub fn some_opening_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
-    some(given, "opening_plies", 0..=MOST_OPENING_PLIES)
+pub fn some_random_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+    some(given, "random_plies", 0..=MOST_OPENING_PLIES)
 }
 
 /// No random opening is this long without ending most games.

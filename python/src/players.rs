@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Sender};
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Mask};
-use jarmo_exact::agent::{Agent, Choice, Request};
+use jarmo_exact::agent::{Agent, Decision, Request};
 use jarmo_exact::catalog::CatalogGame;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -98,7 +98,7 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
         &self.name
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let positions = requests.iter();
         let positions = positions.map(|request| boxed(&self.rules, request.position));
         let (answer, answered) = mpsc::channel();
@@ -114,7 +114,7 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
             let legal = legal.map(|request| self.rules.game.legal(&request.position).nth(0));
             legal.collect()
         });
-        let choice = |action| Choice {
+        let decision = |action| Decision {
             action,
             value: Value::EVEN,
             proven: None,
@@ -122,6 +122,6 @@ impl<G: CatalogGame> Agent<G> for RemoteAgent<G> {
             depth: 0,
             candidates: Vec::new(),
         };
-        actions.into_iter().map(choice).collect()
+        actions.into_iter().map(decision).collect()
     }
 }

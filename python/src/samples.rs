@@ -212,7 +212,7 @@ struct State {
 #[pymethods]
 impl SelfPlay {
     #[new]
-    #[pyo3(signature = (game, evaluate, *, games=512, simulations=32, root="gumbel", opening_plies=0, value_lambda=1.0,
+    #[pyo3(signature = (game, evaluate, *, games=512, simulations=32, root="gumbel", max_random_plies=0, value_lambda=1.0,
                         seed=0, threats=false, min_samples=1024, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
@@ -221,7 +221,7 @@ impl SelfPlay {
         #[pyo3(from_py_with = number::games)] games: u32,
         #[pyo3(from_py_with = number::simulations)] simulations: u32,
         root: &str,
-        #[pyo3(from_py_with = number::opening_plies)] opening_plies: u32,
+        #[pyo3(from_py_with = number::random_plies)] max_random_plies: u32,
         value_lambda: f32,
         #[pyo3(from_py_with = number::seed)] seed: u64,
         threats: bool,
@@ -244,7 +244,7 @@ impl SelfPlay {
                 simulations,
                 root,
                 least_range: 0.0,
-                opening_plies,
+                max_random_plies,
                 endgames: 0.0,
                 endgame_force: 0,
                 lambda: value_lambda,

@@ -17,7 +17,7 @@ CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 @pytest.mark.parametrize("spec", ["random", "greedy", "rollout:20", "alphabeta:200", "trained:8", "trained:0"])
 def test_agents_choose_legal_actions_and_judge(game: str, spec: str) -> None:
     agent = jarmo.Agent(spec, game=game)
-    positions = jarmo.VecEnv(game, 40, seed=1, opening_plies=6).positions()
+    positions = jarmo.VecEnv(game, 40, seed=1, random_plies=6).positions()
     actions = agent.choose(positions, seed=3)
     assert np.array_equal(actions, agent.choose(positions, seed=3, threads=1))
     masks = jarmo.Game(game).masks(positions)
@@ -34,7 +34,7 @@ def test_agents_choose_legal_actions_and_judge(game: str, spec: str) -> None:
 
 def test_an_agent_file_is_the_agent_in_the_package() -> None:
     file = CHECKPOINTS / "jarmo.safetensors"
-    positions = jarmo.VecEnv("jarmo", 30, seed=2, opening_plies=8).positions()
+    positions = jarmo.VecEnv("jarmo", 30, seed=2, random_plies=8).positions()
     inside, outside = jarmo.Agent("trained:64"), jarmo.Agent(f"{file}?sims=64")
     assert np.array_equal(inside.choose(positions), outside.choose(positions))
     assert outside.spec == f"{file}?sims=64" and outside.game == jarmo.Game("jarmo")

@@ -59,7 +59,7 @@ def test_arrays_say_what_positions_say(game: str) -> None:
         assert step.finished.tolist() == over
         assert env.final_positions() == {slot: before[slot] for slot in over}
         for slot, seen in zip(over, step.final_observation, strict=True):
-            assert np.array_equal(seen, rules.features(before[slot], viewer=int(step.learner[slot]))[0])
+            assert np.array_equal(seen, rules.features(before[slot], viewer=int(step.seat[slot]))[0])
         for slot, position in enumerate(before):
             outcome = position.outcome
             reward = [0.0, 0.0]
@@ -181,7 +181,7 @@ def test_arguments_are_checked() -> None:
         {"threads": 0},
         {"autoreset": "never"},
         {"dtype": "float64"},
-        {"learner": "red"},
+        {"seat": "red"},
         {"opponent": "nobody"},
     ]
     for arguments in wrong:
@@ -195,12 +195,12 @@ def test_arguments_are_checked() -> None:
 
 @pytest.mark.parametrize("game", jarmo.GAMES)
 def test_saved_games_continue_as_they_would_have(game: str) -> None:
-    env = jarmo.VecEnv(game, 300, seed=9, threads=2, opening_plies=3)
+    env = jarmo.VecEnv(game, 300, seed=9, threads=2, random_plies=3)
     for _ in range(40):
         env.step(env.sample_actions())
     saved = env.save()
     expected = record(env, 40)
-    again = jarmo.VecEnv(game, 300, seed=1, threads=1, opening_plies=3)
+    again = jarmo.VecEnv(game, 300, seed=1, threads=1, random_plies=3)
     again.restore(saved)
     assert record(again, 40) == expected
     env.restore(saved)
@@ -271,7 +271,7 @@ def test_the_next_game_begins_when_the_caller_says_so() -> None:
 
 @pytest.mark.parametrize("game", jarmo.GAMES)
 @pytest.mark.parametrize("mode", ["same_step", "next_step", "disabled"])
-def test_against_an_opponent_the_learner_is_always_to_move(game: str, mode: Mode) -> None:
+def test_against_an_opponent_the_caller_is_always_to_move(game: str, mode: Mode) -> None:
     env = jarmo.VecEnv(game, 400, seed=4, opponent="random", autoreset=mode, threads=1)
     twin = jarmo.VecEnv(game, 400, seed=4, opponent="random", autoreset=mode, threads=3)
     step = env.observe()
@@ -279,18 +279,18 @@ def test_against_an_opponent_the_learner_is_always_to_move(game: str, mode: Mode
     sides = set()
     for _ in range(120):
         open_ = np.asarray(step.mask.any(axis=1))
-        assert np.array_equal(step.to_move[open_], env.learner_sides[open_])
+        assert np.array_equal(step.to_move[open_], env.seats[open_])
         actions = env.sample_actions()
         step = env.step(actions) if mode != "disabled" or open_.all() else env.reset(mask=~open_)
         same = twin.step(actions) if mode != "disabled" or open_.all() else twin.reset(mask=~open_)
         assert np.array_equal(step.observation, same.observation), "threads do not matter"
         ends += len(step.finished)
-        sides |= set(env.learner_sides.tolist())
+        sides |= set(env.seats.tolist())
     assert ends > 400 and sides == {0, 1}
 
 
 def test_an_opponent_with_search_and_a_fixed_side() -> None:
-    env = jarmo.VecEnv("connect_four", 40, seed=1, opponent="rollout:30", learner="black")
+    env = jarmo.VecEnv("connect_four", 40, seed=1, opponent="rollout:30", seat="black")
     step = env.reset()
     assert (step.to_move == 1).all() and (step.observation.sum(axis=(1, 2, 3)) == 1).all()
     wins = np.zeros(2)
@@ -305,7 +305,7 @@ def test_an_opponent_with_search_and_a_fixed_side() -> None:
 
 
 def test_resets_and_seeds() -> None:
-    env = jarmo.VecEnv("jarmo", 64, seed=1, opening_plies=4)
+    env = jarmo.VecEnv("jarmo", 64, seed=1, random_plies=4)
     first = [position.text for position in env.positions()]
     assert len(set(first)) > 32
     env.reset()
@@ -321,7 +321,7 @@ def test_resets_and_seeds() -> None:
 @pytest.mark.parametrize("opponent", [None, "random"])
 def test_a_slot_with_a_seed_plays_as_an_environment_of_one_game(opponent: str | None) -> None:
     def made(count: int, seed: int = 0) -> jarmo.VecEnv:
-        return jarmo.VecEnv("connect_four", count, seed=seed, opening_plies=5, opponent=opponent, threads=3)
+        return jarmo.VecEnv("connect_four", count, seed=seed, random_plies=5, opponent=opponent, threads=3)
 
     seeds = [7, 2**64 - 1, 7, 0] * 100
     env = made(400, 5)

@@ -36,7 +36,7 @@ def test_games_are_played_to_their_ends(game: str, opponent: str | None) -> None
     sides = set()
     for seed in range(30):
         observation, info = env.reset(seed=seed)
-        sides.add(info["learner"])
+        sides.add(info["seat"])
         ended = False
         while not ended:
             assert env.observation_space.contains(observation)
@@ -98,7 +98,7 @@ def test_many_games_are_what_many_environments_are(mode: Any, game: str) -> None
     ends = 0
     for _ in range(400):
         assert data_equivalence(left, right)
-        for key in ("action_mask", "_action_mask", "to_move", "learner", "_final_obs"):
+        for key in ("action_mask", "_action_mask", "to_move", "seat", "_final_obs"):
             assert (key in left_info) == (key in right_info)
             assert key not in left_info or np.array_equal(left_info[key], right_info[key])
         if "final_obs" in left_info:
@@ -130,7 +130,7 @@ def test_opponents_in_many_games(mode: Any) -> None:
         assert data_equivalence(observation, same)
         assert env.observation_space.contains(observation)
         playing = info["action_mask"].any(axis=1)
-        assert np.array_equal(info["to_move"][playing], info["learner"][playing])
+        assert np.array_equal(info["to_move"][playing], info["seat"][playing])
         actions = env.unwrapped.sample_actions()
         observation, rewards, terminated, truncated, info = env.step(actions)
         same = again.step(actions)[0]
@@ -155,8 +155,8 @@ def test_wrong_calls() -> None:
 
 def test_a_slot_with_a_seed_is_an_environment_with_that_seed() -> None:
     seeds = [11, 4, 4]
-    many = JarmoVectorEnv("guard", 3, opening_plies=6)
-    single = JarmoEnv("guard", opening_plies=6)
+    many = JarmoVectorEnv("guard", 3, random_plies=6)
+    single = JarmoEnv("guard", random_plies=6)
     together, _ = many.reset(seed=seeds)
     for slot, seed in enumerate(seeds):
         alone, _ = single.reset(seed=seed)

@@ -30,7 +30,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("game", jarmo.GAMES)
 def test_arrays_are_the_network_that_plays(game: str) -> None:
-    positions = jarmo.VecEnv(game, 50, seed=1, opening_plies=8).positions()
+    positions = jarmo.VecEnv(game, 50, seed=1, random_plies=8).positions()
     agent = jarmo.Agent("trained?sims=0&kernel=portable", game=game)
     features = jarmo.Game(game).features(positions, threats=True).reshape(50, -1)
     logits, results = run(agent.network(), features)
@@ -45,7 +45,7 @@ def test_a_saved_network_is_an_agent(tmp_path: Path) -> None:
     path = tmp_path / "mine.safetensors"
     tensors = jarmo.Agent("trained", game="guard").network()
     jarmo.save_agent(path, "guard", tensors, run="test", step=7, games=5)
-    positions = jarmo.VecEnv("guard", 30, seed=1, opening_plies=5).positions()
+    positions = jarmo.VecEnv("guard", 30, seed=1, random_plies=5).positions()
     mine = jarmo.Agent(f"{path}?sims=16", game="guard")
     assert np.array_equal(mine.choose(positions), jarmo.Agent("trained:16", game="guard").choose(positions))
     for name, tensor in mine.network().items():
@@ -76,7 +76,7 @@ def test_onnx_runtime_agrees(game: str, tmp_path: Path) -> None:
     path = tmp_path / "agent.onnx"
     agent = jarmo.Agent("trained?sims=0&kernel=portable", game=game)
     agent.to_onnx(path)
-    positions = jarmo.VecEnv(game, 100, seed=2, opening_plies=8).positions()
+    positions = jarmo.VecEnv(game, 100, seed=2, random_plies=8).positions()
     features = jarmo.Game(game).features(positions, threats=True).reshape(100, -1)
     session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     policy, result = session.run(["policy", "result"], {"features": features})

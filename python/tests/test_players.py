@@ -26,7 +26,7 @@ def first(positions: list[jarmo.Position]) -> list[int]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_results_are_those_of_the_learner_in_the_game_that_ended(mode: Mode) -> None:
+def test_results_are_those_of_the_seat_in_the_game_that_ended(mode: Mode) -> None:
     env = jarmo.VecEnv("connect_four", 200, seed=3, opponent="random", autoreset=mode)
     slots, other = np.arange(200), 0
     step = env.reset()
@@ -34,53 +34,53 @@ def test_results_are_those_of_the_learner_in_the_game_that_ended(mode: Mode) -> 
         over = ~step.mask.any(axis=1)
         if mode == "disabled" and over.any():
             step = env.reset(mask=over)
-        sides = env.learner_sides
+        sides = env.seats
         step = env.step(env.sample_actions())
-        assert np.array_equal(step.learner, sides)
-        assert np.array_equal(step.learner_reward, step.reward[slots, sides])
-        other += int((env.learner_sides != sides).sum())
+        assert np.array_equal(step.seat, sides)
+        assert np.array_equal(step.seat_reward, step.reward[slots, sides])
+        other += int((env.seats != sides).sum())
     assert (other > 100) == (mode != "disabled"), "the next game may be played from the other side"
 
 
 def test_in_turns_results_are_those_of_the_player_who_acted() -> None:
     env = jarmo.VecEnv("guard", 200, seed=3)
     step = env.reset()
-    assert np.array_equal(step.learner, step.to_move)
+    assert np.array_equal(step.seat, step.to_move)
     wins = 0
     for _ in range(80):
         movers = step.to_move
         step = env.step(env.sample_actions())
-        assert np.array_equal(step.learner, movers)
-        assert np.array_equal(step.learner_reward, step.reward[np.arange(200), movers])
-        wins += int((step.learner_reward > 0).sum())
+        assert np.array_equal(step.seat, movers)
+        assert np.array_equal(step.seat_reward, step.reward[np.arange(200), movers])
+        wins += int((step.seat_reward > 0).sum())
     assert wins > 20
 
 
-def test_a_game_that_the_learner_never_acts_in_is_no_result() -> None:
-    env = jarmo.VecEnv("connect_four", 400, seed=3, opponent="greedy", opening_plies=18)
+def test_a_game_that_the_caller_never_acts_in_is_no_result() -> None:
+    env = jarmo.VecEnv("connect_four", 400, seed=3, opponent="greedy", random_plies=18)
     env.reset()
     twice = 0
     for _ in range(60):
         actions = env.sample_actions()
-        before, sides = env.positions(), env.learner_sides
+        before, sides = env.positions(), env.seats
         step = env.step(actions)
         assert len(set(step.finished.tolist())) == len(step.finished)
         for slot in step.finished:
             after = before[slot].play(int(actions[slot]))
             if after.outcome is not None and after.outcome.winner is not None:
-                assert step.learner_reward[slot] == (1 if after.outcome.winner == sides[slot] else -1)
+                assert step.seat_reward[slot] == (1 if after.outcome.winner == sides[slot] else -1)
                 twice += 1
     assert twice > 100
 
 
-def test_openings_that_leave_the_learner_no_action_end() -> None:
-    env = jarmo.VecEnv("connect_four", 20, seed=3, opponent="greedy", learner="white", opening_plies=41)
+def test_openings_that_leave_the_caller_no_action_end() -> None:
+    env = jarmo.VecEnv("connect_four", 20, seed=3, opponent="greedy", seat="white", random_plies=41)
     assert (env.reset().to_move == 0).all()
 
 
 @pytest.mark.parametrize("game", jarmo.GAMES)
 @pytest.mark.parametrize("opponent", [None, "random"])
-def test_last_positions_are_seen_by_the_learner(game: str, opponent: str | None) -> None:
+def test_last_positions_are_seen_by_the_caller(game: str, opponent: str | None) -> None:
     env = jarmo.VecEnv(game, 200, seed=3, opponent=opponent, max_plies=9, threats=True)
     still = jarmo.VecEnv(game, 200, seed=3, opponent=opponent, max_plies=9, threats=True, autoreset="next_step")
     views = set()
@@ -88,7 +88,7 @@ def test_last_positions_are_seen_by_the_learner(game: str, opponent: str | None)
         for one in (env, still):
             step = one.step(one.sample_actions())
             for slot, seen in zip(step.finished, step.final_observation, strict=True):
-                position, viewer = one.final_positions()[slot], int(step.learner[slot])
+                position, viewer = one.final_positions()[slot], int(step.seat[slot])
                 assert np.array_equal(seen, env.game.features(position, threats=True, viewer=viewer)[0])
                 views.add(position.to_move == viewer)
                 if one is still:
@@ -151,7 +151,7 @@ def test_a_function_is_an_opponent(game: str) -> None:
         assert all(position.to_move == 1 for position in positions)
         return [position.legal[-1] for position in positions]
 
-    env = jarmo.VecEnv(game, 300, seed=2, opponent=last, learner="white", threads=2)
+    env = jarmo.VecEnv(game, 300, seed=2, opponent=last, seat="white", threads=2)
     position = env.game.start
     for _ in range(30):
         played = position.play(position.legal[0])
@@ -171,7 +171,7 @@ def test_what_goes_wrong_in_a_function_is_raised_and_changes_nothing() -> None:
             raise wrong
         return wrong or first(positions)
 
-    env = jarmo.VecEnv("connect_four", 3, opponent=sometimes, learner="white")
+    env = jarmo.VecEnv("connect_four", 3, opponent=sometimes, seat="white")
     env.step([3, 3, 3])
     before, out = env.save(), env.buffers()
     for wrong, error, message in [
@@ -190,7 +190,7 @@ def test_what_goes_wrong_in_a_function_is_raised_and_changes_nothing() -> None:
     assert env.step([3, 3, 3]).to_move.tolist() == [0, 0, 0]
     wrong = RuntimeError("at the start")
     with pytest.raises(RuntimeError, match="at the start"):
-        jarmo.VecEnv("connect_four", 3, opponent=sometimes, learner="black")
+        jarmo.VecEnv("connect_four", 3, opponent=sometimes, seat="black")
 
 
 def test_an_environment_at_work_says_so() -> None:
@@ -198,7 +198,7 @@ def test_an_environment_at_work_says_so() -> None:
         env.steps
         return first(positions)
 
-    env = jarmo.VecEnv("connect_four", 3, opponent=curious, learner="white")
+    env = jarmo.VecEnv("connect_four", 3, opponent=curious, seat="white")
     with pytest.raises(RuntimeError, match="this environment is at work"):
         env.step([3, 3, 3])
 
@@ -236,9 +236,9 @@ def test_functions_and_agents_take_exams() -> None:
 
 
 def test_ctrl_c_interrupts_an_opponent_and_changes_nothing() -> None:
-    env = jarmo.VecEnv("jarmo", 8, opponent="random", learner="white")
+    env = jarmo.VecEnv("jarmo", 8, opponent="random", seat="white")
     env.step(env.sample_actions())
-    env = jarmo.VecEnv("connect_four", 8, opponent="rollout:3000000", learner="white", threads=2)
+    env = jarmo.VecEnv("connect_four", 8, opponent="rollout:3000000", seat="white", threads=2)
     before, out = env.save(), env.buffers()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -257,7 +257,7 @@ def test_ctrl_c_interrupts_an_opponent_and_changes_nothing() -> None:
 @pytest.mark.parametrize("game", jarmo.GAMES)
 @pytest.mark.parametrize("opponent", [None, "random", first])
 def test_a_copy_of_an_environment_goes_on_like_it(game: str, opponent: Any) -> None:
-    env = jarmo.VecEnv(game, 50, seed=3, opponent=opponent, opening_plies=2, dtype="uint8", max_plies=60)
+    env = jarmo.VecEnv(game, 50, seed=3, opponent=opponent, random_plies=2, dtype="uint8", max_plies=60)
     for _ in range(20):
         env.step(env.sample_actions())
     others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
@@ -273,14 +273,14 @@ def test_a_copy_of_an_environment_goes_on_like_it(game: str, opponent: Any) -> N
 def test_a_copy_of_an_agent_chooses_like_it() -> None:
     game = jarmo.Game("jarmo", max_plies=70)
     agent = jarmo.Agent("alphabeta:500", game=game)
-    positions = jarmo.VecEnv(game, 20, opening_plies=8).positions()
+    positions = jarmo.VecEnv(game, 20, random_plies=8).positions()
     for other in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent))):
         assert (other.spec, other.game) == (agent.spec, game)
         assert np.array_equal(other.choose(positions), agent.choose(positions))
 
 
 def test_games_start_from_given_positions() -> None:
-    env = jarmo.VecEnv("jarmo", 4, opening_plies=3)
+    env = jarmo.VecEnv("jarmo", 4, random_plies=3)
     place = env.game.position("5/5/1b3/5/w1B2 w - - 0")
     others = env.positions()
     step = env.reset(mask=[False, True, False, True], positions=[place, place.play("A1-C2")])
@@ -303,7 +303,7 @@ def test_games_start_from_given_positions() -> None:
         with pytest.raises(ValueError, match=message):
             env.reset(**arguments)
     assert env.save() == before
-    black = jarmo.VecEnv("jarmo", 4, opponent="greedy", learner="black")
+    black = jarmo.VecEnv("jarmo", 4, opponent="greedy", seat="black")
     assert (black.reset(positions=[place] * 4).to_move == 1).any() or len(black.final_positions()) == 4
 
 
@@ -337,8 +337,8 @@ def test_errors_name_the_argument() -> None:
         (lambda: jarmo.VecEnv("jarmo", 2, seed=2**64), ValueError, "seed must be at least 0"),
         (lambda: jarmo.VecEnv("jarmo", 2, seed=None), TypeError, "seed must be a whole number, not NoneType"),  # type: ignore[arg-type]
         (lambda: jarmo.VecEnv("jarmo", 2, threads=0), ValueError, "threads must be 1 to 1024, not 0"),
-        (lambda: jarmo.VecEnv("jarmo", 2, opening_plies=1000), ValueError, "opening_plies must be 0 to 100, not 1000"),
-        (lambda: jarmo.VecEnv("jarmo", 2, learner="white"), ValueError, "learner is the caller's side against an opp"),
+        (lambda: jarmo.VecEnv("jarmo", 2, random_plies=1000), ValueError, "random_plies must be 0 to 100, not 1000"),
+        (lambda: jarmo.VecEnv("jarmo", 2, seat="white"), ValueError, "seat is the caller's side against an opp"),
         (lambda: env.reset(seed=-5), ValueError, "seed must be at least 0, not -5"),
         (lambda: env.position(-1), ValueError, "slot must be at least 0, not -1"),
         (lambda: env.step([1.5, 2.0]), TypeError, "actions must be an array of whole numbers"),

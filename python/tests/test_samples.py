@@ -19,10 +19,10 @@ def games(name: str, **settings: Any) -> jarmo.SelfPlay:
 
 
 @pytest.mark.parametrize("name", jarmo.GAMES)
-@pytest.mark.parametrize("opening_plies", [0, 5])
-def test_samples_say_where_they_come_from(name: str, opening_plies: int) -> None:
+@pytest.mark.parametrize("max_random_plies", [0, 5])
+def test_samples_say_where_they_come_from(name: str, max_random_plies: int) -> None:
     game = jarmo.Game(name)
-    playing = games(name, opening_plies=opening_plies)
+    playing = games(name, max_random_plies=max_random_plies)
     both = [next(playing), next(playing)]
     assert both[1].games[0] == both[0].games[-1] + 1
     for samples in both:
@@ -35,7 +35,7 @@ def test_samples_say_where_they_come_from(name: str, opening_plies: int) -> None
         assert (np.abs(samples.values) <= 1).all() and samples.values.std() > 0
         for number in np.unique(samples.games):
             rows = np.flatnonzero(samples.games == number)
-            assert samples.plies[rows[0]] <= opening_plies
+            assert samples.plies[rows[0]] <= max_random_plies
             for row, after in zip(rows, rows[1:], strict=False):
                 assert samples.positions[row].play(int(samples.actions[row])) == samples.positions[after]
             last = samples.positions[rows[-1]]

@@ -28,7 +28,7 @@ def guess(features: np.ndarray[Any, Any], masks: np.ndarray[Any, Any]) -> tuple[
 
 
 def some_positions(name: str, count: int) -> list[jarmo.Position]:
-    env = jarmo.VecEnv(name, count, seed=1, opening_plies=6)
+    env = jarmo.VecEnv(name, count, seed=1, random_plies=6)
     return env.positions()
 
 

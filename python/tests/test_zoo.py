@@ -20,7 +20,7 @@ def test_pettingzoos_own_checks(game: str) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*observation space.*")
         api_test(jarmo.zoo.env(game), num_cycles=500)
-        seed_test(lambda: jarmo.zoo.env(game, opening_plies=4), num_cycles=50)
+        seed_test(lambda: jarmo.zoo.env(game, random_plies=4), num_cycles=50)
 
 
 def test_a_game_to_its_end() -> None:

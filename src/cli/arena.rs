@@ -12,7 +12,7 @@ use super::block::LiveBlock;
 use super::interrupt::{INTERRUPTED, stop_on_interrupt};
 use super::{CommandResult, Failure, GameArgs, check_output, in_file, write_output};
 use jarmo_core::numbers::{
-    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, OPENING_PLIES, SEED, THREADS,
+    BUDGET, MATCH_GAMES, MILLISECONDS, NumberRange, RANDOM_PLIES, SEED, THREADS,
 };
 use jarmo_exact::agent::{AGENTS, AgentError, AgentSpec, build};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
@@ -26,7 +26,7 @@ use jarmo_judge::arena::{
 /// Play agents against each other and rate them, with error bars
 #[derive(clap::Args)]
 #[command(after_help = "\
-AGENT may also be a training run: run:DIR@STEP is one checkpoint, run:DIR or any directory is all of
+AGENT may also be a training run: run:FOLDER@STEP is one checkpoint, run:FOLDER or any folder is all of
 its checkpoints (see --every). Settings after ? apply to each of them.
 Each opening is played twice with the sides swapped, and the two games count as one pair.
 Ctrl-C stops and prints the table so far; with --games-out no finished game is lost.
@@ -60,8 +60,8 @@ pub(super) struct Args {
     movetime: Option<u64>,
     /// Random plies at the start of each game; with --openings, plies to take from the file [default: the
     /// game's balanced openings, or 2 random plies in a game without a list]
-    #[arg(long, value_name = "PLIES", value_parser = OPENING_PLIES.parser::<u32>())]
-    opening_plies: Option<u32>,
+    #[arg(long, value_name = "PLIES", value_parser = RANDOM_PLIES.parser::<u32>())]
+    random_plies: Option<u32>,
     /// Openings, one per line: a game record, or actions separated by spaces
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
@@ -78,8 +78,8 @@ pub(super) struct Args {
     /// by ELO1, with an error probability of about 5 % each
     #[arg(long, value_name = "ELO0,ELO1", allow_hyphen_values = true)]
     sprt: Option<Sprt>,
-    /// Exact tables or packed results: count the results that each agent throws away, by ply and force
-    #[arg(long, value_name = "DIR")]
+    /// Exact tables or packed results: count the mistakes of each agent, by ply and force
+    #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
     /// Write the result to standard output as JSON
     #[arg(long, conflicts_with = "csv")]
@@ -182,14 +182,14 @@ impl Args {
         }
         if self.every.is_some() && agents.iter().all(|agent| agent.checkpoint.is_none()) {
             return Err(Failure::usage(
-                "--every selects checkpoints of a run, but no agent is a run; name one as run:DIR",
+                "--every selects checkpoints of a run, but no agent is a run; name one as run:FOLDER",
             ));
         }
         let mut specs: Vec<AgentSpec> = Vec::with_capacity(agents.len());
         for agent in &mut agents {
             let spec: AgentSpec = agent.spec.parse().map_err(|error: AgentError| {
                 Failure::usage(format!(
-                    "{error}; or a run's folder, run:DIR or run:DIR@STEP"
+                    "{error}; or a run's folder, run:FOLDER or run:FOLDER@STEP"
                 ))
             })?;
             agent.spec = spec.to_string();
@@ -224,17 +224,17 @@ impl Args {
     fn openings<G: CatalogGame>(&self, game: &G) -> Result<Openings<G::Position>, Failure> {
         const DEFAULT_PLIES: u32 = 2;
         match &self.openings {
-            Some(path) => Ok(Openings::from_file(game, path, self.opening_plies)?),
+            Some(path) => Ok(Openings::from_file(game, path, self.random_plies)?),
             None => {
-                if self.opening_plies.is_none()
+                if self.random_plies.is_none()
                     && let Some(balanced) = Openings::balanced(game, self.seed)
                 {
                     return Ok(balanced);
                 }
-                let plies = self.opening_plies.unwrap_or(DEFAULT_PLIES);
+                let plies = self.random_plies.unwrap_or(DEFAULT_PLIES);
                 let openings = Openings::random(game, plies, self.games as usize / 2, self.seed);
                 openings
-                    .map_err(|error| Failure::usage(format!("{error}; take fewer --opening-plies")))
+                    .map_err(|error| Failure::usage(format!("{error}; take fewer --random-plies")))
             }
         }
     }

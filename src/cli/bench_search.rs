@@ -24,7 +24,7 @@ pub(super) struct Args {
     /// Games in parallel
     #[arg(long, value_name = "N", default_value = "1", value_parser = BATCH.parser::<usize>())]
     games: usize,
-    /// Simulations or nodes per choice; overrides the agent's own number
+    /// Simulations or nodes per decision; overrides the agent's own number
     #[arg(long, value_name = "S", value_parser = BUDGET.parser::<u64>())]
     sims: Option<u64>,
     #[command(flatten)]

@@ -79,7 +79,7 @@ pub(super) struct OrdersArgs {
 #[derive(clap::Args)]
 pub(super) struct UpArgs {
     /// The folder for configuration, keys and data. An existing server keeps its files
-    #[arg(long, value_name = "DIR", default_value = "fleet")]
+    #[arg(long, value_name = "FOLDER", default_value = "fleet")]
     dir: PathBuf,
     /// The name or address under which other machines reach this one; without it, none can [default: localhost]
     #[arg(long, value_name = "HOST", value_parser = host)]
@@ -143,7 +143,7 @@ pub(super) struct KeyArgs {
     #[command(subcommand)]
     command: KeyCommand,
     /// The folder of the server, from `fleet up`
-    #[arg(long, value_name = "DIR", default_value = "fleet", global = true)]
+    #[arg(long, value_name = "FOLDER", default_value = "fleet", global = true)]
     dir: PathBuf,
 }
 

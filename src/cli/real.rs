@@ -18,13 +18,13 @@ use jarmo_exact::tables::{Holds, Tables, build_real};
 const FORCE: NumberRange<u64> = NumberRange::new(LEAST_FORCE as u64, MOST_FORCE as u64);
 const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
 
-/// Jarmo with the shuttle rule: the placements that each side does not lose
+/// Jarmo with the shuttle rule: the bare positions that each side does not lose
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Find the placements that a side does not lose, up to a force, from tables
+    /// Find the bare positions that a side does not lose, up to a force, from tables
     #[command(after_help = "\
 The work can be killed at any time; the same command continues it. It takes one thread, and 1.25 bytes of
-memory for each placement with one side to move: 16 GB for force 10.")]
+memory for each bare position with one side to move: 16 GB for force 10.")]
     Build(BuildArgs),
     /// Print what is proven of a position and of the openings from it
     Show(ShowArgs),
@@ -43,11 +43,11 @@ enum Side {
 pub(super) struct BuildArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
-    /// The directory to write to; finished forces that are already there are kept
-    #[arg(long, value_name = "DIR")]
+    /// The folder to write to; finished forces that are already there are kept
+    #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     /// The side that must not lose
     #[arg(long, value_name = "SIDE", default_value = "both")]
@@ -61,8 +61,8 @@ pub(super) struct BuildArgs {
 pub(super) struct ShowArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The directory that `build` wrote
-    #[arg(value_name = "DIR")]
+    /// The folder that `build` wrote
+    #[arg(value_name = "FOLDER")]
     holds: PathBuf,
     /// The position [default: the start]
     #[arg(long, value_name = "TEXT")]
@@ -76,11 +76,11 @@ pub(super) struct ShowArgs {
 pub(super) struct StatsArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
-    /// The directory that `build` wrote
-    #[arg(value_name = "DIR")]
+    /// The folder that `build` wrote
+    #[arg(value_name = "FOLDER")]
     holds: PathBuf,
 }
 

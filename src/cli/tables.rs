@@ -61,8 +61,8 @@ pub(super) struct BuildArgs {
     #[arg(long, value_name = "F")]
     #[arg(value_parser = FORCE.parser::<u32>())]
     force: u32,
-    /// The directory to build in; intact layers that are already there are kept
-    #[arg(long, value_name = "DIR")]
+    /// The folder to build in; intact layers that are already there are kept
+    #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     /// The memory to use, in GiB; a layer that is larger lies partly on the disk [default: half of what the
     /// machine has]
@@ -75,13 +75,13 @@ pub(super) struct BuildArgs {
 
 #[derive(clap::Args)]
 pub(super) struct PackArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The directory of the packed results; sound ones that are already there are kept
-    #[arg(long, value_name = "DIR")]
+    /// The folder of the packed results; sound ones that are already there are kept
+    #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
     /// Copy whole tables up to this force, so that wins need no search there; 0 for none
     #[arg(long, value_name = "F", default_value_t = 7)]
@@ -91,8 +91,8 @@ pub(super) struct PackArgs {
 
 #[derive(clap::Args)]
 pub(super) struct VerifyArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
@@ -106,8 +106,8 @@ pub(super) struct VerifyArgs {
 
 #[derive(clap::Args)]
 pub(super) struct ProbeArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR", default_value = "tables")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
@@ -122,8 +122,8 @@ pub(super) struct ProbeArgs {
 
 #[derive(clap::Args)]
 pub(super) struct OpeningsArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR", default_value = "tables")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
@@ -141,8 +141,8 @@ pub(super) struct OpeningsArgs {
 
 #[derive(clap::Args)]
 pub(super) struct BenchArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,
@@ -154,8 +154,8 @@ pub(super) struct BenchArgs {
 
 #[derive(clap::Args)]
 pub(super) struct StatsArgs {
-    /// The directory of tables
-    #[arg(value_name = "DIR")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER")]
     tables: PathBuf,
     #[command(flatten)]
     game: SolvedGameArgs,

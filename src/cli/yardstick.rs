@@ -34,7 +34,7 @@ pub(super) struct Args {
     nodes: Vec<u64>,
     /// Exact tables that draw the fresh exam and judge the games [default: those that are built in seconds: force 6 of
     /// jarmo, 4 pieces of tammi]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     tables: Option<PathBuf>,
     /// Questions of the fresh exam
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = COUNT.parser::<u32>())]

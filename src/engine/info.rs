@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Game, Proven, Verdict};
-use jarmo_exact::agent::{Candidate, Choice};
+use jarmo_exact::agent::{Candidate, Decision};
 
 /// The widest an uncertain score gets, in centipawns.
 const MOST_CENTIPAWNS: f32 = 9999.0;
@@ -14,16 +14,16 @@ const MOST_CENTIPAWNS: f32 = 9999.0;
 pub(super) fn lines<G: Game>(
     game: &G,
     position: &G::Position,
-    choice: &Choice,
+    decision: &Decision,
     count: usize,
     spent: Duration,
 ) -> Vec<String> {
     let millis = spent.as_millis();
-    let per_second = choice.nodes as f64 / spent.as_secs_f64().max(1e-6);
-    let shown = choice.candidates.iter().take(count.max(1)).enumerate();
+    let per_second = decision.nodes as f64 / spent.as_secs_f64().max(1e-6);
+    let shown = decision.candidates.iter().take(count.max(1)).enumerate();
     shown
         .map(|(index, candidate)| {
-            let mut line = format!("info depth {}", choice.depth);
+            let mut line = format!("info depth {}", decision.depth);
             if count > 1 {
                 write!(line, " multipv {}", index + 1).expect("a string takes everything");
             }
@@ -32,7 +32,7 @@ pub(super) fn lines<G: Game>(
                 " score {} {} nodes {} nps {per_second:.0} time {millis} pv {}",
                 score(candidate),
                 wdl(&candidate.value),
-                choice.nodes,
+                decision.nodes,
                 line_text(game, *position, &candidate.line),
             )
             .expect("a string takes everything");

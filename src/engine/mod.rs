@@ -16,7 +16,7 @@ use command::{Command, Query, Spend};
 use jarmo_core::game::{Player, shorten};
 use jarmo_core::numbers::{LINES, SIMULATIONS};
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Choice, Limit, Memory, Request, build};
+use jarmo_exact::agent::{Agent, AgentError, AgentSpec, Decision, Limit, Memory, Request, build};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, too_long};
 use jarmo_host::program::this_program;
@@ -47,7 +47,7 @@ pub fn run<G: CatalogGame>(
             position: game.start(),
             spec: spec.clone(),
             seed,
-            choices: 0,
+            decisions: 0,
             nodes: None,
             lines: 1,
             thinking: Thinking::No(Thinker::new(agent)),
@@ -112,7 +112,7 @@ struct Session<'scope, 'env, G: CatalogGame, W> {
     position: G::Position,
     spec: AgentSpec,
     seed: u64,
-    choices: u64, // so far; each has a random stream of its own
+    decisions: u64, // so far; each has a random stream of its own
     nodes: Option<u64>,
     lines: usize,
     thinking: Thinking<'scope, G>,
@@ -259,7 +259,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
 
     /// Random streams start over, and nothing is kept of the game before.
     fn start_over(&mut self) {
-        self.choices = 0;
+        self.decisions = 0;
         if let Thinking::No(thinker) = &mut self.thinking {
             thinker.memory = Memory::new();
         }
@@ -300,7 +300,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
         let search = Search {
             game: self.game.clone(),
             position: self.position,
-            seed: (self.seed, self.choices),
+            seed: (self.seed, self.decisions),
             spend: match (spend, self.nodes) {
                 (Spend::Usual, Some(nodes)) => Spend::Nodes(nodes),
                 _ => spend,
@@ -309,7 +309,7 @@ impl<'scope, 'env: 'scope, G: CatalogGame, W: Write + Send> Session<'scope, 'env
             stop,
             answered: Arc::clone(&answered),
         };
-        self.choices += 1;
+        self.decisions += 1;
         let out = self.out;
         let thread = scope.spawn(move || {
             search.run(&mut thinker, out);
@@ -375,11 +375,11 @@ impl<G: CatalogGame> Search<G> {
     /// the session writes will tell.
     fn run(self, thinker: &mut Thinker<G>, out: &Mutex<impl Write + Send>) {
         let start = Instant::now();
-        let show = |choice: &Choice| {
+        let show = |decision: &Decision| {
             let lines = info::lines(
                 &self.game,
                 &self.position,
-                choice,
+                decision,
                 self.lines,
                 start.elapsed(),
             );
@@ -408,13 +408,13 @@ impl<G: CatalogGame> Search<G> {
             limit,
             memory: Some(&mut thinker.memory),
         }];
-        let choice = thinker.agent.choose(&mut requests).remove(0);
-        show(&choice);
+        let decision = thinker.agent.choose(&mut requests).remove(0);
+        show(&decision);
         // An endless search answers when it is asked to, even if it has nothing left to find out.
         while self.spend == Spend::Endless && !self.stop.load(Ordering::Relaxed) {
             thread::park();
         }
-        let best = self.game.action_text(&self.position, choice.action);
+        let best = self.game.action_text(&self.position, decision.action);
         self.answered.store(true, Ordering::Relaxed);
         let _ = say(out, &[format!("bestmove {best}")]);
     }

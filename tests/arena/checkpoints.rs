@@ -1,4 +1,4 @@
-//! Runs and directories as agents on the command line, and the picture of their ratings.
+//! Runs and folders as agents on the command line, and the picture of their ratings.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use jarmo::arena::{
 };
 use jarmo::games::Jarmo;
 
-/// A run directory with empty files as checkpoints.
+/// A run folder with empty files as checkpoints.
 fn fake_run(name: &str, steps: &[u64]) -> PathBuf {
     let run = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("checkpoints-{name}"));
     let _ = fs::remove_dir_all(&run);
@@ -118,11 +118,11 @@ fn a_missing_run_or_step_is_refused() {
             format!("run:{run}@150"),
             "no such step; the steps are 100, 200",
         ),
-        (format!("run:{run}@last"), "expected run:DIRECTORY@STEP"),
+        (format!("run:{run}@last"), "expected run:FOLDER@STEP"),
         (empty, "no checkpoints in "),
         (
             "run:nowhere".to_owned(),
-            "agent `run:nowhere`: there is no directory nowhere; name the directory of a run",
+            "agent `run:nowhere`: there is no folder nowhere; name the folder of a run",
         ),
     ] {
         let error = expand(&text, 1).unwrap_err().to_string();

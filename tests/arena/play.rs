@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jarmo::agent::{Agent, Choice, GreedyAgent, RandomAgent, Request, build};
+use jarmo::agent::{Agent, Decision, GreedyAgent, RandomAgent, Request, build};
 use jarmo::arena::{
-    Anchor, Budget, Checkpoint, Decision, Entrant, Ladder, Observer, Openings, Pairing, Report,
+    Anchor, Budget, Checkpoint, Conclusion, Entrant, Ladder, Observer, Openings, Pairing, Report,
     Settings, Sprt, Standings, Team, Tournament,
 };
 use jarmo::catalog::CatalogGame;
@@ -36,14 +36,14 @@ impl<G: Game> Agent<G> for Lowest<G> {
         "lowest"
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         std::thread::sleep(self.pause);
         self.asked.lock().unwrap().push(Asked {
             batch: requests.len(),
             nodes: requests[0].limit.nodes,
             has_deadline: requests[0].limit.deadline.is_some(),
         });
-        let lowest = |request: &mut Request<'_, G>| Choice {
+        let lowest = |request: &mut Request<'_, G>| Decision {
             action: self.pick(&request.position),
             value: Value::EVEN,
             proven: None,
@@ -416,7 +416,7 @@ fn a_sequential_test_stops_early_at_the_same_pair_with_any_number_of_threads() {
     };
     let (report, records) = play(&game, &["greedy", "random"], &settings, 1);
     let state = report.sprt.unwrap();
-    assert_eq!(state.decision, Decision::Elo1);
+    assert_eq!(state.conclusion, Conclusion::Elo1);
     assert_eq!(state.games, report.games);
     assert!(state.games < 200 && records.len() < 4000);
     for threads in [2, 3] {
@@ -426,7 +426,7 @@ fn a_sequential_test_stops_early_at_the_same_pair_with_any_number_of_threads() {
         );
     }
     let weaker = play(&game, &["random", "greedy"], &settings, 2).0;
-    assert_eq!(weaker.sprt.unwrap().decision, Decision::Elo0);
+    assert_eq!(weaker.sprt.unwrap().conclusion, Conclusion::Elo0);
 }
 
 #[test]

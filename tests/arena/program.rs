@@ -158,7 +158,7 @@ fn tables_count_the_results_that_agents_throw_away() {
     let text = arena(&games).assert().success().get_output().stdout.clone();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        ["results thrown away", "games with any", "at force 4"]
+        ["mistakes  ", "games with any", "at force 4"]
             .iter()
             .all(|part| text.contains(part)),
         "{text}"
@@ -219,21 +219,21 @@ fn bad_arguments_are_refused_before_anything_is_played() {
         (
             "random runs/oracle",
             2,
-            "or a run's folder, run:DIR or run:DIR@STEP",
+            "or a run's folder, run:FOLDER or run:FOLDER@STEP",
         ),
         (
             "random greedy --every 2",
             2,
-            "no agent is a run; name one as run:DIR",
+            "no agent is a run; name one as run:FOLDER",
         ),
         ("random greedy --every 0", 2, "--every"),
         ("random greedy --game chess", 2, "unknown game `chess`"),
         ("random missing.safetensors", 2, "missing.safetensors"),
         ("random greedy --openings missing.txt", 1, "missing.txt: "),
         (
-            "random greedy --opening-plies 500",
+            "random greedy --random-plies 500",
             2,
-            "take fewer --opening-plies",
+            "take fewer --random-plies",
         ),
         (
             "random greedy --anchor rollout:5=0",
@@ -370,11 +370,8 @@ fn agent_files_that_do_not_fit_are_refused_before_anything_is_played() {
             format!("random run:{run}@150"),
             "no such step; the steps are 100, 200, 300",
         ),
-        (
-            format!("random run:{run}@last"),
-            "expected run:DIRECTORY@STEP",
-        ),
-        (format!("random run:{run}/none"), "there is no directory "),
+        (format!("random run:{run}@last"), "expected run:FOLDER@STEP"),
+        (format!("random run:{run}/none"), "there is no folder "),
         (
             format!("random {}", folder.path().display()),
             "no checkpoints in ",

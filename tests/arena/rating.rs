@@ -1,7 +1,7 @@
 //! Ratings and the sequential test on simulated results of known strength.
 
 use jarmo::arena::{
-    Bout, Cluster, Decision, Fit, Pairing, Sprt, expected_score, result_probabilities,
+    Bout, Cluster, Conclusion, Fit, Pairing, Sprt, expected_score, result_probabilities,
 };
 use jarmo::random::{Stream, stream};
 use rand::RngExt;
@@ -216,13 +216,13 @@ fn result_probabilities_have_the_expected_score_and_davidsons_draws() {
 }
 
 /// Plays pairs until the test decides.
-fn decide(world: &World, sprt: Sprt, stream: &mut Stream) -> Decision {
+fn decide(world: &World, sprt: Sprt, stream: &mut Stream) -> Conclusion {
     let mut counts = [0; 5];
     loop {
         counts[world.pair(1, 0, stream).0 as usize] += 1;
-        let decision = sprt.decide(&counts);
-        if decision != Decision::Undecided {
-            return decision;
+        let conclusion = sprt.decide(&counts);
+        if conclusion != Conclusion::Undecided {
+            return conclusion;
         }
     }
 }
@@ -234,7 +234,7 @@ fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
         elo0: 0.0,
         elo1: 60.0,
     };
-    for (elo, right) in [(0.0, Decision::Elo0), (60.0, Decision::Elo1)] {
+    for (elo, right) in [(0.0, Conclusion::Elo0), (60.0, Conclusion::Elo1)] {
         for draws_between_equals in [0.1, 0.4] {
             let world = World {
                 truth: vec![0.0, elo],
@@ -243,8 +243,8 @@ fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
             };
             let mut errors = 0;
             for trial in 0..TRIALS {
-                let decision = decide(&world, sprt, &mut stream(11, u64::from(trial)));
-                errors += u32::from(decision != right);
+                let conclusion = decide(&world, sprt, &mut stream(11, u64::from(trial)));
+                errors += u32::from(conclusion != right);
             }
             let rate = f64::from(errors) / f64::from(TRIALS);
             assert!((0.02..=0.06).contains(&rate), "{elo} Elo: {rate}");
@@ -257,6 +257,6 @@ fn the_sequential_test_errs_in_at_most_5_percent_either_way() {
         opening_elo: 0.0,
     };
     let stronger =
-        (0..200).filter(|&trial| decide(&world, sprt, &mut stream(12, trial)) == Decision::Elo1);
+        (0..200).filter(|&trial| decide(&world, sprt, &mut stream(12, trial)) == Conclusion::Elo1);
     assert_eq!(stronger.count(), 200);
 }

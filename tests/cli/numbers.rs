@@ -17,12 +17,12 @@ fn impossible_numbers_are_refused_before_anything_is_written() {
             "from 0 to 1000000000",
         ),
         (
-            "arena random greedy --opening-plies 4294967295 --games-out g",
+            "arena random greedy --random-plies 4294967295 --games-out g",
             "from 0 to 1000",
         ),
         (
-            "arena random greedy --opening-plies 500 --games-out g",
-            "--opening-plies",
+            "arena random greedy --random-plies 500 --games-out g",
+            "--random-plies",
         ),
         (
             "arena random greedy --sims 18446744073709551615 --games-out g",
@@ -51,16 +51,16 @@ fn impossible_numbers_are_refused_before_anything_is_written() {
         ("train --run r --set run.reuse=1e300", "from 0.001 to 1000"),
         ("train --run r --set run.reuse=nan", "from 0.001 to 1000"),
         (
-            "train --run r --set evaluation.opening_plies=1001",
+            "train --run r --set evaluation.random_plies=1001",
             "from 0 to 1000",
         ),
         (
-            "train --run r --set evaluation.opening_plies=190",
-            "evaluation.opening_plies = 190: most games",
+            "train --run r --set evaluation.random_plies=190",
+            "evaluation.random_plies = 190: most games",
         ),
         (
-            "train --run r --set game.name=connect_four --set evaluation.opening_plies=38",
-            "evaluation.opening_plies = 38: most games",
+            "train --run r --set game.name=connect_four --set evaluation.random_plies=38",
+            "evaluation.random_plies = 38: most games",
         ),
         ("train --run r --minutes inf", "from 0 to 10000000"),
         (

@@ -21,7 +21,7 @@ fn against<G: CatalogGame>(
     let settings = EnvSettings {
         autoreset,
         seat,
-        opening_plies: 2,
+        random_plies: 2,
         keep: Keep {
             history: true,
             events: false,

@@ -142,7 +142,7 @@ fn one_game_each<G: Game>(game: &G, threads: usize) -> VecEnv<G> {
     let settings = EnvSettings {
         threads,
         autoreset: Autoreset::Disabled,
-        opening_plies: 5,
+        random_plies: 5,
         keep: KEEP_ALL,
         ..EnvSettings::new(300, 4)
     };

@@ -13,7 +13,7 @@ fn file() -> GameFile {
         games: 32,
         simulations: 2,
         root: SearchRule::GUMBEL,
-        opening_plies: 3,
+        max_random_plies: 3,
         endgames: 0.5,
         endgame_force: 5,
         least_range: 0.0,

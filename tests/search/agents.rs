@@ -1,7 +1,7 @@
-//! Agents that need no network: their specs, their choices, their strength.
+//! Agents that need no network: their specs, their decisions, their strength.
 
 use crate::common;
-use jarmo::agent::{Agent, AgentSpec, Choice, Limit, Memory, Request, build};
+use jarmo::agent::{Agent, AgentSpec, Decision, Limit, Memory, Request, build};
 use jarmo::bench::{SearchWork, search};
 use jarmo::catalog::{CatalogGame, GAMES, GameSettings, GameTask, with_game};
 use jarmo::game::{Game, Mask, Player, Verdict};
@@ -18,7 +18,7 @@ fn for_every_game<T: GameTask + Copy>(task: T) {
     }
 }
 
-fn choose<G: Game>(agent: &mut dyn Agent<G>, position: G::Position, limit: Limit<'_>) -> Choice {
+fn choose<G: Game>(agent: &mut dyn Agent<G>, position: G::Position, limit: Limit<'_>) -> Decision {
     choose_with(agent, position, limit, None)
 }
 
@@ -27,7 +27,7 @@ fn choose_with<G: Game>(
     position: G::Position,
     limit: Limit<'_>,
     memory: Option<&mut Memory>,
-) -> Choice {
+) -> Decision {
     let mut stream = stream(1, 0);
     let mut requests = [Request {
         position,
@@ -287,7 +287,7 @@ fn alphabeta_agrees_with_minimax_where_the_mover_repeats() {
 
 #[test]
 fn alphabeta_prefers_quick_wins_and_slow_losses() {
-    let choices = |player: Player, points: (u8, u8)| {
+    let decisions = |player: Player, points: (u8, u8)| {
         let end = || Node::end(points.0, points.1);
         let far = Node::Choice(player, vec![Node::Choice(player, vec![end()])]);
         Scripted::new(&Node::Choice(
@@ -296,7 +296,7 @@ fn alphabeta_prefers_quick_wins_and_slow_losses() {
         ))
     };
     for (points, best, plies) in [((2, 1), 1, 1), ((1, 2), 0, 3)] {
-        let game = choices(Player::White, points);
+        let game = decisions(Player::White, points);
         let mut search = AlphaBeta::new(game.clone(), 1 << 16, 1000);
         let found = search.search(&game.start(), 1000, 1, &mut || false, &mut |_| {});
         assert_eq!(found.lines[0].actions[0].index(), best);
@@ -394,7 +394,7 @@ fn an_agent_answers_the_same_alone_in_a_batch_and_again() {
             let positions = positions(&game, 12);
             for spec in ["greedy", "uniform:40", "rollout:60", "alphabeta:400"] {
                 let mut agent = build(game.clone(), &spec.parse().unwrap()).unwrap();
-                let alone: Vec<Choice> = (positions.iter())
+                let alone: Vec<Decision> = (positions.iter())
                     .map(|position| choose(agent.as_mut(), *position, Limit::default()))
                     .collect();
                 let mut streams: Vec<_> = positions.iter().map(|_| stream(1, 0)).collect();
@@ -413,9 +413,9 @@ fn an_agent_answers_the_same_alone_in_a_batch_and_again() {
     for_every_game(Check);
 }
 
-/// Visits behind a choice, including those of earlier choices.
-fn visits(choice: &Choice) -> u64 {
-    choice.candidates.iter().map(|one| one.visits).sum()
+/// Visits behind a decision, including those of earlier decisions.
+fn visits(decision: &Decision) -> u64 {
+    decision.candidates.iter().map(|one| one.visits).sum()
 }
 
 #[test]
@@ -469,13 +469,13 @@ fn a_tree_that_is_kept_for_a_whole_game_never_fills_up() {
             let mut position = game.start();
             while game.outcome(&position).is_none() {
                 let limit = Limit::default();
-                let choice = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
+                let decision = choose_with(agent.as_mut(), position, limit, Some(&mut memory));
                 assert!(
-                    choice.nodes == 60 || choice.proven.is_some(),
+                    decision.nodes == 60 || decision.proven.is_some(),
                     "{}",
-                    choice.nodes
+                    decision.nodes
                 );
-                game.play(&mut position, choice.action);
+                game.play(&mut position, decision.action);
             }
         }
     }
@@ -493,15 +493,15 @@ fn limits_override_the_spec() {
             nodes: Some(100),
             ..Limit::default()
         };
-        let choice = choose(agent.as_mut(), game.start(), few);
-        assert!(choice.nodes <= 200, "{spec}: {}", choice.nodes);
+        let decision = choose(agent.as_mut(), game.start(), few);
+        assert!(decision.nodes <= 200, "{spec}: {}", decision.nodes);
         let now = Limit {
             deadline: Some(&|| true),
             ..Limit::default()
         };
         let start = Instant::now();
-        let choice = choose(agent.as_mut(), game.start(), now);
-        assert!(game.legal(&game.start()).contains(choice.action));
+        let decision = choose(agent.as_mut(), game.start(), now);
+        assert!(game.legal(&game.start()).contains(decision.action));
         assert!(start.elapsed() < Duration::from_secs(2), "{spec}");
     }
 }
@@ -523,8 +523,8 @@ fn play<G: CatalogGame>(game: &G, specs: [&str; 2], games: u64) -> [u32; 3] {
                 limit,
                 memory: None,
             }];
-            let choice = agent.choose(&mut requests).remove(0);
-            game.try_play(&mut position, choice.action).unwrap();
+            let decision = agent.choose(&mut requests).remove(0);
+            game.try_play(&mut position, decision.action).unwrap();
         }
         let outcome = game.outcome(&position).unwrap();
         let verdict = outcome.verdict(Player::BOTH[first]);
@@ -556,7 +556,7 @@ fn speed_is_measured_over_real_choices() {
     };
     let speed = serde_json::to_value(search(&game, agent.as_mut(), work)).unwrap();
     let number = |key: &str| speed[key].as_f64().unwrap();
-    assert!(number("nodes_per_choice") <= 8.0, "{speed}");
+    assert!(number("nodes_per_decision") <= 8.0, "{speed}");
     assert!(
         number("simulations_per_cpu_s") > number("positions_per_cpu_s"),
         "{speed}"

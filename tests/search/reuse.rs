@@ -117,7 +117,7 @@ fn the_subtree_of_a_later_position_is_kept_if_there_is_room() {
 
 #[test]
 fn a_proven_position_without_its_line_is_searched_again() {
-    // White has a quiet move, and one after which Black has a choice that the evaluator proves lost.
+    // White has a quiet move, and one after which Black has a decision that the evaluator proves lost.
     let win = |node| Node::Choice(Player::White, vec![node]);
     let slow = win(win(Node::end(1, 0)));
     let lost = Node::Choice(Player::Black, vec![slow, win(Node::end(1, 0))]);
@@ -130,10 +130,10 @@ fn a_proven_position_without_its_line_is_searched_again() {
         let mut evaluator =
             ScriptedEvaluator::new(&game, 1, move |position: &ScriptedPosition, logits| {
                 logits.fill(0.0);
-                let choices = rules.legal(position).count();
+                let decisions = rules.legal(position).count();
                 let is_start = rules.ply(position) == 0;
                 Evaluation {
-                    proven: (choices == 2 && !is_start).then_some(Proven::loss(3)),
+                    proven: (decisions == 2 && !is_start).then_some(Proven::loss(3)),
                     ..Evaluation::of(Value::EVEN)
                 }
             });

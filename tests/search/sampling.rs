@@ -1,6 +1,6 @@
 //! An agent that draws its actions from a policy.
 
-use jarmo::agent::{Agent, Candidate, Choice, Limit, Request, SamplingAgent};
+use jarmo::agent::{Agent, Candidate, Decision, Limit, Request, SamplingAgent};
 use jarmo::eval::Value;
 use jarmo::game::{Action, Game, Mask};
 use jarmo::games::Jarmo;
@@ -16,8 +16,8 @@ impl Agent<Jarmo> for Undecided {
         "undecided"
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, Jarmo>]) -> Vec<Choice> {
-        let choice = |request: &mut Request<'_, Jarmo>| {
+    fn choose(&mut self, requests: &mut [Request<'_, Jarmo>]) -> Vec<Decision> {
+        let decision = |request: &mut Request<'_, Jarmo>| {
             let legal = Jarmo::standard().legal(&request.position);
             let candidate = |(action, policy)| Candidate {
                 action,
@@ -28,7 +28,7 @@ impl Agent<Jarmo> for Undecided {
                 line: vec![action],
             };
             let candidates: Vec<_> = legal.iter().zip(POLICY).map(candidate).collect();
-            Choice {
+            Decision {
                 action: candidates[0].action,
                 value: Value::EVEN,
                 proven: None,
@@ -37,7 +37,7 @@ impl Agent<Jarmo> for Undecided {
                 candidates,
             }
         };
-        requests.iter_mut().map(choice).collect()
+        requests.iter_mut().map(decision).collect()
     }
 }
 
@@ -59,10 +59,10 @@ fn sampling_draws_actions_as_often_as_policy_and_temperature_say() {
                 limit: Limit::default(),
                 memory: None,
             }];
-            let choice = agent.choose(&mut requests).remove(0);
-            assert_eq!(choice.candidates[0].action, choice.action);
-            assert_eq!(choice.candidates.len(), 3);
-            let drawn = actions.iter().position(|action| *action == choice.action);
+            let decision = agent.choose(&mut requests).remove(0);
+            assert_eq!(decision.candidates[0].action, decision.action);
+            assert_eq!(decision.candidates.len(), 3);
+            let drawn = actions.iter().position(|action| *action == decision.action);
             counts[drawn.unwrap()] += 1;
         }
         for (count, weight) in counts.into_iter().zip(weights) {

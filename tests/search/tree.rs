@@ -61,7 +61,7 @@ fn values_keep_their_sign_where_the_mover_repeats() {
 
 #[test]
 fn both_players_choose_for_themselves_where_the_mover_repeats() {
-    // Black would hand White the win at once if its second choice were taken for White's.
+    // Black would hand White the win at once if its second decision were taken for White's.
     let trap = Node::black([Node::black([Node::end(9, 0), Node::end(0, 9)])]);
     let game = Scripted::new(&Node::white([trap, Node::end(5, 5)]));
     for rule in search_rules() {

@@ -30,7 +30,7 @@ fn agent(text: &str) -> Box<dyn Agent<Jarmo>> {
     build(Jarmo::standard(), &text.parse::<AgentSpec>().unwrap()).unwrap()
 }
 
-fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> jarmo::agent::Choice {
+fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> jarmo::agent::Decision {
     let mut stream = stream(1, 1);
     let mut requests = [Request {
         position,
@@ -96,12 +96,12 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
         let mut position = start;
         while game.outcome(&position).is_none() {
             let mover = position.to_move();
-            let choice = if mover == start.to_move() {
+            let decision = if mover == start.to_move() {
                 choose(perfect.as_mut(), position)
             } else {
                 choose(&mut other, position)
             };
-            game.play(&mut position, choice.action);
+            game.play(&mut position, decision.action);
         }
         let outcome = game.outcome(&position).unwrap();
         assert_eq!(outcome.verdict(start.to_move()), Verdict::Win);
@@ -110,8 +110,8 @@ fn the_agent_wins_every_won_position_in_the_plies_it_announces() {
     }
     assert!(won > 50);
     // Outside the tables the agent searches.
-    let choice = choose(perfect.as_mut(), game.start());
-    assert_eq!((choice.nodes, choice.proven), (8, None));
+    let decision = choose(perfect.as_mut(), game.start());
+    assert_eq!((decision.nodes, decision.proven), (8, None));
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn every_tree_agent_can_use_tables_at_its_leaves() {
     let position = game.parse_position("b4/2w2/1b3/1w3/2W2 w - - 0").unwrap();
     assert_eq!(position.force(), 6);
     let spec = format!("uniform:64?tables={}", folder.path().display());
-    let choice = choose(agent(&spec).as_mut(), position);
-    assert_eq!(choice.nodes, 64);
+    let decision = choose(agent(&spec).as_mut(), position);
+    assert_eq!(decision.nodes, 64);
     let inside = game.parse_position("5/b4/4b/5/2w1w w - - 0").unwrap();
-    let choice = choose(agent(&spec).as_mut(), inside);
-    assert_eq!(choice.proven, Some(Proven::win(23)));
+    let decision = choose(agent(&spec).as_mut(), inside);
+    assert_eq!(decision.proven, Some(Proven::win(23)));
 }
 
 #[test]
@@ -221,11 +221,15 @@ fn a_network_without_search_plays_its_favourite_legal_action() {
         }
         let mut evaluation = [Evaluation::of(Value::EVEN)];
         evaluator.evaluate(&[position], &[0], &mut logits, &mut evaluation);
-        let choice = choose(agent(&spec).as_mut(), position);
-        assert_eq!(choice.action, favourite(&game.legal(&position), &logits));
-        assert_eq!((choice.nodes, choice.value), (0, evaluation[0].value));
-        assert!(choice.candidates.is_sorted_by(|a, b| a.policy >= b.policy));
-        let shares: f32 = choice.candidates.iter().map(|one| one.policy).sum();
+        let decision = choose(agent(&spec).as_mut(), position);
+        assert_eq!(decision.action, favourite(&game.legal(&position), &logits));
+        assert_eq!((decision.nodes, decision.value), (0, evaluation[0].value));
+        assert!(
+            decision
+                .candidates
+                .is_sorted_by(|a, b| a.policy >= b.policy)
+        );
+        let shares: f32 = decision.candidates.iter().map(|one| one.policy).sum();
         assert!((shares - 1.0).abs() < 1e-4);
     }
     let wrong: AgentSpec = format!("{file}?sims=0&cpuct=1").parse().unwrap();
@@ -265,8 +269,8 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
             continue;
         }
         wins += 1;
-        let choice = choose(with.as_mut(), position);
-        if let Some(Proven { verdict, plies }) = choice.proven {
+        let decision = choose(with.as_mut(), position);
+        if let Some(Proven { verdict, plies }) = decision.proven {
             assert_eq!(verdict, Verdict::Win);
             let fewest = tables.proven(&position).unwrap().plies;
             assert!(plies >= fewest, "nothing is quicker than best play");
@@ -283,8 +287,8 @@ fn the_search_of_an_agent_file_uses_tables_as_proven_values() {
         format!("{file}?sims=0&tables={path}"),
         format!("{file}?sims=9&tables={path}"),
     ] {
-        let choice = choose(agent(&spec).as_mut(), inside);
-        assert_eq!(choice.proven, Some(Proven::win(11)));
+        let decision = choose(agent(&spec).as_mut(), inside);
+        assert_eq!(decision.proven, Some(Proven::win(11)));
     }
 }
 
@@ -293,6 +297,6 @@ fn a_draw_that_only_a_shuttle_holds_is_lost_under_the_shuttle_rule() {
     let game = Jarmo::standard();
     let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
     assert_eq!(tables(4).proven(&position), Some(Proven::DRAW));
-    let choice = choose(agent("alphabeta:20000").as_mut(), position);
-    assert_eq!(choice.proven, Some(Proven::win(13)));
+    let decision = choose(agent("alphabeta:20000").as_mut(), position);
+    assert_eq!(decision.proven, Some(Proven::win(13)));
 }

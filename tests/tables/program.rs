@@ -116,7 +116,7 @@ fn the_same_commands_build_and_use_tables_of_tammi() {
     ];
     tammi(&arena)
         .success()
-        .stdout(contains("results thrown away").and(contains("at force 3")));
+        .stdout(contains("   mistakes").and(contains("at force 3")));
 }
 
 #[test]

@@ -29,9 +29,9 @@ fn always_wins(opening: &[&str], winner: Player) {
                     limit: Limit::default(),
                     memory: None,
                 };
-                let choice = agent.choose(&mut [request]).remove(0);
-                assert_eq!(choice.value.expectation(), 1.0, "the win is certain");
-                choice.action
+                let decision = agent.choose(&mut [request]).remove(0);
+                assert_eq!(decision.value.expectation(), 1.0, "the win is certain");
+                decision.action
             } else {
                 let legal = game.legal(&position);
                 legal.nth((random.next_u64() % u64::from(legal.count())) as u32)

@@ -105,7 +105,7 @@ fn files_are_built_shown_and_counted() {
     ];
     jarmo(&[&build[..], &["4"]].concat())
         .success()
-        .stderr(contains("black, force 4: 219100 placements in "));
+        .stderr(contains("black, force 4: 219100 bare positions in "));
     jarmo(&[&build[..], &["4", "--side", "white"]].concat())
         .success()
         .stderr(contains("white, force 4: already there"));
@@ -123,5 +123,5 @@ fn files_are_built_shown_and_counted() {
     jarmo(&show).success().stdout("open\n");
     jarmo(&["tables", "real", "show", &tables])
         .failure()
-        .stderr(contains("has no files of placements held"));
+        .stderr(contains("has no files of bare positions held"));
 }

@@ -348,7 +348,7 @@ fn the_agent_wins_every_won_position() {
 }
 
 #[test]
-fn tables_of_both_games_share_a_directory() {
+fn tables_of_both_games_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let game = Tammi::standard();
     let none = game.open_endgames(folder.path()).err().unwrap();

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use assert_cmd::prelude::*;
-use jarmo::agent::{Agent, Choice, EndgameAgent, RandomAgent, Request, build};
+use jarmo::agent::{Agent, Decision, EndgameAgent, RandomAgent, Request, build};
 use jarmo::catalog::CatalogGame;
 use jarmo::game::{Game, Mask, Player};
 use jarmo::games::{Guard, Jarmo, Tammi};
@@ -41,13 +41,13 @@ impl<G: Game> Agent<G> for First<G> {
         "first"
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let mut random = RandomAgent::new(self.0.clone());
-        let mut choices = random.choose(requests);
-        for (choice, request) in choices.iter_mut().zip(requests) {
-            choice.action = self.0.legal(&request.position).nth(0);
+        let mut decisions = random.choose(requests);
+        for (decision, request) in decisions.iter_mut().zip(requests) {
+            decision.action = self.0.legal(&request.position).nth(0);
         }
-        choices
+        decisions
     }
 }
 

@@ -259,8 +259,8 @@ fn errors_name_the_setting_and_the_remedy() {
             "run.first_samples = 8192: it must be at most replay.capacity = 3000",
         ),
         (
-            "selfplay.opening_plies=4294967295",
-            "selfplay.opening_plies = 4294967295: it must be a whole number from 0 to 1000",
+            "selfplay.max_random_plies=4294967295",
+            "selfplay.max_random_plies = 4294967295: it must be a whole number from 0 to 1000",
         ),
         (
             "selfplay.games=many",

@@ -15,7 +15,7 @@ fn settings(endgames: f32) -> SelfPlaySettings {
         games: 12,
         simulations: 4,
         root: SearchRule::GUMBEL,
-        opening_plies: 3,
+        max_random_plies: 3,
         endgames,
         endgame_force: 5,
         least_range: 0.0,

@@ -539,8 +539,8 @@ fn bad_settings_are_refused_before_a_folder_is_created() {
             "evaluation.opponents: agent `rolout:5`",
         ),
         (
-            ["--set", "evaluation.opening_plies=60"],
-            "evaluation.opening_plies = 60: most games of connect_four are over",
+            ["--set", "evaluation.random_plies=60"],
+            "evaluation.random_plies = 60: most games of connect_four are over",
         ),
         (
             ["--set", "evaluation.exam='no/such'"],

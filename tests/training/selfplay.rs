@@ -22,7 +22,7 @@ const SETTINGS: SelfPlaySettings = SelfPlaySettings {
     games: 12,
     simulations: 4,
     root: SearchRule::GUMBEL,
-    opening_plies: 3,
+    max_random_plies: 3,
     endgames: 0.0,
     endgame_force: 7,
     least_range: 0.0,
@@ -83,7 +83,7 @@ fn check_samples<G: Encode + HasEndgames>(game: &G, rounds: usize) {
         }
     }
     // Every action of a finished game except those of its opening.
-    let opening = all.counts.games.games * u64::from(SETTINGS.opening_plies);
+    let opening = all.counts.games.games * u64::from(SETTINGS.max_random_plies);
     let (plies, samples) = (all.counts.games.plies, all.samples.len() as u64);
     assert!(
         plies - opening <= samples && samples <= plies,
@@ -158,7 +158,7 @@ fn digest<G: Encode + HasEndgames>(game: &G, root: SearchRule, rounds: usize) ->
         simulations: 6,
         root,
         least_range: 0.1,
-        opening_plies: 5,
+        max_random_plies: 5,
         endgames: 0.25,
         endgame_force: 7,
         lambda: 0.75,
@@ -239,7 +239,7 @@ fn a_puct_root_plays_and_records_shares_of_visits() {
         games: 2000,
         simulations: 40,
         root: SearchRule::PUCT,
-        opening_plies: 0,
+        max_random_plies: 0,
         ..SETTINGS
     };
     let mut play = SelfPlay::new(&ConnectFour::new(0), &settings, vec![Uniform], 5);

@@ -20,11 +20,11 @@ pub struct NumberRange<N> {
 pub const THREADS: NumberRange<u64> = NumberRange::new(1, 1024);
 /// Seeds of random numbers.
 pub const SEED: NumberRange<u64> = NumberRange::new(0, u64::MAX);
-/// Simulations per choice in the spec of an agent; only networks play without any.
+/// Simulations per decision in the spec of an agent; only networks play without any.
 pub const SIMULATIONS: NumberRange<u64> = NumberRange::new(0, 1_000_000_000);
-/// Nodes per choice in the spec of an agent.
+/// Nodes per decision in the spec of an agent.
 pub const NODES: NumberRange<u64> = NumberRange::new(1, 1_000_000_000_000);
-/// Simulations or nodes per choice that override the numbers of several agents.
+/// Simulations or nodes per decision that override the numbers of several agents.
 pub const BUDGET: NumberRange<u64> = NumberRange::new(1, SIMULATIONS.most);
 /// The best lines that alpha-beta scores exactly.
 pub const LINES: NumberRange<u64> = NumberRange::new(1, 64);
@@ -41,7 +41,7 @@ pub const MATCH_GAMES: NumberRange<u64> = NumberRange::new(2, 1_000_000);
 /// Games that are searched or stepped in parallel.
 pub const PARALLEL_GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 20);
 /// Random actions at the start of a game.
-pub const OPENING_PLIES: NumberRange<u64> = NumberRange::new(0, 1000);
+pub const RANDOM_PLIES: NumberRange<u64> = NumberRange::new(0, 1000);
 /// The limit on the length of a game; 0 for none.
 pub const MAX_PLIES: NumberRange<u64> = NumberRange::new(0, 1_000_000);
 /// Plies without a capture after which tammi is drawn.

@@ -37,7 +37,7 @@ pub struct Assessment {
     /// `?!`, `?`, `??`, or empty.
     pub mark: &'static str,
     /// Whether the move made the result with best play worse; `None` without exact tables of the position.
-    pub thrown: Option<bool>,
+    pub mistake: Option<bool>,
 }
 
 /// Assesses every move of a session's game; values are missing where no position was evaluated yet.
@@ -48,7 +48,7 @@ pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
         let (before, after) = (session.value(place), session.value(place + 1));
         let best = session.thought(place).map(|thought| thought.text.clone());
         let lost = match (before, after) {
-            // The agent's own choice loses nothing, even if a later search evaluates its result lower.
+            // The agent's own decision loses nothing, even if a later search evaluates its result lower.
             _ if best.as_deref() == Some(&played.text) => Some(0.0),
             (Some(before), Some(after)) => Some(mine(played.player, before - after).max(0.0)),
             _ => None,
@@ -63,14 +63,14 @@ pub(crate) fn assess(session: &Session) -> Vec<Assessment> {
             best,
             lost,
             mark: lost.map_or("", mark),
-            thrown: thrown(session, place, played.player),
+            mistake: is_mistake(session, place, played.player),
         }
     });
     assessments.collect()
 }
 
 /// Whether the exact result after the move at a place is worse for its player than before.
-fn thrown(session: &Session, place: usize, player: Player) -> Option<bool> {
+fn is_mistake(session: &Session, place: usize, player: Player) -> Option<bool> {
     let before = session.known(place)?.verdict;
     let outcome = session.board().outcome(place + 1);
     let after = match outcome {
@@ -83,13 +83,13 @@ fn thrown(session: &Session, place: usize, player: Player) -> Option<bool> {
     })
 }
 
-/// The results that White and Black threw away, according to exact tables; `None` if the tables hold no
+/// The mistakes of White and Black, according to exact tables; `None` if the tables hold no
 /// position of the game.
-pub fn thrown_away(assessments: &[Assessment]) -> Option<[usize; 2]> {
-    assessments.iter().find_map(|one| one.thrown)?;
+pub fn mistakes(assessments: &[Assessment]) -> Option<[usize; 2]> {
+    assessments.iter().find_map(|one| one.mistake)?;
     Some(Player::BOTH.map(|player| {
-        let thrown = |one: &&Assessment| one.player == player && one.thrown == Some(true);
-        assessments.iter().filter(thrown).count()
+        let mistakes = |one: &&Assessment| one.player == player && one.mistake == Some(true);
+        assessments.iter().filter(mistakes).count()
     }))
 }
 
@@ -126,11 +126,11 @@ pub fn annotated(session: &Session) -> String {
     let mut record: Json =
         serde_json::from_str(&session.record().to_line()).expect("a record is JSON");
     let moves = session.assessments();
-    let thrown = thrown_away(&moves).map(|[white, black]| json!({"white": white, "black": black}));
+    let mistakes = mistakes(&moves).map(|[white, black]| json!({"white": white, "black": black}));
     record["analysis"] = json!({
         "agent": agent.to_string(),
         "moves": moves,
-        "thrown": thrown,
+        "mistakes": mistakes,
     });
     record.to_string()
 }

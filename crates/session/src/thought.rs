@@ -11,7 +11,7 @@ use jarmo_core::eval::Value;
 use jarmo_core::game::{Action, Player, Proven, Verdict};
 use jarmo_core::random::stream;
 use jarmo_core::view::Gesture;
-use jarmo_exact::agent::{Choice, Limit, Networks, Request};
+use jarmo_exact::agent::{Decision, Limit, Networks, Request};
 use jarmo_exact::catalog::CatalogGame;
 
 /// Longest expected line that is shown, in moves.
@@ -147,15 +147,15 @@ impl<G: CatalogGame> Thinking for Question<G> {
             limit,
             memory: None, // answers depend on the position alone
         };
-        let choice = agent.choose(&mut [request]).remove(0);
-        Ok(self.translate(&choice, took()))
+        let decision = agent.choose(&mut [request]).remove(0);
+        Ok(self.translate(&decision, took()))
     }
 }
 
 impl<G: CatalogGame> Question<G> {
-    fn translate(&self, choice: &Choice, took: Duration) -> Thought {
+    fn translate(&self, decision: &Decision, took: Duration) -> Thought {
         let mover = self.game.to_move(&self.position);
-        let candidates = choice.candidates.iter().take(CANDIDATES);
+        let candidates = decision.candidates.iter().take(CANDIDATES);
         let candidates = candidates.map(|candidate| Idea {
             text: self.game.action_text(&self.position, candidate.action),
             gesture: self.game.gesture(&self.position, candidate.action),
@@ -165,14 +165,14 @@ impl<G: CatalogGame> Question<G> {
             proven: candidate.proven.map(|known| certain(mover, known)),
             line: self.line(&candidate.line),
         });
-        let value = white(mover, &choice.value);
+        let value = white(mover, &decision.value);
         Thought {
-            text: self.game.action_text(&self.position, choice.action),
+            text: self.game.action_text(&self.position, decision.action),
             value: value.expectation(),
             score: value.score,
-            proven: choice.proven.map(|known| certain(mover, known)),
-            nodes: choice.nodes,
-            depth: choice.depth,
+            proven: decision.proven.map(|known| certain(mover, known)),
+            nodes: decision.nodes,
+            depth: decision.depth,
             millis: took.as_millis().try_into().unwrap_or(u64::MAX),
             candidates: candidates.collect(),
         }

@@ -1,6 +1,6 @@
 //! Sentences about a session, shared by the front ends.
 
-use crate::analysis::{MARKS, thrown_away};
+use crate::analysis::{MARKS, mistakes};
 use crate::board::{Board, RecordProblem};
 use crate::lang::Texts;
 use crate::levels::Level;
@@ -162,9 +162,9 @@ fn study_notes(texts: &Texts, session: &Session) -> Vec<String> {
         });
         texts.fill("analysed", &[("white", &white), ("black", &black)])
     }];
-    if let Some(thrown) = thrown_away(&assessments) {
-        let [white, black] = thrown.map(|count| count.to_string());
-        notes.push(texts.fill("thrown", &[("white", &white), ("black", &black)]));
+    if let Some(mistakes) = mistakes(&assessments) {
+        let [white, black] = mistakes.map(|count| count.to_string());
+        notes.push(texts.fill("mistakes", &[("white", &white), ("black", &black)]));
     }
     let place = session.board().cursor().checked_sub(1);
     let assessment = place.and_then(|place| assessments.get(place));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{BoardArgs, CommandResult, agents};
 use crate::balance::white_scores;
 use jarmo_core::game::Verdict;
-use jarmo_core::numbers::{NumberRange, OPENING_PLIES, SEED, THREADS};
+use jarmo_core::numbers::{NumberRange, RANDOM_PLIES, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::tables::Tables;
 use jarmo_host::program::cores;
@@ -24,8 +24,8 @@ const UNEVENNESS: NumberRange<f64> = NumberRange::new(0.0, 0.5);
 /// Choose openings that are drawn and equally hard for both sides
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The directory of tables
-    #[arg(value_name = "DIR", default_value = "tables")]
+    /// The folder of tables
+    #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     #[command(flatten)]
     board: BoardArgs,
@@ -37,7 +37,7 @@ pub(super) struct Args {
     agent: AgentSpec,
     /// Plies of an opening
     #[arg(long, value_name = "PLIES", default_value_t = 4)]
-    #[arg(value_parser = OPENING_PLIES.parser::<u32>())]
+    #[arg(value_parser = RANDOM_PLIES.parser::<u32>())]
     plies: u32,
     /// The most openings to keep, the most balanced ones
     #[arg(long, value_name = "N", default_value_t = 500)]

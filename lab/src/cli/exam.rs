@@ -28,8 +28,8 @@ pub(super) struct Args {
     /// Plies without a capture after which tammi is drawn [default: 30]
     #[arg(long, value_name = "PLIES", value_parser = QUIET_LIMIT.parser::<u32>())]
     quiet_limit: Option<u32>,
-    /// The directory of tables
-    #[arg(long, value_name = "DIR")]
+    /// The folder of tables
+    #[arg(long, value_name = "FOLDER")]
     tables: PathBuf,
     /// The file to write
     #[arg(long, value_name = "FILE")]
@@ -40,7 +40,7 @@ pub(super) struct Args {
     /// Number of positions
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = POSITIONS.parser::<usize>())]
     positions: usize,
-    /// Sources of positions: random placements of all forces, games of the agent against itself, openings of 1 to 12
+    /// Sources of positions: random bare positions of all forces, games of the agent against itself, openings of 1 to 12
     /// random plies
     #[arg(
         long,
@@ -103,7 +103,7 @@ fn make<G: CatalogGame + Solvable + HasExam>(args: &Args, game: &G) -> CommandRe
         let draw = Draw::new(game, &mut solve, mix, args.seed);
         let solver = format!("exact tables of force 2 to {}", tables.force());
         let random = |stream: &mut _| random_of_tables(&tables, stream);
-        let name = "random placements of all these forces";
+        let name = "random bare positions of all these forces";
         draw.exam(args.positions, &sources, random, name, &mut agents, &solver)
     });
     if exam.is_empty() {

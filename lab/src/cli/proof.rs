@@ -15,8 +15,8 @@ use jarmo_exact::tables::index::Placement;
 /// Prove who wins after all decided openings of jarmo up to a length, with exact tables
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The directory of tables, up to force 10
-    #[arg(long, value_name = "DIR")]
+    /// The folder of tables, up to force 10
+    #[arg(long, value_name = "FOLDER")]
     tables: PathBuf,
     /// The file to write
     #[arg(long, value_name = "FILE")]

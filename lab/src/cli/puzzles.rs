@@ -23,8 +23,8 @@ Positions of jarmo are taken from games of the player against itself. A win is c
 shuttle rule, which the tables leave out; of a puzzle to save the draw, all other actions are. Positions of connect four \
 are those of an exam with 18 stones or more, solved by search.")]
 pub(super) struct Args {
-    /// The directory of jarmo's tables, with distances
-    #[arg(value_name = "DIR", default_value = "tables")]
+    /// The folder of jarmo's tables, with distances
+    #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
     /// Make puzzles of connect four from this exam
     #[arg(long, value_name = "FILE", conflicts_with_all = ["tables", "board", "player", "positions", "seed"])]

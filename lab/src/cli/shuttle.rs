@@ -22,7 +22,7 @@ pub(super) struct Args {
     force: u32,
     /// Compare what each side holds, as `jarmo tables real build` has written it, with exact play in all positions with
     /// all histories
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "FOLDER")]
     holds: Option<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> CommandResult {
         };
         for (streak, change) in effect.streaks.iter().enumerate() {
             let what = match streak {
-                0 => "placements without a move before".to_owned(),
+                0 => "bare positions".to_owned(),
                 _ => format!("positions whose longest streak is {streak}"),
             };
             show(what, change)?;

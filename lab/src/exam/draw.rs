@@ -42,7 +42,7 @@ impl Source {
     pub const ALL: [Source; 3] = [Source::Random, Source::SelfPlay, Source::Openings];
 }
 
-/// The most random actions at the start of a game that give an opening.
+/// The most random plies at the start of a game that give an opening.
 pub const MOST_OPENING_PLIES: u32 = 12;
 
 /// Positions that are drawn and solved at the same time, and games that are played at the same time.
@@ -100,7 +100,7 @@ impl<'a, G: HasExam> Draw<'a, G> {
         self.draw(wanted, || random(&mut stream))
     }
 
-    /// Questions about positions after 1 to [`MOST_OPENING_PLIES`] random actions from the start.
+    /// Questions about positions after 1 to [`MOST_OPENING_PLIES`] random plies from the start.
     pub fn openings(&mut self, wanted: usize) -> Vec<Question<G::Position>> {
         let mut stream = self.stream(1, 0);
         let game = self.game;
@@ -151,9 +151,9 @@ impl<'a, G: HasExam> Draw<'a, G> {
                 .zip(actions.par_chunks_mut(part));
             parts.zip(agents.par_iter_mut()).for_each(|(part, agent)| {
                 let ((positions, streams), actions) = part;
-                let choices = choose(agent.as_mut(), positions, streams, nodes);
-                for (action, choice) in actions.iter_mut().zip(choices) {
-                    *action = choice.action;
+                let decisions = choose(agent.as_mut(), positions, streams, nodes);
+                for (action, decision) in actions.iter_mut().zip(decisions) {
+                    *action = decision.action;
                 }
             });
             env.step(&actions, |ended, _| Some(opening(&mut streams[ended.slot])));

@@ -254,8 +254,8 @@ impl<G: CatalogGame> Solving<G> {
         for (position, right) in draft.turns.iter().zip(draft.line.iter().step_by(2)) {
             let mut stream = stream(0, 0);
             let mut requests = [request(*position, 1, &mut stream)];
-            let choice = self.network.choose(&mut requests).remove(0);
-            let candidate = choice.candidates.iter().find(|one| one.action == *right);
+            let decision = self.network.choose(&mut requests).remove(0);
+            let candidate = decision.candidates.iter().find(|one| one.action == *right);
             smallest = smallest.min(candidate.map_or(0.0, |one| one.policy));
         }
         smallest

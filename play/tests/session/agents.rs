@@ -86,7 +86,7 @@ fn the_folder_in_the_environment_replaces_the_default_folders() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn checkpoints_beside_the_program_are_found_from_every_directory() {
+fn checkpoints_beside_the_program_are_found_from_every_folder() {
     let installed = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let program = installed.path().join("play");
     fs::hard_link(assert_cmd::cargo::cargo_bin("play"), &program).unwrap();

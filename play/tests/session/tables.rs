@@ -139,11 +139,11 @@ fn analysis_marks_a_missed_table_win_as_a_blunder() {
     assert_eq!(one.before, Some(1.0));
     assert!(one.lost.unwrap() >= 1.0 && one.mark == "??", "{one:?}");
     assert_eq!(one.certain, session.known(0));
-    assert_eq!(one.thrown, Some(true));
-    assert_eq!(analysis::thrown_away(&session.assessments()), Some([1, 0]));
+    assert_eq!(one.mistake, Some(true));
+    assert_eq!(analysis::mistakes(&session.assessments()), Some([1, 0]));
     let annotated: Value = serde_json::from_str(&analysis::annotated(&session)).unwrap();
     assert_eq!(
-        annotated["analysis"]["thrown"],
+        annotated["analysis"]["mistakes"],
         json!({ "white": 1, "black": 0 })
     );
     let proven = &annotated["analysis"]["moves"][0]["certain"];

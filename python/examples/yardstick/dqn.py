@@ -19,7 +19,7 @@ def train(game, budget, seed):
     generator = np.random.default_rng(seed)
     network = Network(inputs_of(game), {"values": game.num_actions}, seed=seed)
     target = copy.deepcopy(network)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, opening_plies=4, threats=True, dtype="uint8", threads=1)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, dtype="uint8", threads=1)
     width, actions = inputs_of(game), game.num_actions
     before, after = (np.zeros((ROOM, width), np.uint8) for _ in "ab")
     chosen, signs, rewards = (np.zeros(ROOM, kind) for kind in (np.int64, np.float32, np.float32))
@@ -34,8 +34,8 @@ def train(game, budget, seed):
         step = env.step(taken)
         after[places], masks[places] = step.observation.reshape(GAMES, -1), step.mask
         over = step.terminated | step.truncated
-        signs[places] = np.where(over, 0, np.where(step.to_move == step.learner, 1, -1))
-        rewards[places] = step.learner_reward
+        signs[places] = np.where(over, 0, np.where(step.to_move == step.seat, 1, -1))
+        rewards[places] = step.seat_reward
         rows += GAMES
         budget.step(GAMES)
         if rows < 4096:

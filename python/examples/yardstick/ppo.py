@@ -17,7 +17,7 @@ DISCOUNT, LAMBDA, CLIP, ENTROPY = 0.995, 0.95, 0.2, 0.01
 def train(game, budget, seed):
     generator = np.random.default_rng(seed)
     network = Network(inputs_of(game), {"policy": game.num_actions, "value": 1}, seed=seed)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, opening_plies=4, threats=True, threads=1)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threats=True, threads=1)
     step = env.reset()
     while budget:
         kept = {name: [] for name in ("features", "masks", "actions", "chances", "values", "rewards", "signs")}
@@ -33,8 +33,8 @@ def train(game, budget, seed):
             kept["values"].append(np.tanh(out["value"][:, 0]))
             step = env.step(actions)
             over = step.terminated | step.truncated
-            kept["rewards"].append(step.learner_reward)
-            kept["signs"].append(np.where(over, 0, np.where(step.to_move == step.learner, 1, -1)))
+            kept["rewards"].append(step.seat_reward)
+            kept["signs"].append(np.where(over, 0, np.where(step.to_move == step.seat, 1, -1)))
         budget.step(GAMES * LENGTH)
         following = np.tanh(network(step.observation)["value"][:, 0])
         advantage, advantages = np.zeros(GAMES), []

@@ -22,8 +22,8 @@ const FIELDS: [&str; 8] = [
     "terminated",
     "truncated",
     "to_move",
-    "learner",
-    "learner_reward",
+    "seat",
+    "seat_reward",
 ];
 
 static NAMES: PyOnceLock<[Py<PyString>; FIELDS.len()]> = PyOnceLock::new();
@@ -119,8 +119,8 @@ impl Layout {
         let mut terminated = writable::<bool, Ix1>(&arrays[3], "out.terminated", &[games])?;
         let mut truncated = writable::<bool, Ix1>(&arrays[4], "out.truncated", &[games])?;
         let mut to_move = writable::<i8, Ix1>(&arrays[5], "out.to_move", &[games])?;
-        let mut actors = writable::<i8, Ix1>(&arrays[6], "out.learner", &[games])?;
-        let mut actor_rewards = writable::<f32, Ix1>(&arrays[7], "out.learner_reward", &[games])?;
+        let mut actors = writable::<i8, Ix1>(&arrays[6], "out.seat", &[games])?;
+        let mut actor_rewards = writable::<f32, Ix1>(&arrays[7], "out.seat_reward", &[games])?;
         let contiguous = "checked above";
         let features = match (&mut floats, &mut bytes) {
             (Some(floats), _) => Features::Float(floats.as_slice_mut().expect(contiguous)),

@@ -38,8 +38,8 @@ use crate::threads::{self, interruptible, pool};
 ///     opponent: Who plays the other side: an agent, its spec such as ``"random"``, or a function that gets a list
 ///         of positions and returns an action for each. A step then ends when the caller is to move again. By default
 ///         the caller plays both sides in turns.
-///     learner: The side of the caller in games against an opponent, drawn for each game by default.
-///     opening_plies: Random actions at the start of each game.
+///     seat: The side of the caller in games against an opponent, drawn for each game by default.
+///     random_plies: Random plies at the start of each game.
 ///     dtype: The type of observations.
 ///     packed: Masks as bits.
 ///     threats: Adds the planes of threats to observations.
@@ -136,7 +136,7 @@ fn word<T: DeserializeOwned>(name: &str, text: &str) -> PyResult<T> {
 impl VecEnv {
     #[new]
     #[pyo3(signature = (game, num_envs, *, seed=0, threads=None, max_plies=None, autoreset="same_step", opponent=None,
-                        learner=None, opening_plies=0, dtype="float32", packed=false, threats=false))]
+                        seat=None, random_plies=0, dtype="float32", packed=false, threats=false))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         py: Python<'_>,
@@ -147,8 +147,8 @@ impl VecEnv {
         #[pyo3(from_py_with = number::max_plies)] max_plies: Option<u32>,
         autoreset: &str,
         opponent: Option<PlayerArgument>,
-        learner: Option<&str>,
-        #[pyo3(from_py_with = number::opening_plies)] opening_plies: u32,
+        seat: Option<&str>,
+        #[pyo3(from_py_with = number::random_plies)] random_plies: u32,
         dtype: &str,
         packed: bool,
         threats: bool,
@@ -166,9 +166,9 @@ impl VecEnv {
             Some(max_plies) => game.0.limited(max_plies),
             None => game.0,
         };
-        if learner.is_some() && opponent.is_none() {
+        if seat.is_some() && opponent.is_none() {
             return Err(PyValueError::new_err(
-                "learner is the caller's side against an opponent; without one the caller plays both sides",
+                "seat is the caller's side against an opponent; without one the caller plays both sides",
             ));
         }
         let arguments = PyDict::new(py);
@@ -180,8 +180,8 @@ impl VecEnv {
             opponent.check(&game)?;
             arguments.set_item("opponent", opponent.to_python(py)?)?;
         }
-        arguments.set_item("learner", learner)?;
-        arguments.set_item("opening_plies", opening_plies)?;
+        arguments.set_item("seat", seat)?;
+        arguments.set_item("random_plies", random_plies)?;
         arguments.set_item("dtype", dtype)?;
         arguments.set_item("packed", packed)?;
         arguments.set_item("threats", threats)?;
@@ -191,8 +191,8 @@ impl VecEnv {
             seed,
             threads,
             autoreset: word("autoreset", autoreset)?,
-            seat: word("learner", learner.unwrap_or("random"))?,
-            opening_plies,
+            seat: word("seat", seat.unwrap_or("random"))?,
+            random_plies,
             keep: Keep {
                 history: true,
                 events: false,
@@ -262,9 +262,9 @@ impl VecEnv {
     }
 
     /// ``[N]``: the caller's side against an opponent in the games to act in next, 0 for White and 1 for Black.
-    /// ``Step.learner`` has the sides in the games of the last step.
+    /// ``Step.seat`` has the sides in the games of the last step.
     #[getter]
-    fn learner_sides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
+    fn seats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i8>>> {
         Ok(PyArray1::from_vec(py, self.lock()?.env().sides()))
     }
 

@@ -34,10 +34,10 @@ pub(super) struct Args {
     #[command(flatten)]
     config: ConfigArgs,
     /// The folder of the run [default: the first free runs/GAME-N]
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "resume")]
     run: Option<PathBuf>,
     /// Continue the run in this folder, with its own settings
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["game", "config", "set"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["game", "config", "set"])]
     resume: Option<PathBuf>,
     /// Start from the weights of this agent instead of random ones. The network has the agent's size, or
     /// grows to a larger one (--set net.width=384) with the same outputs at first

@@ -1,18 +1,18 @@
 //! The alpha-beta agent.
 
 use super::spec::bytes_of;
-use super::{Agent, AlphaBetaSpec, Candidate, Choice, Limit, Request};
+use super::{Agent, AlphaBetaSpec, Candidate, Decision, Limit, Request};
 use crate::search::alphabeta::{RootLine, SearchResult};
 use crate::search::{AlphaBeta, HasHeuristic};
 
-/// Nodes per choice if the spec sets no number.
+/// Nodes per decision if the spec sets no number.
 const DEFAULT_NODES: u64 = 100_000;
 
 /// Memory of the transposition table if the spec sets none.
 const DEFAULT_MEGABYTES: u32 = 64;
 
 /// Chooses by alpha-beta search with the game's heuristic. It is deterministic and keeps nothing
-/// between choices: the same position and limit of nodes give the same choice.
+/// between decisions: the same position and limit of nodes give the same decision.
 pub struct AlphaBetaAgent<G: HasHeuristic> {
     game: G,
     name: String,
@@ -44,7 +44,7 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
         }
     }
 
-    fn choose_one(&mut self, request: &mut Request<'_, G>) -> Choice {
+    fn choose_one(&mut self, request: &mut Request<'_, G>) -> Decision {
         let nodes = self.budget(&request.limit);
         let limit = request.limit;
         if self
@@ -63,11 +63,11 @@ impl<G: HasHeuristic> AlphaBetaAgent<G> {
             &mut || limit.expired(),
             &mut |found| {
                 if let Some(progress) = limit.progress {
-                    progress(&choice::<G>(found));
+                    progress(&decision::<G>(found));
                 }
             },
         );
-        choice::<G>(&found)
+        decision::<G>(&found)
     }
 }
 
@@ -76,7 +76,7 @@ impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
         &self.name
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         requests
             .iter_mut()
             .map(|request| self.choose_one(request))
@@ -84,12 +84,12 @@ impl<G: HasHeuristic> Agent<G> for AlphaBetaAgent<G> {
     }
 }
 
-fn choice<G: HasHeuristic>(found: &SearchResult) -> Choice {
+fn decision<G: HasHeuristic>(found: &SearchResult) -> Decision {
     let mut candidates: Vec<Candidate> = found.lines.iter().map(candidate::<G>).collect();
     let best = &mut candidates[0];
     best.policy = 1.0;
     best.visits = found.nodes;
-    Choice {
+    Decision {
         action: best.action,
         value: best.value,
         proven: best.proven,
@@ -99,7 +99,7 @@ fn choice<G: HasHeuristic>(found: &SearchResult) -> Choice {
     }
 }
 
-/// Nodes are not counted per action: [`choice`] assigns all of them to the best one.
+/// Nodes are not counted per action: [`decision`] assigns all of them to the best one.
 fn candidate<G: HasHeuristic>(line: &RootLine) -> Candidate {
     Candidate {
         action: line.actions[0],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand::Rng;
 
-use super::{Agent, Candidate, Choice, Request, complete};
+use super::{Agent, Candidate, Decision, Request, complete};
 use crate::eval::Value;
 use crate::game::{Action, Game, Mask, Proven, Verdict};
 use crate::known::Endgames;
@@ -35,8 +35,8 @@ impl<G: Game> EndgameAgent<G> {
         }
     }
 
-    /// The choice in a position inside the tables.
-    fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Choice> {
+    /// The decision in a position inside the tables.
+    fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Decision> {
         self.tables.known(&self.game, position)?;
         let mut candidates: Vec<Candidate> = self
             .game
@@ -66,7 +66,7 @@ impl<G: Game> EndgameAgent<G> {
         };
         candidates.swap(0, chosen);
         candidates[0].policy = 1.0;
-        Some(Choice {
+        Some(Decision {
             action: candidates[0].action,
             value: candidates[0].value,
             proven: candidates[0].proven,
@@ -98,11 +98,11 @@ impl<G: Game> Agent<G> for EndgameAgent<G> {
         self.outside.evaluations()
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
-        let choices = requests
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
+        let decisions = requests
             .iter_mut()
             .map(|request| self.choose_known(&request.position, request.stream))
             .collect();
-        complete(choices, requests, &mut *self.outside)
+        complete(decisions, requests, &mut *self.outside)
     }
 }

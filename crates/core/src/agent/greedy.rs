@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Agent, Candidate, Choice, Request};
+use super::{Agent, Candidate, Decision, Request};
 use crate::eval::Value;
 use crate::game::{Action, Mask, Proven, Verdict};
 use crate::random::{Stream, below};
@@ -21,7 +21,7 @@ impl<G: HasHeuristic> GreedyAgent<G> {
         Some(GreedyAgent { game, heuristic })
     }
 
-    fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Choice {
+    fn choose_one(&self, position: &G::Position, stream: &mut Stream) -> Decision {
         let legal = self.game.legal(position);
         let mut candidates: Vec<Candidate> = legal
             .iter()
@@ -36,7 +36,7 @@ impl<G: HasHeuristic> GreedyAgent<G> {
         let chosen = below(stream.next_u64(), ties as u32) as usize;
         candidates.swap(0, chosen);
         candidates[0].policy = 1.0;
-        Choice {
+        Decision {
             action: candidates[0].action,
             value: candidates[0].value,
             proven: candidates[0]
@@ -89,7 +89,7 @@ impl<G: HasHeuristic> Agent<G> for GreedyAgent<G> {
         "greedy"
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         requests
             .iter_mut()
             .map(|request| self.choose_one(&request.position, request.stream))

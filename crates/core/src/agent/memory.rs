@@ -1,8 +1,8 @@
-//! The memory of an agent between its choices in a game.
+//! The memory of an agent between its decisions in a game.
 
 use std::any::Any;
 
-/// What an agent keeps from one choice to the next in the same game. The caller holds one per game and
+/// What an agent keeps from one decision to the next in the same game. The caller holds one per game and
 /// agent. Other agents ignore it.
 #[derive(Default)]
 pub struct Memory(Option<Box<dyn Any + Send>>);

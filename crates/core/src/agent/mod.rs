@@ -38,7 +38,7 @@ use crate::random::Stream;
 
 /// Chooses actions in a game.
 ///
-/// Each request of a batch is answered on its own: the choice may depend on the request's memory, but
+/// Each request of a batch is answered on its own: the decision may depend on the request's memory, but
 /// not on the other requests.
 pub trait Agent<G: Game>: Send {
     /// The name of this agent in tables and records: usually its spec.
@@ -50,7 +50,7 @@ pub trait Agent<G: Game>: Send {
     }
 
     /// Chooses an action for each request, in their order. No game may be over.
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice>;
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision>;
 }
 
 /// A position to choose an action for.
@@ -61,14 +61,14 @@ pub struct Request<'a, G: Game> {
     pub stream: &'a mut Stream,
     /// Limits of time and nodes.
     pub limit: Limit<'a>,
-    /// What the agent keeps between its choices in this game.
+    /// What the agent keeps between its decisions in this game.
     pub memory: Option<&'a mut Memory>,
 }
 
 /// Whether a time has come. The clock is the caller's: a comparison with the time of day.
 pub type Deadline<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Limits on one choice. Unset fields fall back to the agent's spec.
+/// Limits on one decision. Unset fields fall back to the agent's spec.
 #[derive(Clone, Copy, Default)]
 pub struct Limit<'a> {
     /// The number of nodes or simulations.
@@ -80,8 +80,8 @@ pub struct Limit<'a> {
     pub latest: Option<Deadline<'a>>,
     /// The agent chooses at once when another thread sets this.
     pub stop: Option<&'a AtomicBool>,
-    /// Called from time to time with the choice so far.
-    pub progress: Option<&'a (dyn Fn(&Choice) + Sync)>,
+    /// Called from time to time with the decision so far.
+    pub progress: Option<&'a (dyn Fn(&Decision) + Sync)>,
 }
 
 impl Limit<'_> {
@@ -100,7 +100,7 @@ impl Limit<'_> {
 
 /// What an agent chose, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct Decision {
     /// The action to play.
     pub action: Action,
     /// The value of the position for the player to move.
@@ -120,7 +120,7 @@ pub struct Choice {
 pub struct Candidate {
     /// The action.
     pub action: Action,
-    /// Simulations or nodes used for it. In a tree that is kept, those of earlier choices count too.
+    /// Simulations or nodes used for it. In a tree that is kept, those of earlier decisions count too.
     pub visits: u64,
     /// Its probability in the agent's policy, from 0 to 1.
     pub policy: f32,
@@ -132,16 +132,16 @@ pub struct Candidate {
     pub line: Vec<Action>,
 }
 
-/// Completes the choices of an agent that answers some requests itself: `otherwise` answers the others.
+/// Completes the decisions of an agent that answers some requests itself: `otherwise` answers the others.
 fn complete<G: Game>(
-    mut choices: Vec<Option<Choice>>,
+    mut decisions: Vec<Option<Decision>>,
     requests: &mut [Request<'_, G>],
     otherwise: &mut dyn Agent<G>,
-) -> Vec<Choice> {
+) -> Vec<Decision> {
     let mut others: Vec<Request<'_, G>> = requests
         .iter_mut()
-        .zip(&choices)
-        .filter(|(_, choice)| choice.is_none())
+        .zip(&decisions)
+        .filter(|(_, decision)| decision.is_none())
         .map(|(request, _)| Request {
             position: request.position,
             stream: request.stream,
@@ -151,12 +151,12 @@ fn complete<G: Game>(
         .collect();
     if !others.is_empty() {
         let mut others = otherwise.choose(&mut others).into_iter();
-        for choice in choices.iter_mut().filter(|choice| choice.is_none()) {
-            *choice = others.next();
+        for decision in decisions.iter_mut().filter(|decision| decision.is_none()) {
+            *decision = others.next();
         }
     }
-    choices
+    decisions
         .into_iter()
-        .map(|choice| choice.expect("the other agent answers every request"))
+        .map(|decision| decision.expect("the other agent answers every request"))
         .collect()
 }

@@ -8,7 +8,7 @@ use crate::env::Opponent;
 use crate::game::{Action, Game};
 use crate::random::Stream;
 
-/// Plays as an agent, which keeps nothing between its choices.
+/// Plays as an agent, which keeps nothing between its decisions.
 pub struct AgentOpponent<G: Game> {
     name: String,
     agent: Mutex<Box<dyn Agent<G>>>, // never contended: an opponent that can be shared asks for it
@@ -51,9 +51,9 @@ impl<G: Game> Opponent<G> for AgentOpponent<G> {
             })
             .collect();
         let agent = self.agent.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let choices = agent.choose(&mut requests);
-        // Choices of an interrupted agent must not count.
+        let decisions = agent.choose(&mut requests);
+        // Decisions of an interrupted agent must not count.
         let stopped = limit.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
-        (!stopped).then(|| choices.iter().map(|choice| choice.action).collect())
+        (!stopped).then(|| decisions.iter().map(|decision| decision.action).collect())
     }
 }

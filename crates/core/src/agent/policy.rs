@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Agent, Candidate, Choice, Request};
+use super::{Agent, Candidate, Decision, Request};
 use crate::eval::{Evaluation, Evaluator, Value, favourite};
 use crate::game::{Action, Game, Mask};
 use crate::net::softmax;
@@ -31,7 +31,12 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
         }
     }
 
-    fn choice(&self, position: &G::Position, logits: &[f32], evaluation: &Evaluation) -> Choice {
+    fn decision(
+        &self,
+        position: &G::Position,
+        logits: &[f32],
+        evaluation: &Evaluation,
+    ) -> Decision {
         let legal = self.game.legal(position);
         let action = favourite(&legal, logits);
         let mut shares: Vec<f32> = legal.iter().map(|one| logits[one.index()]).collect();
@@ -50,7 +55,7 @@ impl<G: Game, E: Evaluator<G>> PolicyAgent<G, E> {
             let chosen = (other.action == action).cmp(&(one.action == action));
             chosen.then(other.policy.total_cmp(&one.policy))
         });
-        Choice {
+        Decision {
             action,
             value: evaluation.value,
             proven: evaluation.proven,
@@ -70,10 +75,10 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
         Some(self.evaluated)
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         let actions = self.game.actions();
         let batch = self.evaluator.batch();
-        let mut choices = Vec::with_capacity(requests.len());
+        let mut decisions = Vec::with_capacity(requests.len());
         for requests in requests.chunks_mut(batch) {
             let positions: Vec<_> = requests.iter().map(|request| request.position).collect();
             let seeds: Vec<_> = requests
@@ -87,9 +92,9 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for PolicyAgent<G, E> {
             self.evaluated += positions.len() as u64;
             let rows = logits.chunks_exact(actions);
             for ((position, logits), evaluation) in positions.iter().zip(rows).zip(&evaluations) {
-                choices.push(self.choice(position, logits, evaluation));
+                decisions.push(self.decision(position, logits, evaluation));
             }
         }
-        choices
+        decisions
     }
 }

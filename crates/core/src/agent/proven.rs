@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Agent, Candidate, Choice, Request, complete};
+use super::{Agent, Candidate, Decision, Request, complete};
 use crate::eval::Value;
 use crate::game::{Game, Proven, Verdict};
 use crate::known::{Guide, Next};
@@ -25,13 +25,13 @@ impl<G: Game> ProvenAgent<G> {
     }
 }
 
-fn choice(next: Next) -> Choice {
+fn decision(next: Next) -> Decision {
     let proven = Proven {
         verdict: Verdict::Win,
         plies: next.plies,
     };
     let value = Value::proven(proven);
-    Choice {
+    Decision {
         action: next.action,
         value,
         proven: Some(proven),
@@ -57,11 +57,11 @@ impl<G: Game> Agent<G> for ProvenAgent<G> {
         self.otherwise.evaluations()
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
-        let choices = requests
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
+        let decisions = requests
             .iter()
-            .map(|request| self.guide.next(&self.game, &request.position).map(choice))
+            .map(|request| self.guide.next(&self.game, &request.position).map(decision))
             .collect();
-        complete(choices, requests, &mut *self.otherwise)
+        complete(decisions, requests, &mut *self.otherwise)
     }
 }

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 
-use super::{Agent, Choice, Request};
+use super::{Agent, Decision, Request};
 use crate::eval::Value;
 use crate::game::Game;
 use crate::random::any_of;
@@ -24,12 +24,12 @@ impl<G: Game> Agent<G> for RandomAgent<G> {
         "random"
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         requests
             .iter_mut()
             .map(|request| {
                 let legal = self.game.legal(&request.position);
-                Choice {
+                Decision {
                     action: any_of(&legal, request.stream.next_u64()),
                     value: Value::EVEN,
                     proven: None,

@@ -2,7 +2,7 @@
 
 use rand::RngExt;
 
-use super::{Agent, Choice, Request};
+use super::{Agent, Decision, Request};
 use crate::game::Game;
 use crate::random::Stream;
 
@@ -24,8 +24,8 @@ impl<G: Game> SamplingAgent<G> {
     }
 
     /// Replaces the action by one that is drawn, and puts its candidate first.
-    fn draw(&self, choice: &mut Choice, stream: &mut Stream) {
-        let candidates = &mut choice.candidates;
+    fn draw(&self, decision: &mut Decision, stream: &mut Stream) {
+        let candidates = &mut decision.candidates;
         let most = candidates.iter().map(|one| one.policy).fold(0.0, f32::max);
         let weight = |policy: f32| (policy / most).powf(1.0 / self.temperature);
         let all: f32 = candidates.iter().map(|one| weight(one.policy)).sum();
@@ -36,7 +36,7 @@ impl<G: Game> SamplingAgent<G> {
         });
         // Rounding can leave a little after the last candidate; the best one is played then.
         if let Some(drawn) = drawn {
-            choice.action = candidates[drawn].action;
+            decision.action = candidates[drawn].action;
             candidates[..=drawn].rotate_right(1);
         }
     }
@@ -51,11 +51,11 @@ impl<G: Game> Agent<G> for SamplingAgent<G> {
         self.agent.evaluations()
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
-        let mut choices = self.agent.choose(requests);
-        for (choice, request) in choices.iter_mut().zip(requests) {
-            self.draw(choice, request.stream);
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
+        let mut decisions = self.agent.choose(requests);
+        for (decision, request) in decisions.iter_mut().zip(requests) {
+            self.draw(decision, request.stream);
         }
-        choices
+        decisions
     }
 }

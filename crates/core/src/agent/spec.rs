@@ -51,7 +51,7 @@ pub enum AgentSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeSpec {
-    /// Simulations per choice; with 0, an agent with a network plays its policy without search.
+    /// Simulations per decision; with 0, an agent with a network plays its policy without search.
     pub sims: Option<u32>,
     /// How simulations are distributed.
     pub root: Option<SearchRule>,
@@ -68,7 +68,7 @@ pub struct TreeSpec {
     /// unset.
     #[serde(default, serialize_with = "shown")]
     pub sampling: Option<f32>,
-    /// Whether the tree is kept between choices in a game.
+    /// Whether the tree is kept between decisions in a game.
     pub keep: Option<YesNo>,
     /// Memory limit of the tree, in megabytes.
     pub mb: Option<u32>,
@@ -88,7 +88,7 @@ const WITHOUT_NETWORK: [&str; 7] = ["sims", "root", "cpuct", "fpu", "keep", "mb"
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AlphaBetaSpec {
-    /// Nodes per choice.
+    /// Nodes per decision.
     pub nodes: Option<u64>,
     /// The number of best lines with exact scores.
     pub lines: Option<u32>,
@@ -146,7 +146,7 @@ pub(super) fn bytes_of(megabytes: u32) -> usize {
 }
 
 impl AgentSpec {
-    /// The same agent with this many simulations or nodes per choice, if it has that setting.
+    /// The same agent with this many simulations or nodes per decision, if it has that setting.
     #[must_use]
     pub fn with_nodes(mut self, nodes: u64) -> AgentSpec {
         let sims = Some(nodes.min(SIMULATIONS.most) as u32);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand::Rng;
 
 use super::spec::{YesNo, bytes_of};
-use super::{Agent, Candidate, Choice, Limit, Request, TreeSpec};
+use super::{Agent, Candidate, Decision, Limit, Request, TreeSpec};
 use crate::eval::{Evaluator, Value};
 use crate::game::{Game, Mask};
 use crate::search::{Batch, PuctSettings, RootAction, SearchRule, Tree, TreeLimit};
@@ -28,11 +28,11 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 /// Settings of a tree agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeSettings {
-    /// Simulations per choice, unless the request sets a limit.
+    /// Simulations per decision, unless the request sets a limit.
     pub simulations: u32,
     /// How simulations are distributed.
     pub rule: SearchRule,
-    /// Whether the subtree below the played actions is kept for the next choice in a game.
+    /// Whether the subtree below the played actions is kept for the next decision in a game.
     pub keeps: bool,
     /// Memory limit of a tree in bytes. A search ends when its tree is full.
     pub bytes: usize,
@@ -195,7 +195,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
         (kept.owner == self.id).then_some(kept.tree)
     }
 
-    /// Stores the trees for the next choice.
+    /// Stores the trees for the next decision.
     fn put_away(&mut self, requests: &mut [Request<'_, G>]) {
         for (mut tree, request) in self.trees.drain(..).zip(requests) {
             match &mut request.memory {
@@ -212,7 +212,7 @@ impl<G: Game, E: Evaluator<G>> TreeAgent<G, E> {
     }
 }
 
-/// A tree kept between two choices in a game.
+/// A tree kept between two decisions in a game.
 struct Kept<G: Game> {
     owner: u64,
     tree: Tree<G>,
@@ -227,7 +227,7 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
         Some(self.batch.evaluated())
     }
 
-    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Choice> {
+    fn choose(&mut self, requests: &mut [Request<'_, G>]) -> Vec<Decision> {
         self.prepare(requests);
         let game = &self.game;
         let trees = &mut self.trees[..];
@@ -251,22 +251,22 @@ impl<G: Game, E: Evaluator<G>> Agent<G> for TreeAgent<G, E> {
                 next_report = next_report.saturating_mul(2);
                 for (tree, limit) in trees.iter().zip(&limits) {
                     if let Some(progress) = limit.progress {
-                        progress(&choice(game, tree));
+                        progress(&decision(game, tree));
                     }
                 }
             }
             limits.iter().any(Limit::expired)
         });
-        let choices = trees.iter().map(|tree| choice(game, tree)).collect();
+        let decisions = trees.iter().map(|tree| decision(game, tree)).collect();
         self.put_away(requests);
-        choices
+        decisions
     }
 }
 
-/// The choice of a tree: the first legal action if its root is not evaluated.
-fn choice<G: Game>(game: &G, tree: &Tree<G>) -> Choice {
+/// The decision of a tree: the first legal action if its root is not evaluated.
+fn decision<G: Game>(game: &G, tree: &Tree<G>) -> Decision {
     let Some(action) = tree.best() else {
-        return Choice {
+        return Decision {
             action: game.legal(tree.position()).nth(0),
             value: Value::EVEN,
             proven: None,
@@ -287,7 +287,7 @@ fn choice<G: Game>(game: &G, tree: &Tree<G>) -> Choice {
         let visits = std::cmp::Reverse(candidate.visits);
         (candidate.action != action, visits, candidate.action)
     });
-    Choice {
+    Decision {
         action,
         value: candidates[0].value,
         proven: tree.proven(),

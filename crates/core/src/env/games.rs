@@ -14,7 +14,7 @@ const SIDES: u64 = 0x7369_6465_735f_5f5f;
 
 /// If an opponent ends a game before the caller acts in it, the next one of the same step begins with other random
 /// numbers: those of a step with the number of the attempt in its bits from this one on. After some attempts, games
-/// begin without random actions, because all openings may be too long for the caller to act.
+/// begin without random plies, because all openings may be too long for the caller to act.
 const ATTEMPTS: u32 = 32;
 const MOST_ATTEMPTS: u64 = 16;
 
@@ -42,14 +42,14 @@ impl NewGames {
     /// The opening of the game that starts in a slot at a step.
     #[inline]
     fn opening<G: Game>(&self, game: &G, slot: u64, step: u64) -> Line<G::Position> {
-        if self.settings.opening_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
+        if self.settings.random_plies == 0 || step >> ATTEMPTS > MOST_ATTEMPTS {
             return Line::at(game.start());
         }
         // The seed is inverted because `VecEnv::sample` uses the seed itself.
         let (seed, slot) = self.origin(slot);
         let seed = !seed ^ self.resets.rotate_right(8);
         let mut stream = slot_stream(seed, slot, step);
-        Line::random(game, self.settings.opening_plies, &mut stream)
+        Line::random(game, self.settings.random_plies, &mut stream)
     }
 
     /// The caller's side in the game that starts in a slot at a step.

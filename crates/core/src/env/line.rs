@@ -43,7 +43,7 @@ impl<P: Copy + PartialEq> Line<P> {
         })
     }
 
-    /// Starts with `plies` random actions, or with fewer if the next one would end the game.
+    /// Starts with `plies` random plies, or with fewer if the next one would end the game.
     pub fn random<G: Game<Position = P>>(game: &G, plies: u32, stream: &mut Stream) -> Line<P> {
         let mut line = Line::at(game.start());
         for _ in 0..plies {

@@ -41,14 +41,13 @@ pub(super) struct Terms {
     max_plies: u32,
     games: usize,
     autoreset: Autoreset,
-    #[serde(rename = "learner")]
     seat: Seat,
     opponent: Option<String>,
-    opening_plies: u32,
+    random_plies: u32,
 }
 
 /// Increased whenever saved environments change their meaning.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl Terms {
     pub(super) fn new<G: Game>(
@@ -65,7 +64,7 @@ impl Terms {
             autoreset: settings.autoreset,
             seat: settings.seat,
             opponent,
-            opening_plies: settings.opening_plies,
+            random_plies: settings.random_plies,
         }
     }
 }

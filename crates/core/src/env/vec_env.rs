@@ -55,8 +55,8 @@ pub struct EnvSettings {
     pub autoreset: Autoreset,
     /// The side of the caller in games against an opponent.
     pub seat: Seat,
-    /// Random actions at the start of each game.
-    pub opening_plies: u32,
+    /// Random plies at the start of each game.
+    pub random_plies: u32,
     /// What is recorded besides positions.
     pub keep: Keep,
 }
@@ -70,7 +70,7 @@ impl EnvSettings {
             threads: rayon::current_num_threads(),
             autoreset: Autoreset::default(),
             seat: Seat::default(),
-            opening_plies: 0,
+            random_plies: 0,
             keep: Keep::default(),
         }
     }
@@ -136,7 +136,7 @@ impl<G: Game> VecEnv<G> {
     /// use jarmo_core::games::ConnectFour;
     ///
     /// // One game in each slot, after two random plies.
-    /// let settings = EnvSettings { autoreset: Autoreset::Disabled, opening_plies: 2, ..EnvSettings::new(10, 1) };
+    /// let settings = EnvSettings { autoreset: Autoreset::Disabled, random_plies: 2, ..EnvSettings::new(10, 1) };
     /// let mut env = VecEnv::with_settings(ConnectFour::new(0), settings);
     /// let mut actions = [Action(0); 10];
     /// while (0..10).any(|slot| !env.is_idle(slot)) {

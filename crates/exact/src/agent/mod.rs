@@ -5,7 +5,7 @@ mod trained;
 
 pub use jarmo_core::agent::{
     AGENTS, Agent, AgentError, AgentOpponent, AgentSource, AgentSpec, AlphaBetaAgent,
-    AlphaBetaSpec, Candidate, Choice, Deadline, EndgameAgent, GreedyAgent, Limit, Memory,
+    AlphaBetaSpec, Candidate, Deadline, Decision, EndgameAgent, GreedyAgent, Limit, Memory,
     NoSources, PolicyAgent, ProvenAgent, RandomAgent, Request, SamplingAgent, Sources, TreeAgent,
     TreeSettings, TreeSpec, YesNo, build_from, random_net_agent,
 };

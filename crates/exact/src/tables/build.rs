@@ -1,4 +1,4 @@
-//! Builds a directory of tables, layer by layer. A build that was killed resumes where it last saved.
+//! Builds a folder of tables, layer by layer. A build that was killed resumes where it last saved.
 
 use std::fmt;
 use std::fs;

@@ -21,7 +21,7 @@ use jarmo_core::random::{Stream, below};
 
 /// A game for which there may be exact tables.
 pub trait HasEndgames: Game {
-    /// Opens a directory of tables. Tables that are still in use are shared.
+    /// Opens a folder of tables. Tables that are still in use are shared.
     fn open_endgames(&self, _folder: &Path) -> Result<Arc<dyn Endgames<Self>>, ExactError> {
         Err(ExactError::no_tables(self.id()))
     }
@@ -149,10 +149,10 @@ fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
     }
 }
 
-/// Tables in use, by directory.
+/// Tables in use, by folder.
 pub(super) type Shared<G> = Mutex<HashMap<PathBuf, Weak<Tables<G>>>>;
 
-/// The tables of a directory, with others that use them.
+/// The tables of a folder, with others that use them.
 pub(super) fn open_shared<G: Solvable>(
     game: &G,
     folder: &Path,
@@ -169,7 +169,7 @@ pub(super) fn open_shared<G: Solvable>(
     let mut forces = G::FORCES;
     if folder.is_dir() && !forces.any(has) {
         let problem = format!(
-            "{} has no tables of {}; build them, or name another directory",
+            "{} has no tables of {}; build them, or name another folder",
             folder.display(),
             game.id()
         );

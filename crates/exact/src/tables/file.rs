@@ -65,7 +65,7 @@ impl Owner {
     pub(super) fn check(self, version: u32, digest: u64) -> Result<(), ExactError> {
         if version != self.version {
             return Err(ExactError::new(format!(
-                "was built for version {version} of the rules, this build has version {}; use another directory",
+                "was built for version {version} of the rules, this build has version {}; use another folder",
                 self.version
             )));
         }

@@ -23,7 +23,7 @@ impl Solvable for Jarmo {
     const PLIES_TO: PliesTo = PliesTo::End;
     const OTHER_RULES: [&'static str; 2] = [
         "another board",
-        "; play on that board, or use another directory",
+        "; play on that board, or use another folder",
     ];
 
     type Layer = index::Layer;

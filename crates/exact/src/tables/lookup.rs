@@ -73,7 +73,7 @@ impl<G: Solvable> Solved<G> {
 }
 
 impl<G: Solvable> Tables<G> {
-    /// Opens a directory of tables or packed results and verifies all checksums. Of a force that has both,
+    /// Opens a folder of tables or packed results and verifies all checksums. Of a force that has both,
     /// the table is taken.
     pub fn open(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
         let owner = Owner::of(game);

@@ -1,6 +1,6 @@
 //! Exact values of all positions up to a force: archers plus marks in jarmo, pieces in tammi.
 //!
-//! [`build`] solves them layer by layer into a directory, [`Tables`] opens it for lookups, and [`verify`]
+//! [`build`] solves them layer by layer into a folder, [`Tables`] opens it for lookups, and [`verify`]
 //! checks it against the rules. What the tables need to know of a game is [`Solvable`]. Some rules that depend on
 //! the history of a game are not in the tables; `docs/tables.md` says which, and
 //! `docs/lab/tables.md` how the solvers work. Search and self-play use the tables through [`Endgames`], which applies the limit on the length.

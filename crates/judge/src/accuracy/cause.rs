@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::exam::{Exam, choose};
 use super::tally::Phase;
 use jarmo_core::random::stream;
-use jarmo_exact::agent::{Agent, Choice};
+use jarmo_exact::agent::{Agent, Decision};
 use jarmo_exact::tables::HasEndgames;
 
 /// The share below which the network's policy is said to miss the right actions.
@@ -97,12 +97,12 @@ impl<G: HasEndgames> Exam<G> {
         let positions: Vec<_> = self.questions.iter().map(|one| one.position).collect();
         let numbers = 0..self.questions.len() as u64;
         let mut streams: Vec<_> = numbers.map(|number| stream(seed, number)).collect();
-        let choices = choose(agent, &positions, &mut streams, None);
-        let share = |(question, choice): (usize, &Choice)| {
-            let candidates = choice.candidates.iter();
+        let decisions = choose(agent, &positions, &mut streams, None);
+        let share = |(question, decision): (usize, &Decision)| {
+            let candidates = decision.candidates.iter();
             let right = candidates.filter(|one| self.is_right(question, one.action));
             right.map(|candidate| candidate.policy).sum()
         };
-        choices.iter().enumerate().map(share).collect()
+        decisions.iter().enumerate().map(share).collect()
     }
 }

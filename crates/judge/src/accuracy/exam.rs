@@ -1,4 +1,4 @@
-//! Compares the choices of agents with exact results.
+//! Compares the decisions of agents with exact results.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,7 +9,7 @@ use super::stage::Stage;
 use super::tally::Phase;
 use jarmo_core::game::{Action, Game, Mask, Proven};
 use jarmo_core::random::{Stream, stream};
-use jarmo_exact::agent::{Agent, Choice, Limit, Request};
+use jarmo_exact::agent::{Agent, Decision, Limit, Request};
 use jarmo_exact::tables::HasEndgames;
 
 /// A position that is not over, without history, and the exact results of its actions.
@@ -163,7 +163,7 @@ impl<G: HasEndgames> Exam<G> {
         accuracy
     }
 
-    /// The choices of an agent in the positions of a batch.
+    /// The decisions of an agent in the positions of a batch.
     fn ask_agent(
         &self,
         agent: &mut dyn Agent<G>,
@@ -178,8 +178,11 @@ impl<G: HasEndgames> Exam<G> {
         let mut streams: Vec<Stream> = (first..last)
             .map(|index| stream(seed, index as u64))
             .collect();
-        let choices = choose(agent, &positions, &mut streams, nodes);
-        choices.into_iter().map(|choice| choice.action).collect()
+        let decisions = choose(agent, &positions, &mut streams, nodes);
+        decisions
+            .into_iter()
+            .map(|decision| decision.action)
+            .collect()
     }
 
     /// Counts the answer to a question.
@@ -222,14 +225,14 @@ impl<G: HasEndgames> Exam<G> {
     }
 }
 
-/// The choices of an agent, with one stream per position. `nodes` limits its nodes or simulations per position; without
+/// The decisions of an agent, with one stream per position. `nodes` limits its nodes or simulations per position; without
 /// it, its spec decides.
 pub fn choose<G: Game>(
     agent: &mut dyn Agent<G>,
     positions: &[G::Position],
     streams: &mut [Stream],
     nodes: Option<u64>,
-) -> Vec<Choice> {
+) -> Vec<Decision> {
     let limit = Limit {
         nodes,
         ..Limit::default()

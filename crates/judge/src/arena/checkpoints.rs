@@ -1,4 +1,4 @@
-//! Runs as agents on the command line: a directory stands for its checkpoints.
+//! Runs as agents on the command line: a folder stands for its checkpoints.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -21,8 +21,8 @@ pub struct Expanded {
     pub checkpoint: Option<Checkpoint>,
 }
 
-/// The agents that a text on the command line stands for. `run:DIR@STEP` is one checkpoint. `run:DIR`, or
-/// any directory, is every `every`-th checkpoint in it, counted back from the last. Any other text is the
+/// The agents that a text on the command line stands for. `run:FOLDER@STEP` is one checkpoint. `run:FOLDER`, or
+/// any folder, is every `every`-th checkpoint in it, counted back from the last. Any other text is the
 /// spec of one agent. Settings after a `?` apply to each agent.
 pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     let (head, settings) = match text.find('?') {
@@ -33,7 +33,7 @@ pub fn expand(text: &str, every: usize) -> Result<Vec<Expanded>, JudgeError> {
     let (folder, step) = match named.and_then(|rest| rest.rsplit_once('@')) {
         Some((folder, step)) if !Path::new(&head["run:".len()..]).is_dir() => {
             let parsed = step.parse::<u64>();
-            let parsed = parsed.map_err(|_| error(text, "expected run:DIRECTORY@STEP"))?;
+            let parsed = parsed.map_err(|_| error(text, "expected run:FOLDER@STEP"))?;
             (folder, Some(parsed))
         }
         _ => (named.unwrap_or(head), None),
@@ -148,7 +148,7 @@ fn error(text: &str, problem: &str) -> JudgeError {
     JudgeError::new(format!("agent `{}`: {problem}", shorten(text)))
 }
 
-/// The run that a directory of checkpoints belongs to, in normal form.
+/// The run that a folder of checkpoints belongs to, in normal form.
 fn run_of(folder: &Path) -> String {
     let plain = |folder: &Path| -> PathBuf {
         let here = |part: &Component| *part != Component::CurDir;
@@ -167,14 +167,14 @@ fn run_of(folder: &Path) -> String {
     name.display().to_string()
 }
 
-/// The checkpoints of a run or a directory, sorted by step; at least one.
+/// The checkpoints of a run or a folder, sorted by step; at least one.
 fn list(run: &Path) -> Result<Vec<(u64, PathBuf)>, String> {
     let inner = run.join(CHECKPOINTS);
     let folder = if inner.is_dir() { &inner } else { run };
     let found = run_folder::checkpoints(folder).map_err(|problem| match problem.kind() {
         io::ErrorKind::NotFound => {
             format!(
-                "there is no directory {}; name the directory of a run",
+                "there is no folder {}; name the folder of a run",
                 run.display()
             )
         }

@@ -1,4 +1,4 @@
-//! Results thrown away, according to exact tables: how many, at which plies, and at which force.
+//! Mistakes, according to exact tables: how many, at which plies, and at which force.
 
 use std::sync::Arc;
 
@@ -122,9 +122,9 @@ pub struct AtForce {
 /// The mistakes of an agent, for reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MistakeRow {
-    /// Results thrown away per game.
+    /// Mistakes per game.
     pub per_game: f64,
-    /// The games in which at least one was thrown away.
+    /// The games with at least one mistake.
     pub games: u32,
     /// All decisions.
     #[serde(flatten)]

@@ -32,7 +32,7 @@ pub use report::{AgentRow, MatchRow, Report};
 pub use runner::{Budget, Ended, Setup, Team, play_games};
 pub use schedule::{GameId, Pairing};
 pub use share::{BlockError, PairBlock};
-pub use sprt::{Decision, ERROR_RATE, PairCounts, Sprt};
+pub use sprt::{Conclusion, ERROR_RATE, PairCounts, Sprt};
 pub use standings::{
     Anchor, Checkpoint, Conditions, Entrant, PairResult, Results, SprtState, Standings,
 };

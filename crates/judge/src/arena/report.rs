@@ -62,7 +62,7 @@ pub struct AgentRow {
     pub as_black: Results,
     /// The mean score difference at the end of the game; `None` for games without points.
     pub mean_difference: Option<f64>,
-    /// The results it threw away; `None` unless exact tables judge.
+    /// Its mistakes; `None` unless exact tables judge.
     pub mistakes: Option<MistakeRow>,
 }
 

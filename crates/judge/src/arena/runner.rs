@@ -151,7 +151,7 @@ impl<G: Game> TeamGames<'_, G> {
                 self.ask(agent);
             }
             if self.halt.load(Ordering::Relaxed) {
-                return; // choices made during a halt must not count
+                return; // decisions made during a halt must not count
             }
             self.step();
             if begun.elapsed() < SHORT_ROUND {
@@ -202,16 +202,16 @@ impl<G: Game> TeamGames<'_, G> {
         if requests.is_empty() {
             return;
         }
-        let choices = self.team[agent].choose(&mut requests);
-        assert_eq!(choices.len(), asked.len(), "one choice per request");
-        for (slot, choice) in asked.into_iter().zip(choices) {
+        let decisions = self.team[agent].choose(&mut requests);
+        assert_eq!(decisions.len(), asked.len(), "one decision per request");
+        for (slot, decision) in asked.into_iter().zip(decisions) {
             assert!(
-                env.legal(slot).contains(choice.action),
+                env.legal(slot).contains(decision.action),
                 "{} chose an illegal action in {}",
                 self.team[agent].name(),
                 game.position_text(env.position(slot))
             );
-            self.actions[slot] = choice.action;
+            self.actions[slot] = decision.action;
         }
     }
 

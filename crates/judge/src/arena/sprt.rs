@@ -30,7 +30,7 @@ pub struct Sprt {
 /// The state of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum Conclusion {
     /// More games are needed.
     Undecided,
     /// `elo0` is accepted: the difference is `elo0` or less.
@@ -54,16 +54,16 @@ impl Sprt {
             .sum()
     }
 
-    /// The decision after these pairs.
-    pub fn decide(&self, counts: &PairCounts) -> Decision {
+    /// The conclusion after these pairs.
+    pub fn decide(&self, counts: &PairCounts) -> Conclusion {
         let bound = Sprt::bound();
         let ratio = self.log_likelihood_ratio(counts);
         if ratio >= bound {
-            Decision::Elo1
+            Conclusion::Elo1
         } else if ratio <= -bound {
-            Decision::Elo0
+            Conclusion::Elo0
         } else {
-            Decision::Undecided
+            Conclusion::Undecided
         }
     }
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::mistakes::Mistakes;
 use super::rating::{Bout, Cluster, Fit};
 use super::schedule::Pairing;
-use super::sprt::{Decision, PairCounts, Sprt};
+use super::sprt::{Conclusion, PairCounts, Sprt};
 use jarmo_core::game::{Outcome, Player, Verdict};
 use jarmo_core::numbers::NumberRange;
 
 /// A saved network of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The directory of the run.
+    /// The folder of the run.
     pub run: String,
     /// The training step.
     pub step: u64,
@@ -39,7 +39,7 @@ pub struct PairResult {
     pub outcomes: [Outcome; 2],
     /// A hash of all moves, to recognise repeated pairs.
     pub fingerprint: u64,
-    /// The results that the first and the second agent threw away, where exact tables judge.
+    /// The mistakes of the first and the second agent, where exact tables judge.
     pub mistakes: [Mistakes; 2],
 }
 
@@ -204,9 +204,9 @@ pub struct SprtState {
     pub log_likelihood_ratio: f64,
     /// The test decides at this ratio and at its negative.
     pub bound: f64,
-    /// The decision so far.
-    pub decision: Decision,
-    /// The games counted; none are added after the decision.
+    /// The conclusion so far.
+    pub conclusion: Conclusion,
+    /// The games counted; none are added after the conclusion.
     pub games: u32,
 }
 
@@ -272,7 +272,7 @@ impl Standings {
                 test,
                 log_likelihood_ratio: 0.0,
                 bound: Sprt::bound(),
-                decision: Decision::Undecided,
+                conclusion: Conclusion::Undecided,
                 games: 0,
             }),
             in_order: BTreeMap::new(),
@@ -281,14 +281,14 @@ impl Standings {
     }
 
     /// Adds a pair. Under a sequential test pairs count in their scheduled order, because pairs that end
-    /// early are not a fair sample, and only until the decision.
+    /// early are not a fair sample, and only until the conclusion.
     pub(super) fn add(&mut self, bout: usize, pair: u32, result: PairResult) {
         let Some(state) = &mut self.sprt else {
             self.tallies[bout].add(&result);
             return;
         };
         self.in_order.insert(pair, result);
-        while state.decision == Decision::Undecided {
+        while state.conclusion == Conclusion::Undecided {
             let Some(result) = self.in_order.remove(&self.next_pair) else {
                 break;
             };
@@ -297,7 +297,7 @@ impl Standings {
             tally.add(&result);
             state.games += 2;
             state.log_likelihood_ratio = state.test.log_likelihood_ratio(&tally.pairs);
-            state.decision = state.test.decide(&tally.pairs);
+            state.conclusion = state.test.decide(&tally.pairs);
         }
     }
 

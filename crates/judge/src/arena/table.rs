@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::mistakes::{AtForce, Decisions, PlyRange};
 use super::report::{AgentRow, MatchRow, Report};
-use super::sprt::Decision;
+use super::sprt::Conclusion;
 use super::standings::Results;
 
 /// Agents' names are never shortened below this many characters.
@@ -73,7 +73,7 @@ impl Report {
         self.matches.len() <= 2 * self.agents.len()
     }
 
-    /// The results that every agent threw away, by ply and by force; empty unless exact tables judge.
+    /// The mistakes of every agent, by ply and by force; empty unless exact tables judge.
     fn mistakes_table(&self, width: usize) -> String {
         let names = self.agents.iter().map(|row| row.name.chars().count());
         let room = name_room(names, width.saturating_sub(MISTAKE_COLUMNS));
@@ -83,12 +83,12 @@ impl Report {
                 continue;
             };
             if text.is_empty() {
-                let header = ("results thrown away", "per game", "mistakes", "decisions");
+                let header = ("mistakes", "per game", "number", "decisions");
                 let (what, per_game, count, known) = header;
                 let room = room.max(what.len());
                 let _ = writeln!(text, "   {what:<room$} {per_game:>8} {count:>8} {known:>9}");
             }
-            let room = room.max("results thrown away".len());
+            let room = room.max("mistakes".len());
             let games = f64::from(row.games.max(1));
             let mut line = |what: &str, count: u32, known: &str| {
                 let per_game = f64::from(count) / games;
@@ -186,7 +186,7 @@ impl Report {
         }
         if self.conditions.judged {
             notes.push(
-                "Thrown away: a win that became a draw or loss, a draw that became a loss, by the tables."
+                "A mistake turns a win into a draw or a loss, or a draw into a loss, by the tables."
                     .into(),
             );
         }
@@ -198,14 +198,14 @@ impl Report {
             );
             let games = state.games;
             let (elo0, elo1) = (test.elo0, test.elo1);
-            notes.push(match state.decision {
-                Decision::Elo1 => format!(
+            notes.push(match state.conclusion {
+                Conclusion::Elo1 => format!(
                     "Sequential test: {elo1} Elo rather than {elo0}, after {games} games ({ratio})."
                 ),
-                Decision::Elo0 => format!(
+                Conclusion::Elo0 => format!(
                     "Sequential test: {elo0} Elo rather than {elo1}, after {games} games ({ratio})."
                 ),
-                Decision::Undecided => format!(
+                Conclusion::Undecided => format!(
                     "Sequential test: undecided between {elo0} and {elo1} Elo after {games} games ({ratio})."
                 ),
             });

@@ -12,7 +12,7 @@ use super::opening::Openings;
 use super::plan::GamePlan;
 use super::runner::{self, Budget, Ended, Team};
 use super::schedule::{self, GameId, Pairing};
-use super::sprt::{Decision, Sprt};
+use super::sprt::{Conclusion, Sprt};
 use super::standings::{Anchor, Conditions, Entrant, PairResult, Standings};
 use crate::JudgeError;
 use jarmo_core::game::{Game, Outcome, Player, shorten};
@@ -154,7 +154,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         })
     }
 
-    /// Counts the results that every agent throws away, according to exact tables.
+    /// Counts the mistakes of every agent, according to exact tables.
     #[must_use]
     pub fn judged_by(mut self, tables: Arc<dyn Endgames<G>>) -> Self {
         self.plan.judge = Some(tables);
@@ -167,7 +167,7 @@ impl<'a, G: Game> Tournament<'a, G> {
         &self.score.standings
     }
 
-    /// The games that are still to be played, in the order in which they start. None after the decision of a
+    /// The games that are still to be played, in the order in which they start. None after the conclusion of a
     /// sequential test.
     pub(super) fn missing(&self) -> Vec<GameId> {
         if self.score.decided() {
@@ -276,7 +276,7 @@ impl Score {
     fn decided(&self) -> bool {
         self.standings
             .sprt()
-            .is_some_and(|state| state.decision != Decision::Undecided)
+            .is_some_and(|state| state.conclusion != Conclusion::Undecided)
     }
 
     /// Adds a finished game. It counts once the other game of its pair has ended.

@@ -26,6 +26,6 @@ impl<G: Game> Asked<'_, G> {
             let mut streams: Vec<Stream> = streams.collect();
             choose(agent.as_mut(), positions, &mut streams, nodes)
         });
-        chosen.map(|choice| choice.action).collect()
+        chosen.map(|decision| decision.action).collect()
     }
 }

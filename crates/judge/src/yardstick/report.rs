@@ -120,7 +120,7 @@ pub fn to_text(rows: &[Row]) -> String {
     if let Some(worst) = rows.iter().find_map(|row| row.worst.as_ref()) {
         let _ = writeln!(
             text,
-            "held: no result thrown away within {} positions, against any play",
+            "held: no mistake within {} positions, against any play",
             worst.positions
         );
     }

@@ -20,7 +20,7 @@ pub struct WorstCase {
     pub held: u32,
     /// The positions that were looked at from one start, at most.
     pub positions: u32,
-    /// The median of the plies to the first result thrown away, over the starts where one is.
+    /// The median of the plies to the first mistake, over the starts where one is.
     pub median_plies: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ struct Search<P> {
 enum End {
     Proven,
     Held,
-    Thrown(u32), // after this many plies
+    Mistake(u32), // after this many plies
 }
 
 /// Follows the policy's own action, and every action of the adversary. `most` is the number of positions to look at from
@@ -85,7 +85,7 @@ pub(super) fn measure<G: Game>(
                 }
                 let action = chosen.next().expect("one action per position");
                 if is_mistake(game, tables, &position, action) == Some(true) {
-                    search.end.get_or_insert(End::Thrown(ply));
+                    search.end.get_or_insert(End::Mistake(ply));
                 }
                 follow(action);
             }
@@ -106,15 +106,15 @@ pub(super) fn measure<G: Game>(
         positions: most as u32,
         ..WorstCase::default()
     };
-    let mut thrown = Vec::new();
+    let mut lengths = Vec::new();
     for search in searches {
         match search.end {
             Some(End::Proven) => worst.proven += 1,
             Some(End::Held) | None => worst.held += 1,
-            Some(End::Thrown(plies)) => thrown.push(plies),
+            Some(End::Mistake(plies)) => lengths.push(plies),
         }
     }
-    thrown.sort_unstable();
-    worst.median_plies = thrown.get(thrown.len() / 2).copied();
+    lengths.sort_unstable();
+    worst.median_plies = lengths.get(lengths.len() / 2).copied();
     worst
 }

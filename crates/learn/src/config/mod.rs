@@ -17,7 +17,7 @@ use crate::RunError;
 use crate::train::LearnerSettings;
 use jarmo_core::net::NetSettings;
 use jarmo_core::numbers::{
-    BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, OPENING_PLIES, PARALLEL_GAMES, STEPS, THREADS,
+    BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
 };
 use jarmo_exact::catalog::GameSettings;
 use jarmo_host::program::cores;
@@ -79,7 +79,7 @@ pub struct EvaluationSettings {
     /// Simulations per action of the run's own agents.
     pub simulations: u32,
     /// Random actions at the start of a game.
-    pub opening_plies: u32,
+    pub random_plies: u32,
     /// Specs of fixed agents; the first one has rating 0.
     pub opponents: Vec<String>,
     /// How many earlier checkpoints are among the opponents: the best one, then the newest.
@@ -94,7 +94,7 @@ impl EvaluationSettings {
         ("every", Bounds::Whole(STEPS)),
         ("games", Bounds::Whole(MATCH_GAMES)),
         ("simulations", Bounds::whole(1, 1 << 16)),
-        ("opening_plies", Bounds::Whole(OPENING_PLIES)),
+        ("random_plies", Bounds::Whole(RANDOM_PLIES)),
         ("past", Bounds::whole(0, 1000)),
     ];
 }

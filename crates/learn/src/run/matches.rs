@@ -67,7 +67,7 @@ impl Matches {
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
         let seed = stream(seed, MATCHES + step).next_u64();
         let pairs = config.games / 2;
-        let openings = Openings::random(game, config.opening_plies, pairs as usize, seed);
+        let openings = Openings::random(game, config.random_plies, pairs as usize, seed);
         let openings = openings.map_err(RunError::new)?;
         let settings = Settings {
             pairing: Pairing::Gauntlet,
@@ -174,9 +174,9 @@ pub(super) fn check<G: CatalogGame>(game: &G, config: &EvaluationSettings) -> Re
     for text in &config.opponents {
         opponent(game, text)?;
     }
-    let plies = config.opening_plies;
+    let plies = config.random_plies;
     let openings = Openings::<G::Position>::check_plies(game, plies);
-    openings.map_err(|error| RunError(format!("evaluation.opening_plies = {plies}: {error}")))
+    openings.map_err(|error| RunError(format!("evaluation.random_plies = {plies}: {error}")))
 }
 
 fn opponent<G: CatalogGame>(game: &G, text: &str) -> Result<Box<dyn Agent<G>>, RunError> {

@@ -16,7 +16,7 @@ use jarmo_exact::agent::{Agent, Limit, Request};
 pub struct SearchWork {
     /// Games in parallel.
     pub games: usize,
-    /// Simulations or nodes per choice; overrides the agent's own number.
+    /// Simulations or nodes per decision; overrides the agent's own number.
     pub nodes: Option<u64>,
     /// The seed of all randomness.
     pub seed: u64,
@@ -30,7 +30,7 @@ pub struct SearchSpeed {
     game: &'static str,
     agent: String,
     games: usize,
-    nodes_per_choice: f64,
+    nodes_per_decision: f64,
     simulations_per_s: f64,
     simulations_per_cpu_s: f64,
     positions_per_s: f64,
@@ -44,12 +44,12 @@ impl fmt::Display for SearchSpeed {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            "{}, {}, {} game(s), {:.0} simulations or nodes per choice: {:.0} k of them per CPU second \
+            "{}, {}, {} game(s), {:.0} simulations or nodes per decision: {:.0} k of them per CPU second \
              ({:.0} k/s), {:.0} root positions per CPU second ({:.0}/s)",
             self.game,
             self.agent,
             self.games,
-            self.nodes_per_choice,
+            self.nodes_per_decision,
             self.simulations_per_cpu_s / 1e3,
             self.simulations_per_s / 1e3,
             self.positions_per_cpu_s,
@@ -89,9 +89,9 @@ pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> 
             })
             .collect();
         let mut nodes = 0;
-        for (action, choice) in actions.iter_mut().zip(agent.choose(&mut requests)) {
-            *action = choice.action;
-            nodes += choice.nodes;
+        for (action, decision) in actions.iter_mut().zip(agent.choose(&mut requests)) {
+            *action = decision.action;
+            nodes += decision.nodes;
         }
         env.step(&actions, |_, _| opening());
         let evaluated = agent.evaluations().unwrap_or(0) - evaluated;
@@ -101,7 +101,7 @@ pub fn search<G: Game>(game: &G, agent: &mut dyn Agent<G>, work: SearchWork) -> 
         game: game.id(),
         agent: agent.name().to_owned(),
         games: work.games,
-        nodes_per_choice: runs.median(|run| run.counts[0] as f64 / run.counts[1] as f64),
+        nodes_per_decision: runs.median(|run| run.counts[0] as f64 / run.counts[1] as f64),
         simulations_per_s: runs.median(|run| run.per_s(0)),
         simulations_per_cpu_s: runs.median(|run| run.per_cpu_s(0)),
         positions_per_s: runs.median(|run| run.per_s(1)),

@@ -66,7 +66,7 @@ impl<G: Encode + HasEndgames> EpisodeReader<G> {
         let refuse = |problem: String| Err(SelfPlayError::new(problem));
         let Episode { game, searches, .. } = episode;
         let most = match game.has_own_start() {
-            false => self.rules.opening_plies,
+            false => self.rules.max_random_plies,
             true if self.rules.endgames.is_some() => 0,
             true => return refuse("it does not begin at the start of the game".to_owned()),
         };

@@ -17,8 +17,8 @@ pub(super) struct Rules<G: Game> {
     pub(super) game: G,
     /// The share of games that start from a random endgame, and the generator of endgames.
     pub(super) endgames: Option<(f32, RandomEndgames<G::Position>)>,
-    /// The maximum number of random actions at the start of the other games.
-    pub(super) opening_plies: u32,
+    /// The maximum number of random plies at the start of the other games.
+    pub(super) max_random_plies: u32,
 }
 
 impl<G: Game> Rules<G> {
@@ -30,11 +30,11 @@ impl<G: Game> Rules<G> {
         Rules {
             game: game.clone(),
             endgames: endgames.map(|draw| (settings.endgames, draw)),
-            opening_plies: settings.opening_plies,
+            max_random_plies: settings.max_random_plies,
         }
     }
 
-    /// Draws an opening: random actions, none of which ends the game, or a random endgame that is not
+    /// Draws an opening: random plies, none of which ends the game, or a random endgame that is not
     /// over.
     pub(super) fn open(&self, stream: &mut Stream) -> Line<G::Position> {
         if let Some((share, draw)) = &self.endgames
@@ -47,7 +47,7 @@ impl<G: Game> Rules<G> {
                 }
             }
         }
-        let plies = below(stream.next_u64(), self.opening_plies + 1);
+        let plies = below(stream.next_u64(), self.max_random_plies + 1);
         Line::random(&self.game, plies, stream)
     }
 }

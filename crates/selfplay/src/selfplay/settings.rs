@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use jarmo_core::numbers::{Bounds, OPENING_PLIES, PARALLEL_GAMES};
+use jarmo_core::numbers::{Bounds, PARALLEL_GAMES, RANDOM_PLIES};
 use jarmo_core::search::{GumbelSettings, SearchRule};
 use jarmo_exact::tables::index::{LEAST_FORCE, MOST_FORCE};
 use jarmo_exact::tables::{HasEndgames, RandomEndgames};
@@ -21,8 +21,8 @@ pub struct SelfPlaySettings {
     /// For Gumbel search: if all values at a node span less than this, their influence shrinks in
     /// proportion, because small differences are mostly noise. 0 always rescales to the full range.
     pub least_range: f32,
-    /// A game starts with 0 to this many random actions.
-    pub opening_plies: u32,
+    /// A game starts with 0 to this many random plies.
+    pub max_random_plies: u32,
     /// The share of games that start from a random endgame, if the game has them.
     pub endgames: f32,
     /// The maximum force of a random endgame.
@@ -37,7 +37,7 @@ impl SelfPlaySettings {
         ("games", Bounds::Whole(PARALLEL_GAMES)),
         ("simulations", Bounds::whole(1, 1 << 16)),
         ("least_range", Bounds::SHARE),
-        ("opening_plies", Bounds::Whole(OPENING_PLIES)),
+        ("max_random_plies", Bounds::Whole(RANDOM_PLIES)),
         ("endgames", Bounds::SHARE),
         (
             "endgame_force",

@@ -1,4 +1,4 @@
-//! Counts the results that players of connect four throw away, in recorded games, with the solver of the crate
+//! Counts the mistakes of players of connect four in recorded games, with the solver of the crate
 //! connect-four-ai.
 //!
 //!     cargo run --release --bin connect_four_mistakes -- GAMES

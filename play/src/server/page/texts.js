@@ -81,10 +81,10 @@ export function notes(view) {
   }
   if (view.analysing) {
     if (view.unstudied > 0) lines.push(text("analysing", { n: view.unstudied }));
-    const judged = view.assessments.filter((one) => one.thrown !== null);
+    const judged = view.assessments.filter((one) => one.mistake !== null);
     if (judged.length) {
-      const thrown = (player) => judged.filter((one) => one.player === player && one.thrown).length;
-      lines.push(text("thrown", { white: thrown("white"), black: thrown("black") }));
+      const mistakes = (player) => judged.filter((one) => one.player === player && one.mistake).length;
+      lines.push(text("mistakes", { white: mistakes("white"), black: mistakes("black") }));
     }
     const before = view.assessments[view.cursor - 1];
     if (before?.mark) lines.push(`${before.text} ${text("lost", { mark: before.mark, lost: percent(before.lost / 2), best: before.best })}`);

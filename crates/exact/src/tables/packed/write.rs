@@ -1,4 +1,4 @@
-//! Packs a directory of tables, force by force. A file gets its name when it is complete, so after a kill the
+//! Packs a folder of tables, force by force. A file gets its name when it is complete, so after a kill the
 //! next run goes on with the force that was under way.
 
 use std::fs::{self, File};

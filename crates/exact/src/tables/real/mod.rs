@@ -103,7 +103,7 @@ pub fn build_real(
         });
         file.finish(&finished)?;
         let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
-        let what = format!("{placements} placements in {took:.1} s");
+        let what = format!("{placements} bare positions in {took:.1} s");
         tell(TableProgress::Done(force, what));
         done.push(HeldLayer::open(folder, owner, bound, force)?);
     }
@@ -159,7 +159,7 @@ impl Holds {
         };
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
-            let what = "has no files of placements held; build them first";
+            let what = "has no files of bare positions held; build them first";
             return Err(ExactError::new(what).at(folder));
         }
         Ok(Holds {

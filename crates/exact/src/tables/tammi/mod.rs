@@ -35,7 +35,7 @@ impl Solvable for Tammi {
     const PLIES_TO: PliesTo = PliesTo::Capture;
     const OTHER_RULES: [&'static str; 2] = [
         "another limit on plies without a capture",
-        "; use another directory",
+        "; use another folder",
     ];
 
     type Layer = TammiLayer;
