@@ -14,10 +14,7 @@ use super::train::open_device;
 use super::{CommandResult, Failure};
 use jarmo_core::numbers::{NumberRange, PORT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
-use jarmo_fleet::{
-    Address, Link, Orders, Revoked, Role, Server, ServerSettings, User, Written, find_server,
-    status,
-};
+use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, find_server, status};
 use jarmo_host::program;
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Repeated, RunError, RunFolder, repeat};
@@ -205,16 +202,13 @@ fn up(args: &UpArgs) -> CommandResult {
         keep_authority: args.keep_authority.then_some(true),
         gigabytes: args.gigabytes,
     };
-    let (server, written) = Server::write(&args.dir, &given)?;
+    let (server, is_new) = Server::write(&args.dir, given)?;
     let mut out = io::stdout().lock();
-    let folder = args.dir.display();
-    match written {
-        Written::New => writeln!(out, "{folder}: configuration and keys written")?,
-        Written::Kept => writeln!(
-            out,
-            "{folder}: there is a server already; its files are kept"
-        )?,
-    }
+    let what = match is_new {
+        true => "configuration and keys written",
+        false => "there is a server already; its files are kept",
+    };
+    writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::name(), server.url());
     let authority = server.authority().map_or(String::new(), |path| {
         format!(" --authority {}", path.display())
@@ -383,12 +377,12 @@ fn give(args: &OrdersArgs, orders: Orders, what: &str) -> CommandResult {
 fn keys(args: KeyArgs) -> CommandResult {
     let mut server = Server::open(&args.dir)?;
     let mut out = io::stdout().lock();
-    let is_reloaded = match args.command {
+    let mut revoked = None;
+    match args.command {
         KeyCommand::Add { name, status } => {
             let role = if status { Role::Watcher } else { Role::Worker };
-            let is_reloaded = server.add(&name, role)?;
+            server.add(&name, role)?;
             writeln!(out, "{} written", server.key_file(&name).display())?;
-            is_reloaded
         }
         KeyCommand::List => {
             for User { name, key, role } in server.users() {
@@ -401,41 +395,35 @@ fn keys(args: KeyArgs) -> CommandResult {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        KeyCommand::Revoke { key } => {
-            let Revoked {
-                key,
-                is_reloaded,
-                files,
-            } = server.revoke(&key)?;
-            writeln!(
-                out,
-                "{key} is revoked; files deleted at the server: {files}"
-            )?;
-            is_reloaded
-        }
+        KeyCommand::Revoke { key } => revoked = Some(server.revoke(&key)?),
         KeyCommand::Rotate { name } => {
-            let is_reloaded = server.rotate(&name)?;
+            server.rotate(&name)?;
             let file = server.key_file(&name);
             writeln!(
                 out,
                 "{}: there is a new key; the old one is refused",
                 file.display()
             )?;
-            is_reloaded
         }
         KeyCommand::Renew => {
-            let is_reloaded = server.renew()?;
+            server.renew()?;
             writeln!(
                 out,
                 "the server has a new certificate of the same authority"
             )?;
-            is_reloaded
         }
-    };
-    if !is_reloaded {
+    }
+    if !server.reload() {
         writeln!(
             out,
             "the server's process was not found; if it runs, reload it with: nats-server --signal reload"
+        )?;
+    }
+    if let Some(key) = revoked {
+        let files = server.purge(&key)?;
+        writeln!(
+            out,
+            "{key} is revoked; files deleted at the server: {files}"
         )?;
     }
     Ok(ExitCode::SUCCESS)

@@ -142,8 +142,8 @@ fn the_status_key_can_look_and_nothing_else() {
     };
     until("the page shows the worker", || {
         let page = page();
-        let is_up = |line: &str| line.starts_with("jarmo_learner_up{") && line.ends_with(" 1");
-        page.lines().any(is_up) && page.contains("jarmo_worker_positions_total{worker=")
+        let is_up = |line: &str| line.starts_with("jarmo_run_is_here{") && line.ends_with(" 1");
+        page.lines().any(is_up) && page.contains("jarmo_worker_positions{worker=")
     });
     stop(serving);
     stop(helper);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
+use futures_util::StreamExt;
 use rayon::prelude::*;
 
 use super::game_file::GameFile;
@@ -214,7 +215,13 @@ impl<G: Encode + HasEndgames> Intake<G> {
         files: &PullConsumer,
         most: usize,
     ) -> Result<(), FleetError> {
-        let messages = link.fetch(files, most, PATIENCE)?;
+        let messages = link.wait(async {
+            let batch = files.batch().max_messages(most).expires(PATIENCE);
+            let messages: Vec<_> = batch.messages().await?.collect().await;
+            messages
+                .into_iter()
+                .collect::<Result<Vec<_>, async_nats::Error>>()
+        })?;
         let mut new: Vec<(KeptName, &Message)> = Vec::new();
         let mut done = Vec::new();
         for message in &messages {

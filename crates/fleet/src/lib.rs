@@ -38,7 +38,7 @@ pub use matches::{MatchSettings, play_matches};
 pub use orders::Orders;
 pub use progress::{Doing, WorkerStatus};
 pub use reporter::{SentFile, WorkerEvent};
-pub use server::{Revoked, Role, Server, ServerSettings, User, Written, find_server};
+pub use server::{Role, Server, ServerSettings, User, find_server};
 pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
 pub use worker::{WorkerSettings, work};

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{self, Context, ErrorCode};
@@ -199,26 +198,6 @@ impl Link {
         self.wait(self.client.publish(subject.to_owned(), bytes.into()))
     }
 
-    /// Waits until the server has all that was sent.
-    pub(super) fn flush(&self) -> Result<(), FleetError> {
-        self.wait(self.client.flush())
-    }
-
-    /// Hears what is sent on a subject, as long as the connection holds.
-    pub(super) fn subscribe(&self, subject: &str) -> Result<Subscriber, FleetError> {
-        self.wait(self.client.subscribe(subject.to_owned()))
-    }
-
-    /// The same, but each message reaches one member of the group alone.
-    pub(super) fn subscribe_together(
-        &self,
-        subject: &str,
-        group: &str,
-    ) -> Result<Subscriber, FleetError> {
-        let (subject, group) = (subject.to_owned(), group.to_owned());
-        self.wait(self.client.queue_subscribe(subject, group))
-    }
-
     /// The next message of two subscriptions, rather of the first one, if there is one within this time.
     pub(super) fn either(
         &self,
@@ -240,16 +219,6 @@ impl Link {
     pub(super) fn next(&self, from: &mut Subscriber, patience: Duration) -> Option<Message> {
         let next = async { tokio::time::timeout(patience, from.next()).await };
         self.runtime.block_on(next).ok().flatten()
-    }
-
-    /// The next messages of a queue, at most so many. While there are none, it waits this long.
-    pub(super) fn fetch(
-        &self,
-        queue: &PullConsumer,
-        most: usize,
-        patience: Duration,
-    ) -> Result<Vec<jetstream::Message>, FleetError> {
-        self.wait(fetch(queue, most, patience))
     }
 
     /// Begins something without waiting for it.
@@ -317,15 +286,4 @@ impl Signals {
             _ => {}
         }
     }
-}
-
-/// The next messages of a queue, at most so many. While there are none, it waits this long.
-async fn fetch(
-    queue: &PullConsumer,
-    most: usize,
-    patience: Duration,
-) -> Result<Vec<jetstream::Message>, async_nats::Error> {
-    let batch = queue.batch().max_messages(most).expires(patience);
-    let messages: Vec<_> = batch.messages().await?.collect().await;
-    messages.into_iter().collect()
 }

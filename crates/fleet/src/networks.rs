@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
-use futures_util::TryStreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::places::{NETWORKS, network_of};
 use super::{FleetError, Link};
-use jarmo_core::net::{AgentFile, Weights};
+use jarmo_core::net::AgentFile;
 
 /// The longest time that a network may take, in either direction.
 const TRANSFER: Duration = Duration::from_secs(60);
@@ -24,9 +23,9 @@ const MOST_NETWORK: usize = 1 << 30;
 /// The bytes of a message of a network.
 const CHUNK: usize = 1 << 19;
 
-/// The bits of a weight that are dropped: 10 of the 23 after the leading one stay, as in a half float. Bits that are all
-/// zero cost nothing after compression.
-const DROPPED_BITS: u32 = 13;
+/// The bits of a weight after the leading one, as in a half float. The learner rounds before it writes, so that all workers
+/// play with the same weights.
+const WEIGHT_BITS: u32 = 10;
 
 /// What is needed to read something from a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,73 +47,26 @@ pub(super) struct Newest {
 
 /// Writes networks.
 pub(super) struct Publisher {
-    run: String,
-    networks: ObjectStore,
-    bucket: Store,
-    names: Option<Vec<String>>, // at the server, oldest first; `None` before the first look
+    pub(super) run: String,
+    pub(super) networks: ObjectStore,
+    pub(super) bucket: Store,
+    pub(super) written: usize,
 }
 
 impl Publisher {
-    pub(super) fn new(run: String, networks: ObjectStore, bucket: Store) -> Publisher {
-        Publisher {
-            run,
-            networks,
-            bucket,
-            names: None,
-        }
-    }
-
-    /// Writes a network, then says that it is the newest, then deletes old ones. Returns its bytes on the wire.
-    pub(super) fn publish(&mut self, link: &Link, agent: &AgentFile) -> Result<usize, FleetError> {
+    /// Writes a network in place of an old one, then says that it is the newest. Returns its bytes on the wire.
+    pub(super) fn publish(&mut self, link: &Link, agent: AgentFile) -> Result<usize, FleetError> {
         let step = agent.header().provenance.step;
-        let name = format!("{}-{step:08}", self.run);
-        let parcel = write_object(link, &self.networks, &name, &agent.to_bytes())?;
+        let name = format!("{}-{}", self.run, self.written % KEPT);
+        let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
+        let parcel = write_object(link, &self.networks, &name, &bytes)?;
+        self.written += 1;
         let bytes = parcel.bytes;
         let newest = serde_json::to_vec(&Newest { step, parcel });
         let newest = newest.expect("names are plain data");
         link.wait(self.bucket.put(network_of(&self.run), newest.into()))?;
-        let mut names = match self.names.take() {
-            Some(names) => names,
-            None => link.wait(self.left_behind())?,
-        };
-        names.retain(|known| *known != name);
-        names.push(name);
-        let names = self.names.insert(names);
-        while names.len() > KEPT {
-            link.wait_for(TRANSFER, self.networks.delete(&names[0]))?;
-            names.remove(0);
-        }
         Ok(bytes)
     }
-
-    /// The networks that an earlier learner of the run left at the server.
-    async fn left_behind(&self) -> Result<Vec<String>, async_nats::Error> {
-        let objects = self.networks.list().await?.map_ok(|object| object.name);
-        let mut names: Vec<String> = objects.try_collect().await?;
-        names.retain(|name| name.starts_with(&self.run));
-        Ok(names)
-    }
-}
-
-/// A network with the precision of half floats. The learner rounds before it writes, so that all workers play with the
-/// same weights, to the bit, and the file's checksum holds for these.
-pub(super) fn rounded(weights: &Weights) -> Weights {
-    let mut weights = weights.clone();
-    for (_, tensor) in weights.tensors_mut() {
-        for weight in &mut tensor.data {
-            *weight = round(*weight);
-        }
-    }
-    weights
-}
-
-/// The nearest number with the bits that stay; the even one of two.
-fn round(weight: f32) -> f32 {
-    let bits = weight.to_bits();
-    let half = (1 << (DROPPED_BITS - 1)) - 1 + (bits >> DROPPED_BITS & 1);
-    let rounded = f32::from_bits((bits + half) >> DROPPED_BITS << DROPPED_BITS);
-    // The largest numbers would become infinite.
-    if rounded.is_finite() { rounded } else { weight }
 }
 
 /// The newest network of a run, if there is one.
@@ -184,29 +136,4 @@ pub(super) fn read_object(
         bytes[place] = *byte;
     }
     Ok(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::round;
-
-    #[test]
-    fn weights_are_rounded_to_the_nearest_half_float() {
-        let cases = [
-            (1.0, 1.0),
-            (-1.0 - 1.0 / 1024.0, -1.0 - 1.0 / 1024.0),
-            (1.0 + 1.0 / 2048.0, 1.0),
-            (1.0 + 3.0 / 2048.0, 1.0 + 2.0 / 1024.0),
-            (0.0, 0.0),
-            (f32::MAX, f32::MAX),
-        ];
-        for (weight, expected) in cases {
-            assert_eq!(round(weight), expected, "{weight}");
-        }
-        for number in 1..1000_u16 {
-            let weight = f32::from(number).sqrt() / 7.0;
-            assert!((round(weight) - weight).abs() <= weight / 2048.0);
-            assert_eq!(round(round(weight)), round(weight));
-        }
-    }
 }

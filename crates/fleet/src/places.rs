@@ -59,7 +59,7 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 const ACK_WAIT: Duration = Duration::from_secs(30);
 
 /// A worker is forgotten this long after its last sign of life.
-pub(super) const WORKER_AGE: Duration = Duration::from_secs(60 * 60);
+const WORKER_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// The most messages of one request of a list.
 const LIST_BATCH: u64 = 200;
@@ -163,50 +163,32 @@ pub(super) struct Listed {
     pub(super) age: f64,
 }
 
-/// What [`list`] needs to know of a stream.
-#[derive(Default, Deserialize)]
-pub(super) struct StreamState {
-    #[serde(default)]
-    pub(super) messages: u64,
-    #[serde(default)]
-    pub(super) bytes: u64,
-    #[serde(default)]
-    last_seq: u64,
-}
-
-/// The state of a stream, its configuration's limit of messages, and the server's time; `None` if there is no such stream.
-/// Needs no right but to ask.
+/// A stream's state and limits, and the server's time; `None` if there is no such stream. Needs no right but to ask.
 pub(super) fn look_at(
     link: &Link,
     stream: &str,
-) -> Result<Option<(StreamState, u64, DateTime)>, FleetError> {
+) -> Result<Option<(stream::Info, DateTime)>, FleetError> {
     #[derive(Deserialize)]
-    struct Config {
-        #[serde(default)]
-        max_msgs: i64,
-    }
-    #[derive(Deserialize)]
-    struct Info {
-        config: Config,
-        state: StreamState,
+    struct Answer {
+        #[serde(flatten)]
+        info: stream::Info,
         ts: String,
     }
     let answer = link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new())?;
-    let Ok(info) = serde_json::from_slice::<Info>(&answer) else {
+    let Ok(Answer { info, ts }) = serde_json::from_slice(&answer) else {
         return Ok(None);
     };
-    let now = parse_rfc3339(&info.ts).map_err(FleetError::new)?;
-    Ok(Some((info.state, info.config.max_msgs.max(0) as u64, now)))
+    Ok(Some((info, parse_rfc3339(&ts).map_err(FleetError::new)?)))
 }
 
 /// The messages of a stream that keeps one for each subject. Needs no consumer and writes nothing.
 pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError> {
     let mut list = Vec::new();
-    let Some((state, _, now)) = look_at(link, stream)? else {
+    let Some((info, now)) = look_at(link, stream)? else {
         return Ok(list);
     };
     let mut next = 1;
-    while next <= state.last_seq {
+    while next <= info.state.last_sequence {
         let asked = format!(r#"{{"seq":{next},"batch":{LIST_BATCH},"next_by_subj":">"}}"#);
         let subject = format!("$JS.API.DIRECT.GET.{stream}");
         let answers = link.ask_for_many(&subject, asked.into_bytes())?;

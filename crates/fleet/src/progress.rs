@@ -1,15 +1,11 @@
 //! What each worker does, as it says itself, and when it last got on.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
-use tokio::task::JoinHandle;
 
-use super::places::{Listed, WORKER_AGE, progress_subject};
-use super::{FleetError, Link};
+use super::places::Listed;
 
 /// In place of a key: what learners and arenas say.
 pub(super) const LEARNER: &str = "learner";
@@ -164,61 +160,6 @@ fn parts(message: &Listed) -> Option<(&str, &str, &Listed)> {
     let mut parts = message.subject.rsplit('.');
     let (name, key) = (parts.next()?, parts.next()?);
     Some((key, name, message))
-}
-
-/// Hears what all workers, learners and arenas say.
-pub(super) struct Roster {
-    heard: Arc<Mutex<Heard>>,
-    task: JoinHandle<()>,
-}
-
-/// The newest message of each name, by key.
-type Heard = BTreeMap<String, BTreeMap<String, (Vec<u8>, Instant)>>;
-
-impl Roster {
-    pub(super) fn new(link: &Link) -> Result<Roster, FleetError> {
-        let mut messages = link.subscribe(&progress_subject("*", "*"))?;
-        let heard = Arc::<Mutex<Heard>>::default();
-        let here = Arc::clone(&heard);
-        let task = link.spawn(async move {
-            while let Some(message) = messages.next().await {
-                let subject = message.subject.as_str();
-                let Some((key, _)) = subject.rsplit_once('.') else {
-                    continue;
-                };
-                let mut heard = here.lock().expect("no thread panics");
-                let names = heard.entry(key.to_owned()).or_default();
-                if names.len() >= MOST_PER_KEY {
-                    names.retain(|_, (_, at)| at.elapsed() < WORKER_AGE);
-                }
-                if names.len() < MOST_PER_KEY || names.contains_key(subject) {
-                    let content = message.payload.to_vec();
-                    names.insert(subject.to_owned(), (content, Instant::now()));
-                }
-            }
-        });
-        Ok(Roster { heard, task })
-    }
-
-    /// What was said.
-    pub(super) fn said(&self) -> Vec<Listed> {
-        let heard = self.heard.lock().expect("no thread panics");
-        let names = heard.values().flatten();
-        let listed = names.map(|(subject, (content, at))| Listed {
-            subject: subject.clone(),
-            content: content.clone(),
-            age: at.elapsed().as_secs_f64(),
-        });
-        listed
-            .filter(|said| said.age < WORKER_AGE.as_secs_f64())
-            .collect()
-    }
-}
-
-impl Drop for Roster {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 /// A name that can be shown on a terminal, whoever wrote it.

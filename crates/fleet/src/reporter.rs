@@ -1,6 +1,6 @@
 //! What the threads of a worker tell: events to its caller, and progress to the server.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -54,15 +54,24 @@ struct State {
     events: Vec<WorkerEvent>,
 }
 
+impl State {
+    fn begin(&mut self, doing: Doing) {
+        if self.progress.doing != doing {
+            self.progress.doing = doing;
+            self.events.push(WorkerEvent::Doing(doing));
+        }
+    }
+}
+
 impl Reporter {
-    pub(super) fn new(worker: &str, threads: usize) -> Arc<Reporter> {
+    pub(super) fn new(worker: &str, threads: usize) -> Reporter {
         let progress = WorkerStatus {
             worker: worker.to_owned(),
             program: this_program(),
             threads,
             ..WorkerStatus::default()
         };
-        Arc::new(Reporter {
+        Reporter {
             state: Mutex::new(State {
                 progress,
                 played: Instant::now(),
@@ -70,7 +79,7 @@ impl Reporter {
                 at_report: (0, 0),
                 events: Vec::new(),
             }),
-        })
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -87,13 +96,14 @@ impl Reporter {
     }
 
     pub(super) fn doing(&self, doing: Doing) {
-        self.lock().progress.doing = doing;
+        self.lock().begin(doing);
     }
 
     pub(super) fn network(&self, run: &str, step: u64) {
-        let progress = &mut self.lock().progress;
-        progress.run = run.to_owned();
-        progress.weights = step;
+        let mut state = self.lock();
+        state.progress.run = run.to_owned();
+        state.progress.weights = step;
+        state.events.push(WorkerEvent::Network(step));
     }
 
     pub(super) fn played(&self, counts: &Counts) {
@@ -105,8 +115,7 @@ impl Reporter {
             state.progress.doing,
             Doing::Starting | Doing::WaitingForLearner | Doing::Paused
         ) {
-            state.progress.doing = Doing::Playing;
-            state.events.push(WorkerEvent::Doing(Doing::Playing));
+            state.begin(Doing::Playing);
         }
     }
 
@@ -136,13 +145,18 @@ impl Reporter {
             FleetErrorKind::Passing | FleetErrorKind::Lasting => Doing::WaitingForServer,
         };
         let mut state = self.lock();
-        if state.progress.doing != doing && state.progress.doing != Doing::Stopping {
-            state.progress.doing = doing;
-            state.events.push(WorkerEvent::Doing(doing));
-            if doing == Doing::WaitingForServer {
-                state.events.push(WorkerEvent::Warning(error.to_string()));
-            }
+        let is_new = state.progress.doing != doing && state.progress.doing != Doing::Stopping;
+        if is_new {
+            state.begin(doing);
         }
+        if is_new && doing == Doing::WaitingForServer {
+            let warning = format!("{error}; trying again");
+            state.events.push(WorkerEvent::Warning(warning));
+        }
+    }
+
+    pub(super) fn tell(&self, event: WorkerEvent) {
+        self.lock().events.push(event);
     }
 
     pub(super) fn warn(&self, warning: String) {

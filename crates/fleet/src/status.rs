@@ -91,8 +91,8 @@ fn runs(link: &Link, entries: &[Listed], said: &[Listed]) -> Result<Vec<RunStatu
         let report = life.and_then(|(_, life)| serde_json::from_slice(&life.content).ok());
         let newest =
             newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
-        let queue = look_at(link, &format!("{SAMPLES}{run}"))?;
-        let (queue, most) = queue.map_or_else(Default::default, |(state, most, _)| (state, most));
+        let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|(queue, _)| queue);
+        let waiting = queue.as_ref().map(|queue| &queue.state);
         runs.push(RunStatus {
             run: run.to_owned(),
             folder: settings.folder,
@@ -100,9 +100,9 @@ fn runs(link: &Link, entries: &[Listed], said: &[Listed]) -> Result<Vec<RunStatu
             is_here: life.is_some_and(|(_, life)| life.age < GONE_AFTER),
             since_heard: ages.fold(f64::INFINITY, f64::min),
             step: newest.map(|newest| newest.step),
-            queued: queue.messages,
-            queued_bytes: queue.bytes,
-            queue: most,
+            queued: waiting.map_or(0, |waiting| waiting.messages),
+            queued_bytes: waiting.map_or(0, |waiting| waiting.bytes),
+            queue: queue.map_or(0, |queue| queue.config.max_messages.max(0) as u64),
             report: report.unwrap_or_default(),
         });
     }

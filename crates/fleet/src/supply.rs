@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::inbox::Inbox;
 use super::intake::{Arrivals, Intake, LEAST_BATCH, MOST_BATCH};
-use super::networks::{Publisher, newest, rounded};
-use super::places::{BLOCKED, CURRENT, LearnerPlaces, progress_subject, settings_of};
-use super::progress::{LEARNER, Roster, said_as, workers};
+use super::networks::{Publisher, newest};
+use super::places::{
+    BLOCKED, CURRENT, LearnerPlaces, PROGRESS, list, progress_subject, settings_of,
+};
+use super::progress::{LEARNER, said_as, workers};
 use super::settings::RunSettings;
 use super::{FleetError, FleetErrorKind, Link};
 use jarmo_core::net::{AgentFile, GameVersion};
@@ -54,14 +56,10 @@ pub struct NatsSupply {
 /// Starts the threads when the run begins.
 type Start = dyn FnOnce() -> Result<Vec<JoinHandle<()>>, FleetError> + Send;
 
-/// Rounds a network.
-type Thin = dyn Fn(&AgentFile) -> AgentFile + Send + Sync;
-
 struct Shared {
     link: Link,
     run: String,
     queue: u64,
-    thin: Box<Thin>,   // a network as workers get it
     settings: Vec<u8>, // as workers read them
     inbox: Arc<Inbox>,
     arrivals: Arc<Arrivals>,
@@ -93,16 +91,10 @@ impl NatsSupply {
         let reader = EpisodeReader::new(game, &config.selfplay);
         let shown = folder.display().to_string();
         let published = RunSettings::new(run.clone(), shown, origin.clone(), config)?;
-        let played = game.clone();
-        let thin = move |agent: &AgentFile| {
-            let provenance = agent.header().provenance.clone();
-            AgentFile::new(&played, rounded(agent.weights()), provenance, Vec::new())
-        };
         let shared = Arc::new(Shared {
             link,
             run: run.clone(),
             queue: config.fleet.queue,
-            thin: Box::new(thin),
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
             inbox: Arc::new(Inbox::open(&folder)?),
             arrivals: Arc::default(),
@@ -119,7 +111,6 @@ impl NatsSupply {
         }
         let watch = Watch {
             shared: Arc::clone(&shared),
-            roster: Roster::new(link)?,
             begun: Instant::now(),
             places,
         };
@@ -208,11 +199,12 @@ fn start<G: CatalogGame>(
 ) -> Result<Vec<JoinHandle<()>>, FleetError> {
     intake.resume()?;
     let places = watch.places.clone();
-    let publisher = Publisher::new(
-        shared.run.clone(),
-        places.networks.clone(),
-        places.runs.clone(),
-    );
+    let publisher = Publisher {
+        run: shared.run.clone(),
+        networks: places.networks.clone(),
+        bucket: places.runs.clone(),
+        written: 0,
+    };
     let (taking, sending) = (Arc::clone(shared), Arc::clone(shared));
     let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
         let thread = thread::Builder::new().name(name.to_owned());
@@ -284,7 +276,7 @@ impl Shared {
             drop(networks);
             // No worker has it earlier.
             self.arrivals.published(agent.header().provenance.step);
-            let published = publisher.publish(&self.link, &(self.thin)(&agent));
+            let published = publisher.publish(&self.link, agent.clone());
             networks = lock(&self.networks);
             match published {
                 Ok(bytes) => {
@@ -312,7 +304,6 @@ fn interval(readers: usize, bytes: usize) -> Duration {
 /// Gives signs of life, and looks at the queue and the workers.
 struct Watch {
     shared: Arc<Shared>,
-    roster: Roster,
     begun: Instant,
     places: LearnerPlaces,
 }
@@ -343,18 +334,7 @@ impl Watch {
         let report = serde_json::to_vec(&*lock(&self.shared.report));
         let report = report.expect("a report is plain data");
         link.send(&progress_subject(LEARNER, run), report)?;
-        let runs = &self.places.runs;
-        let current = link.wait(runs.get(CURRENT))?;
-        let said = self.roster.said();
-        let is_free = current.is_none_or(|current| {
-            let mut others = said_as(&said, LEARNER);
-            let other = others.find(|(run, _)| *run.as_bytes() == *current);
-            *run.as_bytes() != *current && other.is_none_or(|(_, life)| life.age > LEAVES_AFTER)
-        });
-        if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
-            link.wait(runs.put(CURRENT, run.clone().into()))?;
-        }
-        Ok(link.wait(runs.get(settings_of(run)))?.is_some())
+        Ok(link.wait(self.places.runs.get(settings_of(run)))?.is_some())
     }
 
     /// Writes everything again, because the server has lost it, for example with its disk.
@@ -370,17 +350,33 @@ impl Watch {
         Ok(())
     }
 
-    /// Looks at the queue, the workers, and the keys that are blocked.
+    /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
     fn look(&self) -> Result<(), FleetError> {
-        let Shared { link, arrivals, .. } = &*self.shared;
-        if let Some(keys) = link.wait(self.places.runs.get(BLOCKED))? {
+        let Shared {
+            link,
+            run,
+            arrivals,
+            inbox,
+            ..
+        } = &*self.shared;
+        let runs = &self.places.runs;
+        if let Some(keys) = link.wait(runs.get(BLOCKED))? {
             let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
-            arrivals.block(keys, &self.shared.inbox)?;
+            arrivals.block(keys, inbox)?;
         }
         let queued = link.wait(self.places.samples.get_info())?.state.messages;
-        let mut workers = workers(&self.roster.said());
-        let is_ours = |run: &str| run.is_empty() || run == self.shared.run;
-        workers.retain(|worker| worker.is_here() && is_ours(&worker.run));
+        let said = list(link, PROGRESS)?;
+        let current = link.wait(runs.get(CURRENT))?;
+        let is_free = current.is_none_or(|current| {
+            let mut others = said_as(&said, LEARNER);
+            let other = others.find(|(run, _)| *run.as_bytes() == *current);
+            other.is_none_or(|(_, life)| life.age > LEAVES_AFTER)
+        });
+        if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
+            link.wait(runs.put(CURRENT, run.clone().into()))?;
+        }
+        let mut workers = workers(&said);
+        workers.retain(|worker| worker.is_here() && (worker.run.is_empty() || worker.run == *run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();
         let mut report = lock(&self.shared.report);
         report.queued = queued;

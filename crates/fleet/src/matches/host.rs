@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
 
-use super::task::{Answer, Offer, SharedAgent, Task, Verdict, pack, unpack};
+use super::task::{Answer, SharedAgent, Task, pack, unpack};
 use crate::networks::write_object;
 use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
 use crate::progress::ARENA;
@@ -79,9 +79,11 @@ pub fn play_matches<G: CatalogGame>(
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
+    let client = link.client();
     let mut host = Host {
-        asked: link.subscribe_together(&blocks_subject("*"), ARENA)?,
-        answers: link.subscribe(&results_subject(&name, "*"))?,
+        // Of several arenas one gets the question.
+        asked: link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?,
+        answers: link.wait(client.subscribe(results_subject(&name, "*")))?,
         link,
         origin: GameVersion::of(game),
         board: board.map_err(FleetError::new)?,
@@ -147,12 +149,24 @@ impl<T: FnMut(String)> Host<'_, T> {
         observer: &mut dyn Observer,
     ) -> Result<(), FleetError> {
         while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
-            match self.next()? {
-                Some(message) if message.subject.starts_with(&blocks_subject("")) => {
-                    self.offer(&message)?;
-                }
-                Some(message) => self.take(&message, tournament, observer)?,
+            self.link.check_admission()?;
+            let said = self
+                .link
+                .either(&mut self.answers, &mut self.asked, PATIENCE);
+            match said {
                 None => self.say_if_quiet(),
+                Some(message) => {
+                    // The server lets a user publish under its own key alone.
+                    let key = message.subject.rsplit('.').next().unwrap_or_default();
+                    let answer = match message.subject.starts_with(&blocks_subject("")) {
+                        true => self.offer(key)?,
+                        false => {
+                            let payload = &message.payload;
+                            self.take(key, payload, tournament, observer)?.into_bytes()
+                        }
+                    };
+                    reply(self.link, &message, answer);
+                }
             }
             self.show_life();
             observer.standings(tournament.standings());
@@ -162,22 +176,14 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     /// Answers what workers have already said. One that got no answer would wait for it instead of playing.
     fn close(&mut self) {
-        let _ = self.link.wait(self.asked.drain());
-        let _ = self.link.wait(self.answers.drain());
-        while let Some(message) = self.link.next(&mut self.asked, PATIENCE) {
-            let _ = self.reply(&message, &Offer::Nothing);
+        let link = self.link;
+        for said in [&mut self.asked, &mut self.answers] {
+            let _ = link.wait(said.drain());
+            while let Some(message) = link.next(said, PATIENCE) {
+                reply(link, &message, Vec::new());
+            }
         }
-        while let Some(message) = self.link.next(&mut self.answers, PATIENCE) {
-            let _ = self.reply(&message, &Verdict::Taken);
-        }
-        let _ = self.link.flush();
-    }
-
-    /// The next answer or question; answers first.
-    fn next(&mut self) -> Result<Option<Message>, FleetError> {
-        self.link.check_admission()?;
-        let (answers, asked) = (&mut self.answers, &mut self.asked);
-        Ok(self.link.either(answers, asked, PATIENCE))
+        let _ = link.wait(link.client().flush());
     }
 
     /// Warns, but not twice in a row of the same.
@@ -188,25 +194,24 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
     }
 
-    /// Gives a block to a worker, if there is one for it.
-    fn offer(&mut self, message: &Message) -> Result<(), FleetError> {
-        let key = key_of(message);
+    /// The block that a worker gets, packed; nothing if there is none for it.
+    fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
         let known = self.keys.entry(key.to_owned()).or_default();
         let allowed = MOST_HELD + 4 * known.answered;
         let is_trusted = known.refused < MOST_REFUSED && known.given < allowed;
         let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
-            return self.reply(message, &Offer::Nothing);
+            return Ok(Vec::new());
         };
         self.keys.entry(key.to_owned()).or_default().given += 1;
-        let given = self.out.entry(number).or_insert(Given {
+        let copies = self.out.get(&number).map_or(0, |given| given.copies);
+        let given = Given {
             at: Instant::now(),
-            copies: 0,
-        });
-        given.at = Instant::now();
-        given.copies += 1;
+            copies: copies + 1,
+        };
+        self.out.insert(number, given);
         let block = &self.blocks[number];
         let agent = |agent: usize| self.agents[agent].named();
-        let task = Task {
+        pack(&Task {
             number,
             tournament: self.name.clone(),
             origin: self.origin.clone(),
@@ -214,8 +219,7 @@ impl<T: FnMut(String)> Host<'_, T> {
             quiet_limit: self.quiet_limit,
             agents: block.agents.map(agent),
             block: block.clone(),
-        };
-        self.reply(message, &Offer::Block(Box::new(task)))
+        })
     }
 
     /// A block that no worker has, or else the one that is late by the longest time.
@@ -233,31 +237,28 @@ impl<T: FnMut(String)> Host<'_, T> {
         late.max().map(|(_, number)| number)
     }
 
-    /// Adds the games of an answer, then says so to the worker. Games that cannot be those of their block are played
-    /// again.
+    /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
+    /// which is played again.
     fn take<G: CatalogGame>(
         &mut self,
-        message: &Message,
+        key: &str,
+        answer: &[u8],
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
-    ) -> Result<(), FleetError> {
-        let key = key_of(message);
-        let is_known = self.keys.get(key);
-        let verdict = match is_known {
-            Some(known) if known.refused >= MOST_REFUSED => {
-                Verdict::Refused("this key has sent too many refused answers".to_owned())
-            }
-            _ => match unpack::<Answer>(&message.payload) {
-                Err(error) => Verdict::Refused(error.to_string()),
-                Ok(answer) => self.add(key, &answer, tournament, observer)?,
-            },
+    ) -> Result<String, FleetError> {
+        let known = self.keys.entry(key.to_owned()).or_default();
+        if known.refused >= MOST_REFUSED {
+            return Ok("this key has sent too many refused answers".to_owned());
+        }
+        let problem = match unpack::<Answer>(answer) {
+            Err(error) => error.to_string(),
+            Ok(answer) => self.add(key, &answer, tournament, observer)?,
         };
-        if let Verdict::Refused(problem) = &verdict {
+        if !problem.is_empty() {
             self.keys.entry(key.to_owned()).or_default().refused += 1;
             self.warn(format!("games of {key} are refused: {problem}"));
         }
-        // A worker that does not hear it sends its answer again, which is then known.
-        self.reply(message, &verdict)
+        Ok(problem)
     }
 
     fn add<G: CatalogGame>(
@@ -266,16 +267,16 @@ impl<T: FnMut(String)> Host<'_, T> {
         answer: &Answer,
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
-    ) -> Result<Verdict, FleetError> {
+    ) -> Result<String, FleetError> {
         let number = answer.number;
         let given = self.out.remove(&number);
         if given.is_none() && !self.waiting.contains(&number) {
-            return Ok(Verdict::Taken); // it came before, or there is no such block
+            return Ok(String::new()); // it came before, or there is no such block
         }
         self.waiting.retain(|other| *other != number);
         if answer.games.is_empty() {
             self.waiting.push_front(number); // the worker could not play it
-            return Ok(Verdict::Taken);
+            return Ok(String::new());
         }
         match tournament.add_block(&self.blocks[number], &answer.games, observer) {
             Ok(()) => {
@@ -285,22 +286,14 @@ impl<T: FnMut(String)> Host<'_, T> {
                 self.heard = Instant::now();
                 self.is_quiet = false;
                 self.warned = None;
-                Ok(Verdict::Taken)
+                Ok(String::new())
             }
             Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
             Err(BlockError::Refused(problem)) => {
                 self.waiting.push_front(number);
-                Ok(Verdict::Refused(problem.to_string()))
+                Ok(problem.to_string())
             }
         }
-    }
-
-    fn reply(&self, message: &Message, content: &impl serde::Serialize) -> Result<(), FleetError> {
-        if let Some(reply) = message.reply.clone() {
-            // One that does not arrive is asked for again.
-            let _ = self.link.send(&reply, pack(content)?);
-        }
-        Ok(())
     }
 
     /// Says how many blocks are to be played, for `fleet status`.
@@ -325,7 +318,9 @@ impl<T: FnMut(String)> Host<'_, T> {
     }
 }
 
-/// The key that sent a message: the server lets a user publish under its own key alone.
-fn key_of(message: &Message) -> &str {
-    message.subject.rsplit('.').next().unwrap_or_default()
+/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known.
+fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
+    if let Some(reply) = &message.reply {
+        let _ = link.send(reply, answer);
+    }
 }

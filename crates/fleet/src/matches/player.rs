@@ -1,21 +1,20 @@
 //! The worker's side: plays blocks of pairs, a block per thread at a time.
 
-use std::fs;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::task::{Answer, NamedAgent, Offer, Task, Verdict, file_name, hash_of, pack, unpack};
+use super::task::{Answer, NamedAgent, Task, file_name, hash_of, pack, unpack};
 use crate::board_file::write_board;
 use crate::networks::read_object;
 use crate::places::{AGENTS, blocks_subject, results_subject};
 use crate::reporter::Reporter;
-use crate::{Doing, FleetError, FleetErrorKind, Link, WorkerEvent};
+use crate::{Doing, FleetError, FleetErrorKind, Link};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -29,9 +28,6 @@ const ASK_EVERY: Duration = Duration::from_secs(2);
 
 /// The pause of a thread that waits for its next block while others play.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// The time between two reports.
-const REPORT_EVERY: Duration = Duration::from_secs(3);
 
 /// A worker that cannot play a block asks for another one after this time.
 const ASK_AGAIN: Duration = Duration::from_secs(30);
@@ -47,9 +43,9 @@ pub(crate) struct Matches<'a, C> {
     games: &'a C,
     link: &'a Link,
     threads: usize,
-    reporter: Arc<Reporter>,
+    reporter: &'a Reporter,
     networks: Networks,
-    folder: AgentFolder,
+    folder: OnceLock<TempDir>,                  // of agent files
     fetching: Mutex<()>,                        // a file is fetched once
     asked: Option<JoinHandle<Option<Vec<u8>>>>, // for a block
     failed: Mutex<Option<Instant>>,             // the last block that could not be played
@@ -60,16 +56,15 @@ impl<'a, C: Catalog> Matches<'a, C> {
         games: &'a C,
         link: &'a Link,
         threads: usize,
-        reporter: Arc<Reporter>,
+        reporter: &'a Reporter,
     ) -> Matches<'a, C> {
-        let folder = format!("jarmo-agents-{}", std::process::id());
         Matches {
             games,
             link,
             threads,
             reporter,
             networks: Networks::new(),
-            folder: AgentFolder(std::env::temp_dir().join(folder)),
+            folder: OnceLock::new(),
             fetching: Mutex::new(()),
             asked: None,
             failed: Mutex::new(None),
@@ -77,7 +72,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
     }
 
     /// Plays the pairs that wait, until there are none or `stop` is set. Waits for nothing if there are none.
-    pub(crate) fn play_waiting(&mut self, stop: &AtomicBool, tell: &mut impl FnMut(WorkerEvent)) {
+    pub(crate) fn play_waiting(&mut self, stop: &AtomicBool) {
         let Some(first) = self.first_waiting() else {
             return;
         };
@@ -87,25 +82,14 @@ impl<'a, C: Catalog> Matches<'a, C> {
             before => before,
         };
         self.reporter.doing(Doing::PlayingMatches);
-        tell(WorkerEvent::Doing(Doing::PlayingMatches));
         let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));
         let matches = &*self;
         thread::scope(|scope| {
-            let play = || matches.play_blocks(&first, &busy, stop);
-            let lanes: Vec<_> = (0..matches.threads).map(|_| scope.spawn(play)).collect();
-            let mut reported = Instant::now();
-            while lanes.iter().any(|lane| !lane.is_finished()) {
-                matches.reporter.events(&mut *tell);
-                if reported.elapsed() > REPORT_EVERY {
-                    reported = Instant::now();
-                    matches.reporter.send(matches.link);
-                }
-                thread::sleep(Duration::from_millis(20));
+            for _ in 0..matches.threads {
+                scope.spawn(|| matches.play_blocks(&first, &busy, stop));
             }
         });
-        self.reporter.events(&mut *tell);
         self.reporter.doing(before);
-        tell(WorkerEvent::Doing(before));
     }
 
     /// A block that came since the last call, if there is one. The question is asked in the background.
@@ -133,16 +117,10 @@ impl<'a, C: Catalog> Matches<'a, C> {
         blocks_subject(self.link.user())
     }
 
-    /// The block in an offer, if there is one.
-    fn read(&self, offer: &[u8]) -> Option<Task> {
-        match unpack::<Offer>(offer) {
-            Ok(Offer::Block(task)) => Some(*task),
-            Ok(Offer::Nothing) => None,
-            Err(error) => {
-                self.fail(&error);
-                None
-            }
-        }
+    /// The block in the arena's answer, if there is one.
+    fn read(&self, answer: &[u8]) -> Option<Task> {
+        let task = (!answer.is_empty()).then(|| unpack(answer))?;
+        task.map_err(|error| self.fail(&error)).ok()
     }
 
     /// One thread's part. One of the threads plays the block `first`.
@@ -191,10 +169,8 @@ impl<'a, C: Catalog> Matches<'a, C> {
         loop {
             self.link.check_admission()?;
             match self.link.ask(&subject, answer.clone()) {
-                Ok(verdict) => match unpack::<Verdict>(&verdict)? {
-                    Verdict::Taken => break,
-                    Verdict::Refused(problem) => return Err(FleetError::new(problem)),
-                },
+                Ok(problem) if problem.is_empty() => break,
+                Ok(problem) => return Err(FleetError::new(String::from_utf8_lossy(&problem))),
                 Err(error) if stop.load(Ordering::Relaxed) => return Err(error),
                 Err(error)
                     if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE =>
@@ -215,8 +191,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>, FleetError> {
         let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
-        let user = format!("{}-{}", task.tournament, task.number);
-        let board = write_board(task.board.as_deref(), &user)?;
+        let board = write_board(task.board.as_deref())?;
         let rules = GameSettings {
             board: board.as_ref().map(|board| board.path().to_owned()),
             quiet_limit: task.quiet_limit,
@@ -241,19 +216,23 @@ impl<'a, C: Catalog> Matches<'a, C> {
         };
         let wrong = |problem: &str| FleetError::new(format!("agent `{text}`: {problem}"));
         let id = hash_of(&source).ok_or_else(|| wrong("its file is not named by its content"))?;
-        let path = self.folder.0.join(file_name(&id.to_string()));
         let _fetching = self.fetching.lock().expect("no thread panics");
+        let folder = match self.folder.get() {
+            Some(folder) => folder,
+            None => {
+                let made = TempDir::new().map_err(FleetError::new)?;
+                self.folder.get_or_init(|| made)
+            }
+        };
+        let path = folder.path().join(file_name(&id.to_string()));
         if !path.exists() {
-            let parcel = agent
-                .parcel
-                .as_ref()
-                .ok_or_else(|| wrong("its file is missing"))?;
+            let parcel = agent.parcel.as_ref();
+            let parcel = parcel.ok_or_else(|| wrong("its file is missing"))?;
             let bytes = read_object(self.link, AGENTS, parcel)?;
             if FileId(xxh3_128(&bytes)) != id {
                 return Err(wrong("its file has another content"));
             }
-            let made = fs::create_dir_all(&self.folder.0);
-            let written = made.and_then(|()| write_whole(&path, &bytes));
+            let written = write_whole(&path, &bytes);
             written.map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
         }
         Ok(AgentSpec::Network(AgentSource::File(path), given))
@@ -286,14 +265,5 @@ impl GameTask for PlayBlock<'_> {
         let team = team.map_err(FleetError::new)?;
         let played = self.task.block.play(&game, vec![team], self.stop);
         played.map_err(FleetError::new)
-    }
-}
-
-/// A folder of agent files that is deleted when it is dropped.
-struct AgentFolder(PathBuf);
-
-impl Drop for AgentFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0); // a leftover is harmless
     }
 }

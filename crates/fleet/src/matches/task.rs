@@ -21,15 +21,6 @@ const MOST_PLAIN: usize = 1 << 24;
 /// The level of compression.
 const LEVEL: i32 = 3;
 
-/// What the arena has for a worker that asks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Offer {
-    /// Nothing at the moment.
-    Nothing,
-    /// A block of pairs.
-    Block(Box<Task>),
-}
-
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Task {
@@ -65,15 +56,6 @@ pub(super) struct Answer {
     pub(super) number: usize,
     /// Its games; none if the worker could not play them.
     pub(super) games: Vec<GameRecord>,
-}
-
-/// What the arena says to an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Verdict {
-    /// It has the games, these or those of another worker.
-    Taken,
-    /// The games cannot be those of the block.
-    Refused(String),
 }
 
 /// The version, beside the content. It is read first, because another version may write the content in another way.

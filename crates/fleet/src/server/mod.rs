@@ -38,7 +38,8 @@ const SETTINGS: &str = "# Settings: ";
 const PURGE: Duration = Duration::from_secs(60);
 
 /// What a server is to be like. What is `None` stays as it is, or gets its default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct ServerSettings {
     /// The name or address under which other machines reach the server. With the default, `localhost`, none can.
     pub host: Option<String>,
@@ -56,6 +57,7 @@ pub struct ServerSettings {
 
 /// All settings of a server, and its users.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 struct Complete {
     host: String,
     port: u16,
@@ -72,39 +74,15 @@ pub struct Server {
     settings: Complete,
 }
 
-/// What [`Server::write`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
-    /// All files are new.
-    New,
-    /// There was a server in the folder; its files stay as they are.
-    Kept,
-}
-
-/// What [`Server::revoke`] did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Revoked {
-    /// The public key.
-    pub key: String,
-    /// Whether the running server knows it.
-    pub is_reloaded: bool,
-    /// The files that were deleted.
-    pub files: u64,
-}
-
 impl Server {
-    /// Writes the files. An existing server keeps its files, because its keys are on other machines; it must have these
-    /// settings.
-    pub fn write(
-        folder: &Path,
-        settings: &ServerSettings,
-    ) -> Result<(Server, Written), FleetError> {
+    /// Writes the files. Returns whether they are new: an existing server keeps its files, because its keys are on other
+    /// machines; it must have these settings.
+    pub fn write(folder: &Path, given: ServerSettings) -> Result<(Server, bool), FleetError> {
         if folder.join(CONFIG).exists() {
             let server = Server::open(folder)?;
-            server.check(settings)?;
-            return Ok((server, Written::Kept));
+            server.check(&given)?;
+            return Ok((server, false));
         }
-        let given = settings.clone();
         let settings = Complete {
             host: given.host.unwrap_or_else(|| "localhost".to_owned()),
             port: given.port.unwrap_or(4222),
@@ -133,7 +111,7 @@ impl Server {
             server.write_certificates(None)?;
         }
         server.write_config()?;
-        Ok((server, Written::New))
+        Ok((server, true))
     }
 
     /// The server whose files are in a folder.
@@ -157,25 +135,17 @@ impl Server {
 
     /// Refuses settings that differ from those that the files were written with.
     fn check(&self, given: &ServerSettings) -> Result<(), FleetError> {
-        fn differs<T: PartialEq>(given: &Option<T>, there: &T) -> bool {
-            given.as_ref().is_some_and(|given| given != there)
-        }
-        let there = &self.settings;
-        let differs = [
-            ("host", differs(&given.host, &there.host)),
-            ("port", differs(&given.port, &there.port)),
-            ("workers", differs(&given.workers, &there.workers)),
-            ("tls", differs(&given.tls, &there.tls)),
-            (
-                "keep-authority",
-                differs(&given.keep_authority, &there.keep_authority),
-            ),
-            ("gigabytes", differs(&given.gigabytes, &there.gigabytes)),
-        ];
-        match differs.iter().find(|(_, differs)| *differs) {
+        let [there, given] = [
+            serde_json::to_value(&self.settings),
+            serde_json::to_value(given),
+        ]
+        .map(|settings| settings.expect("settings are plain data"));
+        let given = given.as_object().into_iter().flatten();
+        let mut given = given.filter(|(_, value)| !value.is_null());
+        match given.find(|(name, value)| there[name] != **value) {
             None => Ok(()),
-            Some((setting, _)) => Err(FleetError::new(format!(
-                "{}: the server in this folder was made with another `{setting}`; leave it as it is, or make another \
+            Some((name, _)) => Err(FleetError::new(format!(
+                "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
                  server in another folder",
                 self.folder.display()
             ))),
@@ -187,8 +157,8 @@ impl Server {
         &self.settings.users
     }
 
-    /// Makes a key and lets the running server know it. Returns whether it was found.
-    pub fn add(&mut self, name: &str, role: Role) -> Result<bool, FleetError> {
+    /// Makes a key.
+    pub fn add(&mut self, name: &str, role: Role) -> Result<(), FleetError> {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
         if name.is_empty() || !name.chars().all(fits) {
             return Err(FleetError::new(format!(
@@ -200,24 +170,20 @@ impl Server {
         }
         let user = self.new_user(name, role)?;
         self.settings.users.push(user);
-        self.write_config()?;
-        Ok(self.reload())
+        self.write_config()
     }
 
-    /// Replaces a key by a new one, which has the old one's name and file. What the old one sent stays. Returns whether the
-    /// running server was found.
-    pub fn rotate(&mut self, name: &str) -> Result<bool, FleetError> {
+    /// Replaces a key by a new one, which has the old one's name and file. What the old one sent stays.
+    pub fn rotate(&mut self, name: &str) -> Result<(), FleetError> {
         let place = self.users().iter().position(|user| user.name == name);
         let place = place.ok_or_else(|| FleetError::new(format!("there is no key {name}")))?;
         let role = self.settings.users[place].role;
         self.settings.users[place] = self.new_user(name, role)?;
-        self.write_config()?;
-        Ok(self.reload())
+        self.write_config()
     }
 
-    /// Shuts out a key, given by its name, its public half or its file: the server refuses it, the learners drop its
-    /// files, and what it sent is deleted at the server.
-    pub fn revoke(&mut self, key: &str) -> Result<Revoked, FleetError> {
+    /// Takes a key, given by its name, its public half or its file, from the users. Returns the public half.
+    pub fn revoke(&mut self, key: &str) -> Result<String, FleetError> {
         let named = self.users().iter().find(|user| user.name == key);
         let key = match named {
             Some(user) => user.key.clone(),
@@ -237,23 +203,23 @@ impl Server {
         }
         self.settings.users.retain(|user| user.key != key);
         self.write_config()?;
-        let is_reloaded = self.reload();
+        Ok(key)
+    }
+
+    /// Deletes what a key has sent, and lets the learners drop what they have of it. Returns the number of files that were
+    /// deleted at the running server.
+    pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
         let address = Address {
             url: format!("{}://localhost:{}", self.scheme(), self.settings.port),
             key: Some(self.learner_key()),
             authority: self.authority(),
         };
         let link = Link::open(&address, "revoke")?;
-        let files = link.wait_for(PURGE, purge(link.context(), &key))?;
-        Ok(Revoked {
-            key,
-            is_reloaded,
-            files,
-        })
+        link.wait_for(PURGE, purge(link.context(), key))
     }
 
-    /// Writes a new certificate of the server, signed by the same authority. Returns whether the running server was found.
-    pub fn renew(&self) -> Result<bool, FleetError> {
+    /// Writes a new certificate of the server, signed by the same authority.
+    pub fn renew(&self) -> Result<(), FleetError> {
         let path = self.folder.join(AUTHORITY_KEY);
         let key = read_text(&path, SETTINGS_BYTES).map_err(|error| {
             FleetError::new(format!(
@@ -261,12 +227,11 @@ impl Server {
                 path.display()
             ))
         })?;
-        self.write_certificates(Some(&key))?;
-        Ok(self.reload())
+        self.write_certificates(Some(&key))
     }
 
     /// Lets the running server read its configuration again. Returns whether it was found.
-    fn reload(&self) -> bool {
+    pub fn reload(&self) -> bool {
         let Ok(text) = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES) else {
             return false;
         };

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use super::{Found, find_run};
 use crate::networks::{Newest, newest, read_network};
 use crate::places::{RUNS, network_of};
-use crate::progress::REPORT_EVERY;
 use crate::reporter::Reporter;
 use crate::settings::RunSettings;
 use crate::{FleetError, Link, Orders};
@@ -36,7 +35,7 @@ impl News {
     }
 }
 
-/// Looks at the server beside the playing thread: for newer networks, another run, other settings and orders. Reports.
+/// Looks at the server beside the playing thread: for newer networks, another run, other settings and orders.
 pub(super) struct Lookout<'a> {
     pub(super) link: &'a Link,
     pub(super) wanted: Option<&'a str>,
@@ -53,10 +52,11 @@ impl Lookout<'_> {
         let subject = format!("$KV.{RUNS}.>");
         let network = format!("$KV.{RUNS}.{}", network_of(&self.settings.run));
         let mut heard = None;
-        let (mut look, mut report) = (Instant::now(), Instant::now());
+        let mut look = Instant::now();
         while !self.news.is_over.load(Ordering::Relaxed) {
             if heard.is_none() {
-                heard = self.link.subscribe(&subject).ok();
+                let client = self.link.client();
+                heard = self.link.wait(client.subscribe(subject.clone())).ok();
             }
             if self.link.check_admission().is_err() {
                 self.news.is_over.store(true, Ordering::Relaxed);
@@ -67,10 +67,6 @@ impl Lookout<'_> {
             }
             if Instant::now() >= look {
                 look = Instant::now() + if self.look() { LOOK_EVERY } else { AGAIN };
-            }
-            if Instant::now() >= report {
-                report = Instant::now() + REPORT_EVERY;
-                self.reporter.send(self.link);
             }
             let Some(heard) = &mut heard else {
                 thread::sleep(PATIENCE);

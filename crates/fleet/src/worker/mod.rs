@@ -4,7 +4,7 @@ mod outbox;
 mod lookout;
 mod session;
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::board_file::write_board;
 use crate::matches::Matches;
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
+use crate::progress::REPORT_EVERY;
 use crate::reporter::Reporter;
 use crate::settings::RunSettings;
 use crate::{Address, Doing, FleetError, FleetErrorKind, Link, Orders, WorkerEvent, unique};
@@ -19,10 +20,14 @@ use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, GameSettings};
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
-use session::SessionTask;
+use rand::Rng;
+use session::Session;
 
 /// The pause between two attempts to reach the server or to find a learner.
 const PAUSE: Duration = Duration::from_secs(2);
+
+/// The time between two looks at limits and events.
+const TICK: Duration = Duration::from_millis(20);
 
 /// What a worker is.
 #[derive(Clone, Debug)]
@@ -55,31 +60,39 @@ pub fn work<C: Catalog>(
     let identity = Identity::new(&settings.name);
     let threads = settings.threads.unwrap_or_else(cores);
     let reporter = Reporter::new(&identity.name, threads);
-    let (is_over, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (link, is_over) = (OnceLock::new(), AtomicBool::new(false));
+    let worker = Worker {
+        games,
+        settings,
+        identity: &identity,
+        threads,
+        link: &link,
+        reporter: &reporter,
+        stop: &is_over,
+    };
     thread::scope(|scope| {
-        scope.spawn(|| {
-            let begun = Instant::now();
-            while !has_ended.load(Ordering::Relaxed) {
-                let is_late = settings.time.is_some_and(|time| begun.elapsed() >= time);
-                let games = reporter.games();
-                let is_enough = settings.most_games.is_some_and(|most| games >= most);
-                if is_late || is_enough || stop.load(Ordering::Relaxed) {
-                    is_over.store(true, Ordering::Relaxed);
-                }
-                thread::sleep(Duration::from_millis(20));
+        let working = scope.spawn(|| worker.work());
+        let begun = Instant::now();
+        let mut report = begun;
+        while !working.is_finished() {
+            let is_late = settings.time.is_some_and(|time| begun.elapsed() >= time);
+            let is_enough = settings
+                .most_games
+                .is_some_and(|most| reporter.games() >= most);
+            if is_late || is_enough || stop.load(Ordering::Relaxed) {
+                is_over.store(true, Ordering::Relaxed);
             }
-        });
-        let worker = Worker {
-            games,
-            settings,
-            identity: &identity,
-            threads,
-            reporter: &reporter,
-            stop: &is_over,
-        };
-        let worked = worker.work(&mut tell);
-        has_ended.store(true, Ordering::Relaxed);
-        worked
+            reporter.events(&mut tell);
+            if let Some(link) = link.get()
+                && Instant::now() >= report
+            {
+                report = Instant::now() + REPORT_EVERY;
+                reporter.send(link);
+            }
+            thread::sleep(TICK);
+        }
+        reporter.events(&mut tell);
+        working.join().expect("the worker does not panic")
     })
 }
 
@@ -88,54 +101,60 @@ struct Worker<'a, C> {
     settings: &'a WorkerSettings,
     identity: &'a Identity,
     threads: usize,
-    reporter: &'a Arc<Reporter>,
+    link: &'a OnceLock<Link>, // once it is connected
+    reporter: &'a Reporter,
     stop: &'a AtomicBool,
 }
 
 impl<C: Catalog> Worker<'_, C> {
-    fn work(&self, tell: &mut impl FnMut(WorkerEvent)) -> Result<(), FleetError> {
-        let (reporter, stop) = (self.reporter, self.stop);
-        let Some(link) = connect(self.settings, self.identity, stop, tell)? else {
+    fn work(&self) -> Result<(), FleetError> {
+        let Some(link) = self.connect()? else {
             return Ok(());
         };
-        let mut matches = Matches::new(self.games, &link, self.threads, Arc::clone(reporter));
+        let link = self.link.get_or_init(|| link);
+        let mut matches = Matches::new(self.games, link, self.threads, self.reporter);
         let wanted = self.settings.run.as_deref();
-        let mut told = None;
-        while !stop.load(Ordering::Relaxed) {
+        while !self.stop.load(Ordering::Relaxed) {
             link.check_admission()?;
-            let found = find_run(&link, wanted);
-            let orders = found
-                .as_ref()
-                .map_or_else(|_| Orders::Play, |found| found.orders);
-            if orders == Orders::Drain {
-                tell(WorkerEvent::Doing(Doing::Stopping));
-                return Ok(());
-            }
-            if orders == Orders::Play {
-                matches.play_waiting(stop, tell);
-            }
-            let run = match (found, orders) {
-                (Ok(Found { run: Some(run), .. }), Orders::Play) => run,
-                _ => {
-                    let doing = match link.is_connected() {
-                        true if orders == Orders::Pause => Doing::Paused,
-                        true => Doing::WaitingForLearner,
-                        false => Doing::WaitingForServer,
-                    };
-                    if told.replace(doing) != Some(doing) {
-                        tell(WorkerEvent::Doing(doing));
-                    }
-                    reporter.doing(doing);
-                    reporter.send(&link);
-                    reporter.events(tell);
-                    pause(stop);
+            let Found { run, orders } = find_run(link, wanted).unwrap_or_default();
+            match (orders, run) {
+                (Orders::Drain, _) => {
+                    self.reporter.doing(Doing::Stopping);
+                    return Ok(());
+                }
+                (Orders::Play, Some(run)) => {
+                    matches.play_waiting(self.stop);
+                    self.play(link, &mut matches, &run)?;
                     continue;
                 }
-            };
-            told = None;
-            self.play(&link, &mut matches, &run, tell)?;
+                (Orders::Play, None) => {
+                    matches.play_waiting(self.stop);
+                    self.reporter.doing(match link.is_connected() {
+                        true => Doing::WaitingForLearner,
+                        false => Doing::WaitingForServer,
+                    });
+                }
+                (Orders::Pause, _) => {
+                    self.reporter.doing(Doing::Paused);
+                    self.reporter.send(link);
+                }
+            }
+            pause(self.stop);
         }
         Ok(())
+    }
+
+    fn connect(&self) -> Result<Option<Link>, FleetError> {
+        while !self.stop.load(Ordering::Relaxed) {
+            match Link::open(&self.settings.address, &self.identity.name) {
+                Err(error) if error.kind() == FleetErrorKind::Passing => {
+                    self.reporter.cannot_send(&error);
+                }
+                opened => return opened.map(Some),
+            }
+            pause(self.stop);
+        }
+        Ok(None)
     }
 
     /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
@@ -144,35 +163,34 @@ impl<C: Catalog> Worker<'_, C> {
         link: &Link,
         matches: &mut Matches<'_, C>,
         settings: &[u8],
-        tell: &mut impl FnMut(WorkerEvent),
     ) -> Result<(), FleetError> {
         let run = RunSettings::read(settings)?;
         let (config, unknown) = run.config()?;
         if !unknown.is_empty() {
             let unknown = unknown.join(", ");
-            tell(WorkerEvent::Warning(format!(
+            self.reporter.warn(format!(
                 "the run has settings that this version does not know and ignores: {unknown}"
-            )));
+            ));
         }
-        let board = write_board(run.board.as_deref(), "run")?;
-        let task = SessionTask {
+        let board = write_board(run.board.as_deref())?;
+        let session = Session {
             link,
             wanted: self.settings.run.as_deref(),
             settings: &run,
             config: &config,
-            identity: self.identity,
+            worker: &self.identity.name,
+            seed: stream(config.run.seed, self.identity.seed).next_u64(),
             threads: self.threads,
             device: &self.settings.device,
-            reporter: Arc::clone(self.reporter),
+            reporter: self.reporter,
             stop: self.stop,
-            tell,
-            between: &mut |tell| matches.play_waiting(self.stop, tell),
+            between: &mut || matches.play_waiting(self.stop),
         };
         let rules = GameSettings {
             board: board.as_ref().map(|board| board.path().to_owned()),
             ..GameSettings::default()
         };
-        let played = self.games.with_game(&config.game.name, &rules, task);
+        let played = self.games.with_game(&config.game.name, &rules, session);
         played.map_err(FleetError::new)?
     }
 }
@@ -197,40 +215,10 @@ impl Identity {
             seed,
         }
     }
-
-    /// The seed of the games of a run.
-    fn seed(&self, run: u64) -> u64 {
-        use rand::Rng;
-        stream(run, self.seed).next_u64()
-    }
-}
-
-fn connect(
-    settings: &WorkerSettings,
-    identity: &Identity,
-    stop: &AtomicBool,
-    tell: &mut impl FnMut(WorkerEvent),
-) -> Result<Option<Link>, FleetError> {
-    let mut told = false;
-    loop {
-        match Link::open(&settings.address, &identity.name) {
-            Ok(link) => return Ok(Some(link)),
-            Err(error) if error.kind() != FleetErrorKind::Passing => return Err(error),
-            Err(error) if !told => {
-                told = true;
-                tell(WorkerEvent::Warning(format!("{error}; trying again")));
-                tell(WorkerEvent::Doing(Doing::WaitingForServer));
-            }
-            Err(_) => {}
-        }
-        pause(stop);
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-    }
 }
 
 /// What a worker finds at the server.
+#[derive(Default)]
 struct Found {
     /// The settings of the run to play for, if there is one.
     run: Option<Vec<u8>>,

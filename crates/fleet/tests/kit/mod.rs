@@ -65,7 +65,7 @@ impl TestServer {
             port: Some(port),
             ..settings
         };
-        let (server, _) = Server::write(&folder.path().join("server"), &settings).unwrap();
+        let (server, _) = Server::write(&folder.path().join("server"), settings).unwrap();
         let mut process = Command::new(program);
         process.arg("-c").arg(server.config());
         let process = process.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
