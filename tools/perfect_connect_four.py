@@ -23,6 +23,9 @@ class Engine:
         command = [program, "engine", "--game", "connect_four", "--agent", agent, "--seed", str(seed)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
+    def new_game(self):
+        self.process.stdin.write("uginewgame\n")
+
     def choose(self, moves):
         place = "startpos" + (" moves " + " ".join("ABCDEFG"[move] for move in moves) if moves else "")
         self.process.stdin.write(f"position {place}\ngo\n")
@@ -64,4 +67,5 @@ def main():
         print(f"{agent}: {results.count(1)} won, {results.count(0)} drawn, {results.count(2)} lost", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

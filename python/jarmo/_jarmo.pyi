@@ -359,7 +359,7 @@ class SelfPlay:
         games: int = 512,
         simulations: int = 32,
         root: Literal["gumbel", "puct"] = "gumbel",
-        random_plies: int = 0,
+        max_random_plies: int = 0,
         value_lambda: float = 1.0,
         seed: int = 0,
         threats: bool = False,
