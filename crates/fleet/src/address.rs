@@ -83,6 +83,9 @@ pub(super) fn explain(url: &str, error: &ConnectError) -> FleetError {
         "{url}: {error}; `fleet up` starts a server and says how to reach it"
     ));
     match error.kind() {
+        ConnectErrorKind::AuthorizationViolation => FleetError::new(format!(
+            "{url}: the server does not know this key, or needs one"
+        )),
         ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
             problem.of_kind(FleetErrorKind::Passing)
         }

@@ -7,7 +7,7 @@ use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
 use serde::{Deserialize, Serialize};
 
-use super::places::{NETWORKS, network_of};
+use super::places::{LearnerPlaces, NETWORKS, network_of};
 use super::{FleetError, Link};
 use jarmo_core::net::AgentFile;
 
@@ -15,7 +15,7 @@ use jarmo_core::net::AgentFile;
 const TRANSFER: Duration = Duration::from_secs(60);
 
 /// How many networks stay at the server, for workers that are reading one.
-const KEPT: usize = 3;
+pub(super) const KEPT: usize = 3;
 
 /// The most bytes of a network.
 const MOST_NETWORK: usize = 1 << 30;
@@ -45,28 +45,21 @@ pub(super) struct Newest {
     pub(super) parcel: Parcel,
 }
 
-/// Writes networks.
-pub(super) struct Publisher {
-    pub(super) run: String,
-    pub(super) networks: ObjectStore,
-    pub(super) bucket: Store,
-    pub(super) written: usize,
-}
-
-impl Publisher {
-    /// Writes a network in place of an old one, then says that it is the newest. Returns its bytes on the wire.
-    pub(super) fn publish(&mut self, link: &Link, agent: AgentFile) -> Result<usize, FleetError> {
-        let step = agent.header().provenance.step;
-        let name = format!("{}-{}", self.run, self.written % KEPT);
-        let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
-        let parcel = write_object(link, &self.networks, &name, &bytes)?;
-        self.written += 1;
-        let bytes = parcel.bytes;
-        let newest = serde_json::to_vec(&Newest { step, parcel });
-        let newest = newest.expect("names are plain data");
-        link.wait(self.bucket.put(network_of(&self.run), newest.into()))?;
-        Ok(bytes)
-    }
+/// Writes a network in place of an old one of this name, then says that it is the newest. Returns its bytes on the wire.
+pub(super) fn publish(
+    link: &Link,
+    places: &LearnerPlaces,
+    run: &str,
+    name: &str,
+    agent: AgentFile,
+) -> Result<usize, FleetError> {
+    let step = agent.header().provenance.step;
+    let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
+    let parcel = write_object(link, &places.networks, name, &bytes)?;
+    let bytes = parcel.bytes;
+    let newest = serde_json::to_vec(&Newest { step, parcel }).expect("names are plain data");
+    link.wait(places.runs.put(network_of(run), newest.into()))?;
+    Ok(bytes)
 }
 
 /// The newest network of a run, if there is one.

@@ -6,7 +6,7 @@ mod users;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -235,6 +235,9 @@ impl Server {
         let Ok(text) = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES) else {
             return false;
         };
+        if !self.listens() {
+            return false; // the number may be another program's by now
+        }
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process};
@@ -246,6 +249,11 @@ impl Server {
             let _ = text;
             false
         }
+    }
+
+    /// Whether something on this machine listens on the server's port.
+    pub fn listens(&self) -> bool {
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.settings.port)).is_ok()
     }
 
     /// The configuration of `nats-server`.
