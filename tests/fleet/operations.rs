@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use super::server::{Server, free_port, jarmo, stop, until};
 
@@ -105,6 +107,25 @@ fn keys_are_added_listed_rotated_and_revoked_while_the_server_runs() {
     );
     let refused = keys(&server, &["revoke", "learner"]);
     assert!(!refused.status.success(), "the server needs it");
+}
+
+#[test]
+fn another_program_with_the_number_of_a_stopped_server_gets_no_signal() {
+    let Some(mut server) = Server::start(&[]) else {
+        return;
+    };
+    server.end();
+    let mut other = Command::new("sleep").arg("60").spawn().unwrap();
+    let file = server.folder().join("server/server.pid");
+    fs::write(file, other.id().to_string()).unwrap();
+    let added = keys(&server, &["add", "bob"]);
+    assert!(added.status.success(), "{added:?}");
+    let said = String::from_utf8_lossy(&added.stdout);
+    assert!(said.contains("process was not found"), "{said}");
+    thread::sleep(Duration::from_millis(300));
+    assert!(other.try_wait().unwrap().is_none(), "it still runs");
+    other.kill().unwrap();
+    other.wait().unwrap();
 }
 
 #[test]

@@ -7,6 +7,7 @@ use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
 use serde::{Deserialize, Serialize};
 
+use super::game_file::{bytes_of, planes};
 use super::places::{LearnerPlaces, NETWORKS, network_of};
 use super::{FleetError, Link};
 use jarmo_core::net::AgentFile;
@@ -75,18 +76,14 @@ pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, Fl
     AgentFile::from_bytes(&bytes).map_err(FleetError::new)
 }
 
-/// Writes an object, compressed. The bytes of floats are put in planes, because their high bytes are alike.
+/// Writes an object, compressed.
 pub(super) fn write_object(
     link: &Link,
     store: &ObjectStore,
     name: &str,
     bytes: &[u8],
 ) -> Result<Parcel, FleetError> {
-    let planes: Vec<u8> = (0..4)
-        .flat_map(|byte| bytes.iter().skip(byte).step_by(4))
-        .copied()
-        .collect();
-    let bytes = zstd::bulk::compress(&planes, 3).expect("memory can be compressed");
+    let bytes = zstd::bulk::compress(&planes(bytes), 3).expect("memory can be compressed");
     let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata {
         name: name.to_owned(),
@@ -123,10 +120,5 @@ pub(super) fn read_object(
     };
     let bytes = link.wait_for(TRANSFER, read)?;
     let planes = zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)?;
-    let mut bytes = vec![0; planes.len()];
-    let places = (0..4).flat_map(|byte| (byte..planes.len()).step_by(4));
-    for (place, byte) in places.zip(&planes) {
-        bytes[place] = *byte;
-    }
-    Ok(bytes)
+    Ok(bytes_of(&planes))
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
 
-use super::task::{Answer, SharedAgent, Task, pack, unpack};
+use super::task::{Answer, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
 use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
 use crate::progress::ARENA;
@@ -66,16 +66,11 @@ pub fn play_matches<G: CatalogGame>(
     let board = board
         .map(|path| read_text(path, SETTINGS_BYTES))
         .transpose();
-    let agents = settings.agents.iter();
-    let mut agents: Vec<SharedAgent> = agents
-        .map(|spec| SharedAgent::new(game, spec))
-        .collect::<Result<_, _>>()?;
     let store = link.wait(arena_places(link.context()))?;
-    for agent in &mut agents {
-        if let Some(file) = &agent.file {
-            agent.parcel = Some(write_object(link, &store, &file.name, &file.bytes)?);
-        }
-    }
+    let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
+    let agents = settings.agents.iter();
+    let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
+    let agents = agents.collect::<Result<_, _>>()?;
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
@@ -113,7 +108,7 @@ struct Host<'a, T> {
     origin: GameVersion,
     board: Option<String>,
     quiet_limit: Option<u32>,
-    agents: Vec<SharedAgent>,
+    agents: Vec<NamedAgent>,
     name: String, // of the tournament
     blocks: Vec<PairBlock>,
     waiting: VecDeque<usize>,    // blocks that no worker has
@@ -210,7 +205,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         };
         self.out.insert(number, given);
         let block = &self.blocks[number];
-        let agent = |agent: usize| self.agents[agent].named();
+        let agent = |agent: usize| self.agents[agent].clone();
         pack(&Task {
             number,
             tournament: self.name.clone(),

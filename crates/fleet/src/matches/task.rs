@@ -106,25 +106,14 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
     Ok(envelope.content)
 }
 
-/// An agent of this machine: its spec for workers, and its network if it has one.
-pub(super) struct SharedAgent {
-    spec: String,
-    pub(super) file: Option<SharedFile>,
-    pub(super) parcel: Option<Parcel>, // once its file is at the server
-}
-
-/// An agent file and its name, which is a hash of its content.
-pub(super) struct SharedFile {
-    pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl SharedAgent {
-    /// Names the agent file by its content and the kernel by its name, because other kernels give other floats.
+impl NamedAgent {
+    /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
+    /// is named, because other kernels give other floats.
     pub(super) fn new<G: CatalogGame>(
         game: &G,
         spec: &AgentSpec,
-    ) -> Result<SharedAgent, FleetError> {
+        write: impl FnOnce(&str, &[u8]) -> Result<Parcel, FleetError>,
+    ) -> Result<NamedAgent, FleetError> {
         let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
         let has_tables = match spec {
             AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
@@ -138,9 +127,8 @@ impl SharedAgent {
             ));
         }
         let AgentSpec::Network(source, given) = spec else {
-            return Ok(SharedAgent {
+            return Ok(NamedAgent {
                 spec: spec.to_string(),
-                file: None,
                 parcel: None,
             });
         };
@@ -150,19 +138,10 @@ impl SharedAgent {
         let mut given = given.clone();
         given.kernel = given.kernel.or(Some(KernelKind::best()));
         let source = AgentSource::File(file_name(&name).into());
-        Ok(SharedAgent {
+        Ok(NamedAgent {
             spec: AgentSpec::Network(source, given).to_string(),
-            file: Some(SharedFile { name, bytes }),
-            parcel: None,
+            parcel: Some(write(&name, &bytes)?),
         })
-    }
-
-    /// The agent as workers get it.
-    pub(super) fn named(&self) -> NamedAgent {
-        NamedAgent {
-            spec: self.spec.clone(),
-            parcel: self.parcel.clone(),
-        }
     }
 }
 
