@@ -3,6 +3,7 @@
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Subcommand;
@@ -10,7 +11,7 @@ use clap::Subcommand;
 use super::{CommandResult, Failure, in_file, position_of};
 use jarmo_core::game::Game;
 use jarmo_core::games::Jarmo;
-use jarmo_exact::proof::{Proof, check};
+use jarmo_exact::proof::{self, Proof, check};
 
 /// Proofs: who wins after decided openings of jarmo, checked by the rules alone
 #[derive(Subcommand)]
@@ -26,9 +27,9 @@ shuttle rule is followed on every path, and a player whom it leaves no move pass
 
 #[derive(clap::Args)]
 pub(super) struct FileArgs {
-    /// The proof
-    #[arg(value_name = "FILE", default_value = "checkpoints/jarmo.proof")]
-    file: PathBuf,
+    /// The proof; by default the one that is part of the program
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
@@ -47,8 +48,11 @@ pub(super) fn run(command: Command) -> CommandResult {
     }
 }
 
-fn load(args: &FileArgs) -> Result<Proof, Failure> {
-    Ok(Proof::load(&Jarmo::standard(), &args.file)?)
+fn load(args: &FileArgs) -> Result<Arc<Proof>, Failure> {
+    match &args.file {
+        Some(file) => Ok(Arc::new(Proof::load(&Jarmo::standard(), file)?)),
+        None => Ok(proof::shipped()),
+    }
 }
 
 fn run_verify(args: &FileArgs) -> CommandResult {
@@ -69,7 +73,13 @@ fn run_verify(args: &FileArgs) -> CommandResult {
         }
     });
     written?;
-    result.map_err(|flaw| in_file(&args.file, format_args!("NOT PROVEN: {flaw}")))?;
+    result.map_err(|flaw| {
+        let flaw = format!("NOT PROVEN: {flaw}");
+        match &args.file {
+            Some(file) => in_file(file, flaw),
+            None => Failure::new(flaw),
+        }
+    })?;
     writeln!(
         out,
         "all {} claims are proven, in {:.0} s",

@@ -81,15 +81,13 @@ impl Puzzle {
 
 /// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
-    static JARMO: LazyLock<Vec<Puzzle>> =
-        LazyLock::new(|| read_all(include_str!("../../../checkpoints/jarmo.puzzles")));
-    static CONNECT_FOUR: LazyLock<Vec<Puzzle>> =
-        LazyLock::new(|| read_all(include_str!("../../../checkpoints/connect_four.puzzles")));
-    match game {
-        "jarmo" => Some(&JARMO),
-        "connect_four" => Some(&CONNECT_FOUR),
-        _ => None,
-    }
+    static READ: LazyLock<Vec<(&str, Vec<Puzzle>)>> = LazyLock::new(|| {
+        jarmo_data::PUZZLES
+            .map(|(game, text)| (game, read_all(text)))
+            .into()
+    });
+    let (_, puzzles) = READ.iter().find(|(id, _)| *id == game)?;
+    Some(puzzles)
 }
 
 fn read_all(text: &str) -> Vec<Puzzle> {

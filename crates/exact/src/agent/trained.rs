@@ -13,24 +13,7 @@ use jarmo_host::{agent_file, files};
 #[cfg(target_family = "wasm")]
 const TRAINED: [(&str, &[u8]); 0] = [];
 #[cfg(not(target_family = "wasm"))]
-const TRAINED: [(&str, &[u8]); 4] = [
-    (
-        "jarmo",
-        include_bytes!("../../../../checkpoints/jarmo.safetensors"),
-    ),
-    (
-        "guard",
-        include_bytes!("../../../../checkpoints/guard.safetensors"),
-    ),
-    (
-        "tammi",
-        include_bytes!("../../../../checkpoints/tammi.safetensors"),
-    ),
-    (
-        "connect_four",
-        include_bytes!("../../../../checkpoints/connect_four.safetensors"),
-    ),
-];
+use jarmo_data::AGENTS as TRAINED;
 
 /// Agent files that came as bytes, by the path that names them.
 static PROVIDED: Mutex<Vec<(String, &'static [u8])>> = Mutex::new(Vec::new());

@@ -10,9 +10,6 @@ use jarmo_core::search::HasHeuristic;
 use jarmo_core::search::heuristic::NoHeuristic;
 use jarmo_core::view::GameView;
 
-/// What training needs without an evaluation: opponents that have none.
-pub(super) const TRAINING: &str = include_str!("../../../../configs/bare.toml");
-
 /// A game without view, evaluation, exact tables and proofs. Its rules and features are those of the game inside.
 #[derive(Clone, Debug)]
 pub struct Bare<G>(pub G);

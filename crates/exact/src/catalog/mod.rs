@@ -150,7 +150,7 @@ pub trait Catalog: Sized + Sync {
     /// Panics if the name is taken, or is not made of `a` to `z`, `0` to `9` and `_`.
     #[track_caller]
     fn register<G: Game + Encode>(self, game: G) -> Registered<Self, Bare<G>> {
-        Registered::new(self, Bare(game), bare::TRAINING)
+        Registered::new(self, Bare(game), jarmo_configs::BARE)
     }
 
     /// The same with a game that has more to offer. What it lacks is an empty `impl` of the trait.

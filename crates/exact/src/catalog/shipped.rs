@@ -11,14 +11,6 @@ use jarmo_core::games::{ConnectFour, Guard, Jarmo, Tammi, guard, jarmo, tammi};
 /// The names of all games of this crate.
 pub const GAMES: [&str; 4] = ["jarmo", "guard", "tammi", "connect_four"];
 
-/// By game: what differs from the default settings of training.
-const TRAINING: [&str; 4] = [
-    include_str!("../../../../configs/jarmo.toml"),
-    include_str!("../../../../configs/guard.toml"),
-    include_str!("../../../../configs/tammi.toml"),
-    include_str!("../../../../configs/connect_four.toml"),
-];
-
 /// The games of this crate: those of [`GAMES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Shipped;
@@ -34,7 +26,7 @@ pub fn with_game<T: GameTask>(
 
 impl Catalog for Shipped {
     fn games(&self) -> Vec<Listed> {
-        let games = GAMES.into_iter().zip(TRAINING);
+        let games = jarmo_configs::GAMES.into_iter();
         games
             .map(|(name, training)| Listed { name, training })
             .collect()

@@ -23,13 +23,15 @@ impl Guide<Jarmo> for Proof {
     }
 }
 
-/// The proof of jarmo on the standard board.
+/// The proof of jarmo on the standard board that is part of the program.
 #[cfg(not(target_family = "wasm"))]
-static BUILT_IN: LazyLock<Arc<Proof>> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../../checkpoints/jarmo.proof");
-    let proof = Proof::from_bytes(&Jarmo::standard(), bytes);
-    Arc::new(proof.expect("the program's own proof is sound"))
-});
+pub fn shipped() -> Arc<Proof> {
+    static SHIPPED: LazyLock<Arc<Proof>> = LazyLock::new(|| {
+        let proof = Proof::from_bytes(&Jarmo::standard(), jarmo_proof::JARMO);
+        Arc::new(proof.expect("the program's own proof is sound"))
+    });
+    SHIPPED.clone()
+}
 
 // A browser tab does without, because the proof is larger than all the rest of the page.
 #[cfg(target_family = "wasm")]
@@ -38,9 +40,9 @@ impl HasProof for Jarmo {}
 #[cfg(not(target_family = "wasm"))]
 impl HasProof for Jarmo {
     fn proof(&self) -> Option<Arc<dyn Guide<Jarmo>>> {
-        let proof = &*BUILT_IN;
+        let proof = shipped();
         let fits = proof.game().board_text() == self.board_text();
-        fits.then(|| proof.clone() as Arc<dyn Guide<Jarmo>>)
+        fits.then_some(proof as Arc<dyn Guide<Jarmo>>)
     }
 }
 

@@ -14,6 +14,8 @@ mod strategy;
 pub use check::{Checked, Strategy, check, replay};
 pub use file::MOST_SEARCH;
 pub use guide::HasProof;
+#[cfg(not(target_family = "wasm"))]
+pub use guide::shipped;
 pub use jarmo_core::known::{Guide, Next};
 pub use strategy::{Claim, Proof};
 

@@ -10,6 +10,7 @@ use super::tally::Phase;
 use crate::JudgeError;
 use jarmo_core::checksum::digits;
 use jarmo_core::game::{Game, Mask, Proven, Verdict, shorten};
+use jarmo_data::EXAMS;
 use jarmo_host::files;
 
 /// The first line of a file. The number goes up when an older program would misread the file.
@@ -23,22 +24,6 @@ const DIGITS: usize = 16;
 
 /// The most bytes of a file. A million questions of jarmo take a third of it.
 const MOST_BYTES: u64 = 1 << 28;
-
-/// The exams that are part of the program.
-const BUILT_IN: [(&str, &[u8]); 3] = [
-    (
-        "jarmo",
-        include_bytes!("../../../../checkpoints/jarmo.exam"),
-    ),
-    (
-        "connect_four",
-        include_bytes!("../../../../checkpoints/connect_four.exam"),
-    ),
-    (
-        "tammi",
-        include_bytes!("../../../../checkpoints/tammi.exam"),
-    ),
-];
 
 /// What an exam says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +76,7 @@ impl ExamHeader {
 impl<G: Game> Exam<G> {
     /// The exam that is part of the program; `None` if the game, or this board, has none.
     pub fn built_in(game: &G) -> Option<Exam<G>> {
-        let (_, bytes) = BUILT_IN.iter().find(|(name, _)| *name == game.id())?;
+        let (_, bytes) = EXAMS.iter().find(|(name, _)| *name == game.id())?;
         let (header, _) = split(bytes).expect("the program's own exams are whole");
         let fits = header.board == game.board_text();
         fits.then(|| Exam::from_bytes(game, bytes).expect("the program's own exams are sound"))

@@ -10,6 +10,7 @@ use crate::JudgeError;
 use jarmo_core::env::Line;
 use jarmo_core::game::{Game, Mask};
 use jarmo_core::random::{Stream, below, stream};
+use jarmo_data::OPENINGS;
 use jarmo_host::files::{LINES_BYTES, read_text};
 use jarmo_host::record::GameRecord;
 
@@ -20,13 +21,6 @@ pub struct Openings<P> {
     distinct: usize,
     source: String,
 }
-
-/// Balanced openings that are part of the program. The lines are like those of [`Openings::from_file`]; the comment
-/// that begins with [`BOARD`] names the board.
-const BUILT_IN: [(&str, &str); 1] = [(
-    "jarmo",
-    include_str!("../../../../checkpoints/jarmo.openings"),
-)];
 
 /// What the line with the board begins with.
 const BOARD: &str = "# board: ";
@@ -112,7 +106,7 @@ impl<P: Copy + Eq + Hash> Openings<P> {
     /// The balanced openings of this game that come with the program, shuffled by a seed. `None` if there are none
     /// for this game and board.
     pub fn balanced<G: Game<Position = P>>(game: &G, seed: u64) -> Option<Self> {
-        let (_, text) = BUILT_IN.iter().find(|(id, _)| *id == game.id())?;
+        let (_, text) = OPENINGS.iter().find(|(id, _)| *id == game.id())?;
         let board = text.lines().find_map(|line| line.strip_prefix(BOARD));
         if board.unwrap_or("") != game.board_text() {
             return None;

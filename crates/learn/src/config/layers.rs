@@ -13,8 +13,6 @@ use jarmo_core::net::NetSettings;
 use jarmo_exact::catalog::{Catalog, Listed, Shipped};
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 
-const DEFAULTS: &str = include_str!("../../../../configs/default.toml");
-
 /// Settings that are gone, by group and name, with the text that stood for their absence. Runs of earlier versions name
 /// them.
 const REMOVED: [(&str, &str, &str); 1] = [("selfplay", "tables", "")];
@@ -202,7 +200,9 @@ fn name_the_key(layer: &Table, error: &toml::de::Error) -> RunError {
 }
 
 fn defaults() -> Table {
-    DEFAULTS.parse().expect("the built-in defaults are TOML")
+    jarmo_configs::DEFAULT
+        .parse()
+        .expect("the built-in defaults are TOML")
 }
 
 /// The choice of a game.

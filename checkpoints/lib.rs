@@ -1,0 +1,26 @@
+//! What jarmo learned and is examined with, as bytes that are part of the program. A list of pairs goes by the name of
+//! the game.
+
+/// Trained agents, as agent files.
+pub const AGENTS: [(&str, &[u8]); 4] = [
+    ("jarmo", include_bytes!("jarmo.safetensors")),
+    ("guard", include_bytes!("guard.safetensors")),
+    ("tammi", include_bytes!("tammi.safetensors")),
+    ("connect_four", include_bytes!("connect_four.safetensors")),
+];
+
+/// Exams.
+pub const EXAMS: [(&str, &[u8]); 3] = [
+    ("jarmo", include_bytes!("jarmo.exam")),
+    ("connect_four", include_bytes!("connect_four.exam")),
+    ("tammi", include_bytes!("tammi.exam")),
+];
+
+/// Balanced openings, a line each; a comment names the board.
+pub const OPENINGS: [(&str, &str); 1] = [("jarmo", include_str!("jarmo.openings"))];
+
+/// Puzzles, a line each, the easiest first.
+pub const PUZZLES: [(&str, &str); 2] = [
+    ("jarmo", include_str!("jarmo.puzzles")),
+    ("connect_four", include_str!("connect_four.puzzles")),
+];
