@@ -73,14 +73,15 @@ class Trial:
             return
         fleet = self.fleet
         for key, count in self.dropped.items():
-            until(f"the learner counts {count} {key}", lambda: fleet.metrics().get(key, 0) >= count, 90, 0.5)
+            until(f"the learner counts {count} {key}", lambda: fleet.report().get(key, 0) >= count, 90, 0.5)
         fleet.stop_workers()
         fleet.drain()
         queued, left = fleet.stream()["last_seq"], fleet.stream()["messages"]
         if left:
             self.note(f"the server kept {left} files that the learner has acknowledged")
+        report = fleet.report()
         fleet.stop_learner()
-        sent, window, report = fleet.all_sent(), fleet.window(), fleet.metrics()
+        sent, window = fleet.all_sent(), fleet.window()
         self.result = {
             "sent": len(set(sent)), "queued": queued, "window": len(window),
             "lost": len(set(sent) - set(window)), "twice": len(window) - len(set(window)),
@@ -482,7 +483,7 @@ def wrong_protocol(trial):
     for number in range(trial.times):
         playing = fleet.start_worker()
         until("a worker sends", lambda: fleet.sent(playing))
-        fleet.ask(key, json.dumps({**settings, "protocol": 3 + number}).encode())
+        fleet.ask(key, json.dumps({**settings, "protocol": 100 + number}).encode())
         coming = fleet.start_worker()
         for worker in (playing, coming):
             process, output = fleet.workers[worker]

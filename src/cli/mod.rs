@@ -32,6 +32,8 @@ mod rules;
 mod tables;
 #[cfg(feature = "train")]
 mod train;
+#[cfg(feature = "fleet")]
+mod worker;
 mod yardstick;
 
 use std::error::Error;
@@ -89,7 +91,7 @@ enum Command {
     #[cfg(feature = "train")]
     Train(train::Args),
     #[cfg(feature = "fleet")]
-    Worker(fleet::WorkerArgs),
+    Worker(worker::WorkerArgs),
     Yardstick(yardstick::Args),
 }
 
@@ -188,7 +190,7 @@ pub fn main<C: Catalog>(games: &C) -> ExitCode {
         #[cfg(feature = "train")]
         Command::Train(args) => train::run(games, args),
         #[cfg(feature = "fleet")]
-        Command::Worker(args) => fleet::run_worker(games, args),
+        Command::Worker(args) => worker::run_worker(games, args),
         Command::Yardstick(args) => yardstick::run(games, args),
     };
     match result {

@@ -53,6 +53,28 @@ fn what_is_saved_is_loaded_bit_by_bit() {
 }
 
 #[test]
+fn weights_are_rounded_to_the_nearest_number_with_fewer_bits() {
+    let agent = jarmo_agent();
+    for kept in [7, 10] {
+        let step = 2_f32.powi(-kept);
+        let rounded = agent.clone().rounded(kept as u32);
+        let numbers = agent.weights().tensors().values();
+        let pairs = numbers.zip(rounded.weights().tensors().values());
+        let mut changed = 0;
+        for (&exact, &near) in pairs.flat_map(|(exact, near)| exact.data.iter().zip(&near.data)) {
+            assert!(
+                (exact - near).abs() <= exact.abs() * step / 2.0,
+                "{exact} {near}"
+            );
+            assert_eq!(near.to_bits() % (1 << (23 - kept)), 0, "{near}");
+            changed += u32::from(exact != near);
+        }
+        assert!(changed > 1000);
+        assert_eq!(rounded.clone().rounded(kept as u32), rounded);
+    }
+}
+
+#[test]
 fn weights_that_could_overflow_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.safetensors");

@@ -5,5 +5,6 @@
 
 mod files;
 mod matches;
+mod operations;
 mod server;
 mod training;

@@ -167,7 +167,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A free port that no other test of this process was given. It lies below those that the system gives to outgoing
 /// connections, so that none of them takes it before the server does.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use serde_json::Value;
@@ -142,11 +142,11 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
         return;
     };
     let url = server.url();
-    let refused = server
-        .command(&["fleet", "status", &url], "worker-1", "refused.log")
+    let seen = server
+        .command(&["fleet", "status", &url], "status", "nothing.log")
         .status();
     assert!(
-        refused.unwrap().success(),
+        seen.unwrap().success(),
         "without a learner there is nothing to see"
     );
     let first = learner(&server, &["--set", "run.first_samples=1000"]);
@@ -158,7 +158,7 @@ fn a_worker_may_do_nothing_but_work_and_says_what_it_does() {
     assert!(!refused.unwrap().success(), "a worker sees no other worker");
     let said = server.log("refused.log");
     assert!(
-        said.contains("learner.key"),
+        said.contains("status.key"),
         "it says what is needed: {said}"
     );
     let seen = || {
@@ -275,7 +275,7 @@ fn a_server_that_lost_its_data_gets_everything_again() {
 }
 
 #[test]
-fn a_blocked_key_is_shut_out() {
+fn a_revoked_key_is_shut_out() {
     let Some(server) = Server::start(&["--workers", "2"]) else {
         return;
     };
@@ -287,8 +287,8 @@ fn a_blocked_key_is_shut_out() {
     let key = line["key"].as_str().unwrap();
     let config = server.log("server/server.conf");
     assert!(config.contains(key), "the key is the server's: {key}");
-    let block = ["fleet", "block", "server/worker-1.key", "--dir", "server"];
-    let output = jarmo(server.folder(), &block).output().unwrap();
+    let revoke = ["fleet", "key", "revoke", "worker-1", "--dir", "server"];
+    let output = jarmo(server.folder(), &revoke).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains(key) && !said.contains("not found"), "{said}");
@@ -308,6 +308,7 @@ fn a_blocked_key_is_shut_out() {
     stop(first);
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn an_empty_queue_of_pairs_does_not_slow_self_play() {
     let Some(server) = Server::start(&[]) else {
@@ -318,30 +319,30 @@ fn an_empty_queue_of_pairs_does_not_slow_self_play() {
     let first = learner(&server, &more);
     let helper = worker(&server, "one.log");
     until("files arrive", || !taken(&server).is_empty());
-    let positions = || {
-        let status = ["fleet", "status", &url, "--json"];
-        let mut status = server.command(&status, "learner", "status.log");
-        let output = status.stdout(Stdio::piped()).output().unwrap();
-        let status: Value = serde_json::from_slice(&output.stdout).unwrap();
-        status["workers"][0]["positions"].as_f64().unwrap()
+    // Time on a processor and in the queue for one, so that other programs of this machine do not matter.
+    let busy = || -> u64 {
+        let threads = fs::read_dir(format!("/proc/{}/task", helper.id())).unwrap();
+        let times = threads.filter_map(|thread| {
+            let times = fs::read_to_string(thread.ok()?.path().join("schedstat")).ok()?;
+            let times = times.split(' ').take(2);
+            Some(times.map(|time| time.parse::<u64>().unwrap()).sum::<u64>())
+        });
+        times.sum()
     };
-    let speed = || {
-        let before = positions();
-        thread::sleep(Duration::from_secs(8));
-        positions() - before
+    let share = || {
+        let (begun, before) = (Instant::now(), busy());
+        thread::sleep(Duration::from_secs(6));
+        (busy() - before) as f64 / begun.elapsed().as_nanos() as f64
     };
-    let before = speed();
+    let before = share();
     let arena = ["arena", "rollout:10", "random", "--game", "connect_four"];
     let games = ["--games", "8", "--fleet", &url];
     let played = server
         .command(&[&arena[..], &games].concat(), "learner", "arena.log")
         .status();
     assert!(played.unwrap().success(), "{}", server.log("arena.log"));
-    let after = speed();
-    assert!(
-        after > 0.7 * before,
-        "{before} positions before, {after} after"
-    );
+    let after = share();
+    assert!(after > 0.8 * before, "{before} before, {after} after");
     stop(helper);
     stop(first);
 }
@@ -384,8 +385,8 @@ fn a_second_server_in_one_folder_and_other_options_are_refused() {
         assert!(said.contains(why), "{said}");
     };
     refused(&[], "already listens");
-    refused(&["--tls"], "another --tls");
-    refused(&["--workers", "3"], "another --workers");
+    refused(&["--tls"], "another `tls`");
+    refused(&["--workers", "3"], "another `workers`");
     let config = server.log("server/server.conf");
     assert!(config.contains("listen: \"127.0.0.1:"), "{config}");
 }

@@ -59,10 +59,8 @@ impl GameFile {
         let games = &self.games;
         let searches = || games.iter().flat_map(|game| &game.searches);
         let starts: Vec<String> = games.iter().map(|game| game.game.start_text()).collect();
-        let policy: Vec<f32> = searches()
-            .flat_map(|search| search.policy.clone())
-            .collect();
-        let expected: Vec<f32> = searches().flat_map(|search| search.expected).collect();
+        let policy = searches().flat_map(|search| search.policy.iter().copied());
+        let expected = searches().flat_map(|search| search.expected);
         let actions: Vec<u16> = games
             .iter()
             .flat_map(|game| game.game.actions().iter().copied())
@@ -82,8 +80,8 @@ impl GameFile {
                     .map(|search| search.policy.len() as u16)
                     .collect::<Vec<_>>(),
             ),
-            Array::flat("policy", &planes(&policy)),
-            Array::flat("expected", &planes(&expected)),
+            Array::flat("policy", &float_planes(policy)),
+            Array::flat("expected", &float_planes(expected)),
             Array::flat("weights", &weights.concat()),
         ];
         let plain = FORMAT.write(&self.header, &arrays);
@@ -179,18 +177,32 @@ fn halves(number: u64) -> [u32; 2] {
     [(number >> 32) as u32, number as u32]
 }
 
-/// The bytes of floats: all first ones, all second ones, and so on.
-fn planes(floats: &[f32]) -> Vec<u8> {
-    let plane = |byte: usize| floats.iter().map(move |float| float.to_le_bytes()[byte]);
-    (0..size_of::<f32>()).flat_map(plane).collect()
+/// The bytes of floats, in planes: all first ones, all second ones, and so on, because high bytes are alike.
+pub(super) fn planes(bytes: &[u8]) -> Vec<u8> {
+    let plane = |byte| bytes.iter().skip(byte).step_by(size_of::<f32>());
+    (0..size_of::<f32>()).flat_map(plane).copied().collect()
+}
+
+/// The bytes that [`planes`] took.
+pub(super) fn bytes_of(planes: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; planes.len()];
+    let places = |byte| (byte..planes.len()).step_by(size_of::<f32>());
+    let places = (0..size_of::<f32>()).flat_map(places);
+    places
+        .zip(planes)
+        .for_each(|(place, byte)| bytes[place] = *byte);
+    bytes
+}
+
+fn float_planes(floats: impl Iterator<Item = f32>) -> Vec<u8> {
+    planes(&floats.flat_map(f32::to_le_bytes).collect::<Vec<_>>())
 }
 
 fn floats(planes: &[u8]) -> Result<Vec<f32>, String> {
-    let count = planes.len() / size_of::<f32>();
-    if !planes.len().is_multiple_of(size_of::<f32>()) {
-        return Err("its numbers are cut off".to_owned());
+    let bytes = bytes_of(planes);
+    let (floats, rest) = bytes.as_chunks();
+    match rest.is_empty() {
+        true => Ok(floats.iter().copied().map(f32::from_le_bytes).collect()),
+        false => Err("its numbers are cut off".to_owned()),
     }
-    let float =
-        |index: usize| f32::from_le_bytes(std::array::from_fn(|byte| planes[byte * count + index]));
-    Ok((0..count).map(float).collect())
 }

@@ -1,7 +1,7 @@
 //! Files of games that are safe on the learner's disk and in no checkpoint yet; and files in quarantine.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::FleetError;
@@ -43,10 +43,26 @@ impl Inbox {
         Ok(Inbox { inbox, quarantine })
     }
 
-    /// Writes and syncs a file.
+    /// Writes and syncs a file. It has its name for good after [`Inbox::sync`].
     pub(super) fn keep(&self, name: &KeptName, bytes: &[u8]) -> Result<(), FleetError> {
         let path = self.path(name);
-        write_whole(&path, bytes).map_err(|error| at(&path, &error))
+        let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
+        let written = File::create(&temporary).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+        let kept = written.and_then(|()| fs::rename(&temporary, &path));
+        kept.map_err(|error| at(&path, &error))
+    }
+
+    /// Syncs the names of all files.
+    pub(super) fn sync(&self) -> Result<(), FleetError> {
+        #[cfg(unix)]
+        {
+            let synced = File::open(&self.inbox).and_then(|folder| folder.sync_all());
+            synced.map_err(|error| at(&self.inbox, &error))?;
+        }
+        Ok(())
     }
 
     /// The files in the order of arrival at the server, with their content.

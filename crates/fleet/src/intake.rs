@@ -1,11 +1,14 @@
 //! Files of games on their way into the run: from the server to the disk, then acknowledged, then to the loop.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
+use futures_util::StreamExt;
+use rayon::prelude::*;
 
 use super::game_file::GameFile;
 use super::inbox::{Inbox, KeptName};
@@ -14,12 +17,13 @@ use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
 use jarmo_learn::observe::FleetReport;
-use jarmo_learn::run::{Delivery, FileId, Seen};
+use jarmo_learn::run::{Delivery, Seen};
 use jarmo_selfplay::replay::Samples;
-use jarmo_selfplay::selfplay::{Counts, EpisodeReader};
+use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
 
-/// Files of one request to the server.
-const BATCH: usize = 4;
+/// Files of one request to the server: as few as this while the loop has enough, as many while it waits.
+pub(super) const LEAST_BATCH: usize = 4;
+pub(super) const MOST_BATCH: usize = 64;
 
 /// How long a request waits for files.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -95,37 +99,10 @@ impl Arrivals {
         std::mem::take(&mut self.lock().warnings)
     }
 
-    /// Deletes the files that a checkpoint contains from the disk.
-    pub(super) fn saved(&self, inbox: &Inbox) -> Result<(), FleetError> {
-        let seen = self.lock().seen.clone();
-        inbox.forget(&seen)
-    }
-
     /// From now on, workers can have networks of so many learning steps.
     pub(super) fn published(&self, step: u64) {
         let newest = &mut self.lock().newest;
         *newest = step.max(*newest);
-    }
-
-    /// Drops what these keys sent, and all that they send from now on.
-    pub(super) fn block(&self, keys: BTreeSet<String>, inbox: &Inbox) -> Result<(), FleetError> {
-        let mut state = self.lock();
-        let keys: BTreeSet<String> = keys.difference(&state.blocked).cloned().collect();
-        let ready = state.ready.keys().filter(|name| keys.contains(&name.key));
-        let names: Vec<KeptName> = ready.cloned().collect();
-        for name in &names {
-            let delivery = state.ready.remove(name);
-            state.waiting -= delivery.map_or(0, |delivery| delivery.samples.len());
-            state.counted.blocked += 1;
-            inbox.remove(name)?;
-        }
-        for key in keys {
-            state.warnings.push(format!(
-                "{key} is blocked; order.jsonl names the files that it sent before"
-            ));
-            state.blocked.insert(key);
-        }
-        Ok(())
     }
 
     fn add(&self, name: KeptName, delivery: Delivery) {
@@ -135,7 +112,8 @@ impl Arrivals {
     }
 
     /// What to do with a file before it is read.
-    fn look_at(&self, key: &str, id: FileId, bytes: usize) -> Glance {
+    fn look_at(&self, name: &KeptName, bytes: usize, is_twice: bool) -> Glance {
+        let KeptName { id, key, .. } = name;
         let mut state = self.lock();
         if state.blocked.contains(key) {
             state.counted.blocked += 1;
@@ -145,7 +123,8 @@ impl Arrivals {
             return Glance::Leave;
         }
         state.counted.bytes += bytes as u64;
-        if state.seen.contains(id) || state.ready.keys().any(|name| name.id == id) {
+        let is_ready = state.ready.keys().any(|name| name.id == *id);
+        if is_twice || is_ready || state.seen.contains(*id) {
             state.counted.duplicates += 1;
             return Glance::Drop;
         }
@@ -161,7 +140,7 @@ impl Arrivals {
         if *bad == MOST_BAD {
             state.warnings.push(format!(
                 "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
-                 `fleet block {key}` shuts it out"
+                 `fleet key revoke {key}` shuts it out"
             ));
         }
     }
@@ -179,21 +158,51 @@ enum Glance {
 }
 
 /// Reads files, checks them, and keeps them.
-pub(super) struct Intake<G: Encode> {
-    pub(super) run: String,
-    pub(super) origin: GameVersion,
-    pub(super) reader: EpisodeReader<G>,
-    pub(super) inbox: Arc<Inbox>,
-    pub(super) arrivals: Arc<Arrivals>,
+pub(super) struct Intake {
+    inbox: Inbox,
+    check: Box<Check>,
+    pub(super) arrivals: Arrivals,
 }
 
-impl<G: Encode + HasEndgames> Intake<G> {
+/// Reads a file and checks all that can be checked. The newest network is of so many learning steps.
+type Check = dyn Fn(&KeptName, &[u8], u64) -> Result<Delivery, FleetError> + Send + Sync;
+
+impl Intake {
+    pub(super) fn open<G: Encode + HasEndgames>(
+        run: &str,
+        game: &G,
+        settings: &SelfPlaySettings,
+        folder: &Path,
+    ) -> Result<Intake, FleetError> {
+        let (run, origin) = (run.to_owned(), GameVersion::of(game));
+        let reader = EpisodeReader::new(game, settings);
+        Ok(Intake {
+            inbox: Inbox::open(folder)?,
+            check: Box::new(move |name, bytes, newest| {
+                let file = GameFile::from_bytes(bytes)?;
+                let check = file.header.origin.check(&origin);
+                check.map_err(FleetError::new)?;
+                match file.header.run == run {
+                    true => read_games(&reader, name, bytes.len(), file, newest),
+                    false => Err(FleetError::new("it belongs to another run")),
+                }
+            }),
+            arrivals: Arrivals::default(),
+        })
+    }
+
+    /// Deletes the files that a checkpoint contains from the disk.
+    pub(super) fn saved(&self) -> Result<(), FleetError> {
+        let seen = self.arrivals.lock().seen.clone();
+        self.inbox.forget(&seen)
+    }
+
     /// Takes up the files that were acknowledged and are in no checkpoint.
     pub(super) fn resume(&self) -> Result<(), FleetError> {
-        self.arrivals.saved(&self.inbox)?;
+        self.saved()?;
         for (name, bytes) in self.inbox.load()? {
             // Files that were acknowledged were checked against the newest network of their time.
-            match self.check(&name, &bytes, u64::MAX) {
+            match (self.check)(&name, &bytes, u64::MAX) {
                 Ok(delivery) => self.arrivals.add(name, delivery),
                 // The settings were changed since then.
                 Err(_) => self.inbox.remove(&name)?,
@@ -202,84 +211,149 @@ impl<G: Encode + HasEndgames> Intake<G> {
         Ok(())
     }
 
-    /// Handles one request's worth of files.
-    pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
-        for message in link.fetch(files, BATCH, PATIENCE)? {
-            self.handle(link, &message)?;
+    /// Drops what these keys sent, and all that they send from now on.
+    pub(super) fn block(&self, keys: BTreeSet<String>) -> Result<(), FleetError> {
+        let mut state = self.arrivals.lock();
+        let keys: BTreeSet<String> = keys.difference(&state.blocked).cloned().collect();
+        let dropped = state
+            .ready
+            .extract_if(.., |name, _| keys.contains(&name.key));
+        let dropped: Vec<_> = dropped.collect();
+        for (name, delivery) in dropped {
+            state.waiting -= delivery.samples.len();
+            state.counted.blocked += 1;
+            self.inbox.remove(&name)?;
+        }
+        for key in keys {
+            state.warnings.push(format!(
+                "{key} is blocked; order.jsonl names the files that it sent before"
+            ));
+            state.blocked.insert(key);
         }
         Ok(())
     }
 
-    /// Keeps a file, then acknowledges it. If it cannot be kept, the server sends it again later.
-    fn handle(&self, link: &Link, message: &Message) -> Result<(), FleetError> {
-        let bytes = &message.payload;
-        let name = KeptName {
-            sequence: message.info().map_err(FleetError::new)?.stream_sequence,
-            id: GameFile::id(bytes),
-            key: sender(message).to_owned(),
-        };
-        match self.arrivals.look_at(&name.key, name.id, bytes.len()) {
-            Glance::Drop => return link.wait(message.double_ack()),
-            Glance::Leave => return link.wait(message.ack_with(AckKind::Nak(Some(STAY)))),
-            Glance::Read => {}
+    /// Takes in at most so many files: checks them on all threads, keeps them, and only then acknowledges them, all with
+    /// one answer of the server. What cannot be kept comes again later.
+    pub(super) fn fetch(
+        &self,
+        link: &Link,
+        files: &PullConsumer,
+        most: usize,
+    ) -> Result<(), FleetError> {
+        let messages = link.wait(async {
+            let batch = files.batch().max_messages(most).expires(PATIENCE);
+            let messages: Vec<_> = batch.messages().await?.collect().await;
+            messages
+                .into_iter()
+                .collect::<Result<Vec<_>, async_nats::Error>>()
+        })?;
+        let mut new: Vec<(KeptName, &Message)> = Vec::new();
+        let mut done = Vec::new();
+        for message in &messages {
+            let bytes = &message.payload;
+            let name = KeptName {
+                sequence: message.info().map_err(FleetError::new)?.stream_sequence,
+                id: GameFile::id(bytes),
+                key: sender(message).to_owned(),
+            };
+            let is_twice = new.iter().any(|(other, _)| other.id == name.id);
+            match self.arrivals.look_at(&name, bytes.len(), is_twice) {
+                Glance::Drop => done.push(message),
+                Glance::Leave => link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
+                Glance::Read => new.push((name, message)),
+            }
         }
         let newest = self.arrivals.lock().newest;
-        match self.check(&name, bytes, newest) {
-            Ok(delivery) => {
-                self.inbox.keep(&name, bytes)?;
-                let acknowledged = link.wait(message.double_ack());
-                self.arrivals.add(name, delivery);
-                acknowledged
+        let checked: Vec<_> = new
+            .par_iter()
+            .map(|(name, message)| (self.check)(name, &message.payload, newest))
+            .collect();
+        let mut kept = Vec::new();
+        for ((name, message), checked) in new.into_iter().zip(checked) {
+            match checked {
+                Ok(delivery) => {
+                    self.inbox.keep(&name, &message.payload)?;
+                    kept.push((name, delivery));
+                }
+                Err(problem) => self.put_away(&name, &message.payload, &problem)?,
             }
-            Err(problem) => {
-                self.arrivals.bad(&name.key);
-                let place = match self.inbox.quarantine(name.id, bytes) {
-                    Ok(Some(path)) => path.display().to_string(),
-                    Ok(None) => "quarantine is full; the file is not kept".to_owned(),
-                    Err(error) => return Err(FleetError::new(error)),
-                };
-                let key = &name.key;
-                self.arrivals
-                    .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
-                link.wait(message.double_ack())
-            }
+            done.push(message);
         }
+        if !kept.is_empty() {
+            self.inbox.sync()?;
+        }
+        let acknowledged = link.wait(acknowledge(&done));
+        for (name, delivery) in kept {
+            self.arrivals.add(name, delivery);
+        }
+        acknowledged
     }
 
-    /// Reads a file and checks all that can be checked.
-    fn check(&self, name: &KeptName, bytes: &[u8], newest: u64) -> Result<Delivery, FleetError> {
-        let file = GameFile::from_bytes(bytes)?;
-        let header = &file.header;
-        header.origin.check(&self.origin).map_err(FleetError::new)?;
-        if header.run != self.run {
-            return Err(FleetError::new("it belongs to another run"));
-        }
-        let mut samples = Samples::new();
-        let mut counts = Counts::default();
-        for (number, game) in file.games.iter().enumerate() {
-            let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
-            let read = self.reader.read(game, &mut samples, &mut counts);
-            read.map_err(|error| wrong(error.to_string()))?;
-            if game.weights > newest {
-                return Err(wrong(format!(
-                    "it was played by a network of step {}, and the newest one is of step {newest}",
-                    game.weights
-                )));
-            }
-            counts.positions += game.searches.len() as u64;
-        }
-        let weights = file.games.iter().map(|game| game.weights).min();
-        Ok(Delivery {
-            id: name.id,
-            sequence: name.sequence,
-            key: name.key.clone(),
-            worker: header.worker.chars().take(MOST_NAME).collect(),
-            weights: weights.ok_or_else(|| FleetError::new("it holds no games"))?,
-            bytes: bytes.len() as u64,
-            samples,
-            counts,
-        })
+    /// Puts a bad file into quarantine, and counts it.
+    fn put_away(
+        &self,
+        name: &KeptName,
+        bytes: &[u8],
+        problem: &FleetError,
+    ) -> Result<(), FleetError> {
+        self.arrivals.bad(&name.key);
+        let place = match self.inbox.quarantine(name.id, bytes) {
+            Ok(Some(path)) => path.display().to_string(),
+            Ok(None) => "quarantine is full; the file is not kept".to_owned(),
+            Err(error) => return Err(FleetError::new(error)),
+        };
+        let key = &name.key;
+        self.arrivals
+            .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
+        Ok(())
     }
+}
+
+/// Plays the games of a file again.
+fn read_games<G: Encode + HasEndgames>(
+    reader: &EpisodeReader<G>,
+    name: &KeptName,
+    bytes: usize,
+    file: GameFile,
+    newest: u64,
+) -> Result<Delivery, FleetError> {
+    let mut samples = Samples::new();
+    let mut counts = Counts::default();
+    for (number, game) in file.games.iter().enumerate() {
+        let wrong = |problem: String| FleetError::new(format!("game {number}: {problem}"));
+        let read = reader.read(game, &mut samples, &mut counts);
+        read.map_err(|error| wrong(error.to_string()))?;
+        if game.weights > newest {
+            return Err(wrong(format!(
+                "it was played by a network of step {}, and the newest one is of step {newest}",
+                game.weights
+            )));
+        }
+        counts.positions += game.searches.len() as u64;
+    }
+    let weights = file.games.iter().map(|game| game.weights).min();
+    Ok(Delivery {
+        id: name.id,
+        sequence: name.sequence,
+        key: name.key.clone(),
+        worker: file.header.worker.chars().take(MOST_NAME).collect(),
+        weights: weights.ok_or_else(|| FleetError::new("it holds no games"))?,
+        bytes: bytes as u64,
+        samples,
+        counts,
+    })
+}
+
+/// Acknowledges files. The server's answer to the last one holds for all, because it reads them in their order.
+async fn acknowledge(messages: &[&Message]) -> Result<(), async_nats::Error> {
+    let Some((last, others)) = messages.split_last() else {
+        return Ok(());
+    };
+    for message in others {
+        message.ack().await?;
+    }
+    last.double_ack().await
 }
 
 /// The key that sent a file: the server lets a user publish under its own key alone.

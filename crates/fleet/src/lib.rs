@@ -9,16 +9,19 @@
 //! again by [`jarmo_selfplay::selfplay::EpisodeReader`].
 
 mod error;
+mod address;
 mod link;
 mod game_file;
 mod inbox;
 mod intake;
 mod places;
-mod progress;
 mod settings;
 mod networks;
+mod orders;
+mod progress;
 mod server;
 mod status;
+mod metrics;
 mod supply;
 mod reporter;
 mod board_file;
@@ -27,13 +30,15 @@ mod worker;
 
 use jarmo_core::random::mix;
 
+pub use address::Address;
 pub use error::{FleetError, FleetErrorKind};
 pub use game_file::{GameFile, GameFileHeader, MOST_BYTES};
-pub use link::{Address, Link};
+pub use link::Link;
 pub use matches::{MatchSettings, play_matches};
+pub use orders::Orders;
 pub use progress::{Doing, WorkerStatus};
 pub use reporter::{SentFile, WorkerEvent};
-pub use server::{Blocked, Server, ServerSettings, Written, find_server};
+pub use server::{Role, Server, ServerSettings, User, find_server};
 pub use status::{RunStatus, Status, status};
 pub use supply::{NatsSupply, SupplySettings};
 pub use worker::{WorkerSettings, work};

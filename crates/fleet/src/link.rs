@@ -2,32 +2,25 @@
 
 use std::error::Error;
 use std::fmt::Display;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::{self, Context, ErrorCode, Message};
+use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
-    Client, ClientError, ConnectError, ConnectErrorKind, ConnectOptions, Event, RequestErrorKind,
-    ServerError, rustls,
+    Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind,
+    ServerError, Subscriber,
 };
 use futures_util::StreamExt;
-use nkeys::KeyPair;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-use super::FleetError;
+use super::address::{check_version, explain, identify};
 use super::error::FleetErrorKind;
-use jarmo_host::files::{SETTINGS_BYTES, read_text};
-
-/// Servers before this version can lose a stream in a crash.
-const LEAST_VERSION: [u64; 3] = [2, 10, 23];
+use super::{Address, FleetError};
 
 /// The longest wait for an answer. Longer reads have deadlines of their own.
 const ANSWER: Duration = Duration::from_secs(10);
@@ -37,17 +30,6 @@ const MOST_UNREAD: usize = 256;
 
 /// The longest wait between two attempts to connect again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-
-/// A server and how to get in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// `nats://HOST:PORT`, or `tls://HOST:PORT`.
-    pub url: String,
-    /// The file of the user's key; `None` for a server without users.
-    pub key: Option<PathBuf>,
-    /// The certificate of the authority that signed the server's; `None` for those that the system trusts.
-    pub authority: Option<PathBuf>,
-}
 
 /// A connection. It connects again by itself when it is lost.
 #[derive(Clone)]
@@ -156,10 +138,16 @@ impl Link {
             sent?.await
         })?;
         sent.map(|_| ()).map_err(|error| {
-            let said = error.source().and_then(|source| source.downcast_ref());
+            let said: Option<&jetstream::Error> =
+                error.source().and_then(|source| source.downcast_ref());
             let code = said.map(jetstream::Error::error_code);
             let kind = match (error.kind(), code) {
-                (_, Some(ErrorCode::STREAM_STORE_FAILED)) => FleetErrorKind::Full,
+                // The code of every failure to store; a full disk is another one.
+                (_, Some(ErrorCode::STREAM_STORE_FAILED))
+                    if said.is_some_and(|said| said.to_string().contains("maximum")) =>
+                {
+                    FleetErrorKind::Full
+                }
                 (PublishErrorKind::StreamNotFound, _) => FleetErrorKind::Missing,
                 _ => FleetErrorKind::Passing,
             };
@@ -181,14 +169,56 @@ impl Link {
         Ok(answer.payload.to_vec())
     }
 
-    /// The next messages of a queue, at most so many. While there are none, it waits this long.
-    pub(super) fn fetch(
+    /// The answers to a question that has many, in their order.
+    pub(super) fn ask_for_many(
         &self,
-        queue: &PullConsumer,
-        most: usize,
-        patience: Duration,
+        subject: &str,
+        bytes: Vec<u8>,
     ) -> Result<Vec<Message>, FleetError> {
-        self.wait(fetch(queue, most, patience))
+        let inbox = self.client.new_inbox();
+        self.wait(async {
+            let mut heard = self.client.subscribe(inbox.clone()).await?;
+            let asked = self
+                .client
+                .publish_with_reply(subject.to_owned(), inbox, bytes.into());
+            asked.await?;
+            let mut answers = Vec::new();
+            while let Some(message) = heard.next().await {
+                if message.status.is_some() {
+                    break; // the end, or that there is nothing
+                }
+                answers.push(message);
+            }
+            Ok::<_, async_nats::Error>(answers)
+        })
+    }
+
+    /// Sends a message that may get lost.
+    pub(super) fn send(&self, subject: &str, bytes: Vec<u8>) -> Result<(), FleetError> {
+        self.wait(self.client.publish(subject.to_owned(), bytes.into()))
+    }
+
+    /// The next message of two subscriptions, rather of the first one, if there is one within this time.
+    pub(super) fn either(
+        &self,
+        first: &mut Subscriber,
+        second: &mut Subscriber,
+        patience: Duration,
+    ) -> Option<Message> {
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                message = first.next() => message,
+                message = second.next() => message,
+                () = tokio::time::sleep(patience) => None,
+            }
+        })
+    }
+
+    /// The next message of a subscription, if there is one within this time.
+    pub(super) fn next(&self, from: &mut Subscriber, patience: Duration) -> Option<Message> {
+        let next = async { tokio::time::timeout(patience, from.next()).await };
+        self.runtime.block_on(next).ok().flatten()
     }
 
     /// Begins something without waiting for it.
@@ -226,8 +256,8 @@ impl Link {
                     FleetError::new(problem).of_kind(FleetErrorKind::Passing)
                 }),
                 () = self.signals.denied.notified() => Err(FleetError::new(
-                    "the server does not let this key do that: learners, arenas and `fleet status` need learner.key, \
-                     workers a key of their own",
+                    "the server does not let this key do that: learners and arenas need learner.key, `fleet status` \
+                     status.key, workers a key of their own",
                 )),
             }
         })
@@ -254,115 +284,6 @@ impl Signals {
                 self.denied.notify_waiters();
             }
             _ => {}
-        }
-    }
-}
-
-/// Adds the user's key and the authority. Returns the user's public key as well.
-fn identify(
-    mut options: ConnectOptions,
-    address: &Address,
-) -> Result<(ConnectOptions, String), FleetError> {
-    let mut user = "open".to_owned();
-    if let Some(path) = &address.key {
-        let pair = read_key(path)?;
-        user = pair.public_key();
-        options = options
-            .nkey(pair.seed().map_err(FleetError::new)?)
-            .custom_inbox_prefix(format!("_INBOX_{user}"));
-    }
-    if let Some(path) = &address.authority {
-        if let Err(error) = read_text(path, SETTINGS_BYTES) {
-            return Err(FleetError::new(format!("{}: {error}", path.display())));
-        }
-        options = options.add_root_certificates(path.clone());
-    }
-    Ok((options, user))
-}
-
-/// Reads the file of a user's key.
-pub(super) fn read_key(path: &Path) -> Result<KeyPair, FleetError> {
-    let wrong = |problem: &dyn Display| {
-        FleetError::new(format!(
-            "{}: {problem}; `fleet up` writes such files, one for the learner and one for workers",
-            path.display()
-        ))
-    };
-    let seed = read_text(path, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
-    KeyPair::from_seed(seed.trim()).map_err(|_| wrong(&"it holds no key"))
-}
-
-/// Why a connection could not be made, and what to do.
-fn explain(url: &str, error: &ConnectError) -> FleetError {
-    let inner = error.source().and_then(|source| source.downcast_ref());
-    let inner = inner.and_then(io::Error::get_ref);
-    match inner.and_then(|inner| inner.downcast_ref()) {
-        Some(rustls::Error::InvalidCertificate(_)) => {
-            return FleetError::new(format!(
-                "{url}: the server's certificate is not trusted, or is for another host; give the authority.pem of \
-                 this server with --authority, and the host that `fleet up --host` named"
-            ));
-        }
-        Some(rustls::Error::InvalidMessage(_)) => {
-            let plain = url.replacen("tls://", "nats://", 1);
-            return FleetError::new(format!(
-                "{url}: the server does not encrypt connections; reach it as {plain}, or make one with `fleet up --tls`"
-            ));
-        }
-        _ => {}
-    }
-    let problem = FleetError::new(format!(
-        "{url}: {error}; `fleet up` starts a server and says how to reach it"
-    ));
-    match error.kind() {
-        ConnectErrorKind::Dns | ConnectErrorKind::Io | ConnectErrorKind::TimedOut => {
-            problem.of_kind(FleetErrorKind::Passing)
-        }
-        _ => problem,
-    }
-}
-
-/// The next messages of a queue, at most so many. While there are none, it waits this long.
-pub(super) async fn fetch(
-    queue: &PullConsumer,
-    most: usize,
-    patience: Duration,
-) -> Result<Vec<Message>, async_nats::Error> {
-    let batch = queue.batch().max_messages(most).expires(patience);
-    let messages: Vec<_> = batch.messages().await?.collect().await;
-    messages.into_iter().collect()
-}
-
-fn check_version(url: &str, version: &str) -> Result<(), FleetError> {
-    if is_new_enough(version) {
-        return Ok(());
-    }
-    let [major, minor, patch] = LEAST_VERSION;
-    Err(FleetError::new(format!(
-        "{url}: nats-server {version} can lose a stream in a crash; version {major}.{minor}.{patch} or newer is needed"
-    )))
-}
-
-fn is_new_enough(version: &str) -> bool {
-    let plain = version.split('-').next().unwrap_or_default();
-    let parts: Vec<u64> = plain
-        .split('.')
-        .map_while(|part| part.parse().ok())
-        .collect();
-    parts.len() == LEAST_VERSION.len() && parts[..] >= LEAST_VERSION[..]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_new_enough;
-
-    #[test]
-    fn servers_that_can_lose_a_stream_are_too_old() {
-        for version in ["2.10.23", "2.11.0", "2.14.0", "3.0.0", "2.12.1-beta.2"] {
-            assert!(is_new_enough(version), "{version}");
-        }
-        for version in ["2.10.22", "2.9.30", "1.4.1", "", "new", "2.10"] {
-            assert!(!is_new_enough(version), "{version}");
         }
     }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
-use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
 
-use super::places::{NETWORKS, network_of};
-use super::settings::Newest;
+use super::game_file::{bytes_of, planes};
+use super::places::{LearnerPlaces, NETWORKS, network_of};
 use super::{FleetError, Link};
 use jarmo_core::net::AgentFile;
 
@@ -16,7 +16,7 @@ use jarmo_core::net::AgentFile;
 const TRANSFER: Duration = Duration::from_secs(60);
 
 /// How many networks stay at the server, for workers that are reading one.
-const KEPT: usize = 3;
+pub(super) const KEPT: usize = 3;
 
 /// The most bytes of a network.
 const MOST_NETWORK: usize = 1 << 30;
@@ -24,64 +24,43 @@ const MOST_NETWORK: usize = 1 << 30;
 /// The bytes of a message of a network.
 const CHUNK: usize = 1 << 19;
 
-/// Writes networks.
-pub(super) struct Publisher {
-    run: String,
-    networks: ObjectStore,
-    bucket: Store,
-    names: Option<Vec<String>>, // at the server, oldest first; `None` before the first look
+/// The bits of a weight after the leading one, as in a half float. The learner rounds before it writes, so that all workers
+/// play with the same weights.
+const WEIGHT_BITS: u32 = 10;
+
+/// What is needed to read something from a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parcel {
+    nuid: String,
+    chunks: usize,
+    /// Its bytes on the wire.
+    pub(super) bytes: usize,
 }
 
-impl Publisher {
-    pub(super) fn new(run: String, networks: ObjectStore, bucket: Store) -> Publisher {
-        Publisher {
-            run,
-            networks,
-            bucket,
-            names: None,
-        }
-    }
+/// The newest network of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Newest {
+    /// Its learning steps.
+    pub(super) step: u64,
+    /// Where it is.
+    pub(super) parcel: Parcel,
+}
 
-    /// Writes a network, then says that it is the newest, then deletes an old one.
-    pub(super) fn publish(&mut self, link: &Link, agent: &AgentFile) -> Result<(), FleetError> {
-        let step = agent.header().provenance.step;
-        let name = format!("{}-{step:08}", self.run);
-        write_object(link, &self.networks, &name, &agent.to_bytes())?;
-        let newest = Newest {
-            step,
-            object: name.clone(),
-        };
-        let newest = serde_json::to_vec(&newest).expect("names are plain data");
-        link.wait(self.bucket.put(network_of(&self.run), newest.into()))?;
-        let mut names = match self.names.take() {
-            Some(names) => names,
-            None => link.wait(self.left_behind())?,
-        };
-        names.retain(|known| *known != name);
-        names.push(name);
-        let surplus = names.len().saturating_sub(KEPT);
-        let names = self.names.insert(names);
-        for _ in 0..surplus {
-            link.wait_for(TRANSFER, self.networks.delete(&names[0]))?;
-            names.remove(0);
-        }
-        Ok(())
-    }
-
-    /// The networks that an earlier learner of the run left at the server.
-    async fn left_behind(&self) -> Result<Vec<String>, String> {
-        let mut objects = self
-            .networks
-            .list()
-            .await
-            .map_err(|error| error.to_string())?;
-        let mut names = Vec::new();
-        while let Some(object) = objects.next().await {
-            names.push(object.map_err(|error| error.to_string())?.name);
-        }
-        names.retain(|name| name.starts_with(&self.run));
-        Ok(names)
-    }
+/// Writes a network in place of an old one of this name, then says that it is the newest. Returns its bytes on the wire.
+pub(super) fn publish(
+    link: &Link,
+    places: &LearnerPlaces,
+    run: &str,
+    name: &str,
+    agent: AgentFile,
+) -> Result<usize, FleetError> {
+    let step = agent.header().provenance.step;
+    let bytes = agent.rounded(WEIGHT_BITS).to_bytes();
+    let parcel = write_object(link, &places.networks, name, &bytes)?;
+    let bytes = parcel.bytes;
+    let newest = serde_json::to_vec(&Newest { step, parcel }).expect("names are plain data");
+    link.wait(places.runs.put(network_of(run), newest.into()))?;
+    Ok(bytes)
 }
 
 /// The newest network of a run, if there is one.
@@ -91,20 +70,10 @@ pub(super) fn newest(link: &Link, bucket: &Store, run: &str) -> Result<Option<Ne
     newest.transpose().map_err(FleetError::new)
 }
 
-/// Reads the newest network of a run. `None` if there is none yet, or if it is the one of this step.
-pub(super) fn newer(
-    link: &Link,
-    bucket: &Store,
-    run: &str,
-    known: Option<u64>,
-) -> Result<Option<AgentFile>, FleetError> {
-    let newest = newest(link, bucket, run)?.filter(|newest| known != Some(newest.step));
-    let Some(newest) = newest else {
-        return Ok(None);
-    };
-    let bytes = read_object(link, NETWORKS, &newest.object)?;
-    let agent = AgentFile::from_bytes(&bytes).map_err(FleetError::new)?;
-    Ok(Some(agent))
+/// Reads a network.
+pub(super) fn read_network(link: &Link, newest: &Newest) -> Result<AgentFile, FleetError> {
+    let bytes = read_object(link, NETWORKS, &newest.parcel)?;
+    AgentFile::from_bytes(&bytes).map_err(FleetError::new)
 }
 
 /// Writes an object, compressed.
@@ -113,39 +82,43 @@ pub(super) fn write_object(
     store: &ObjectStore,
     name: &str,
     bytes: &[u8],
-) -> Result<(), FleetError> {
-    let bytes = zstd::bulk::compress(bytes, 1).expect("memory can be compressed");
-    let mut bytes = Cursor::new(bytes);
+) -> Result<Parcel, FleetError> {
+    let bytes = zstd::bulk::compress(&planes(bytes), 3).expect("memory can be compressed");
+    let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata {
         name: name.to_owned(),
         chunk_size: Some(CHUNK),
         ..ObjectMetadata::default()
     };
-    link.wait_for(TRANSFER, store.put(about, &mut bytes))?;
-    Ok(())
+    let written = link.wait_for(TRANSFER, store.put(about, &mut content))?;
+    Ok(Parcel {
+        nuid: written.nuid,
+        chunks: written.chunks,
+        bytes: bytes.len(),
+    })
 }
 
 /// Reads what [`write_object`] wrote. It asks for message after message, because a user who may create consumers, as the
 /// client's own reader does, could let the server send messages to others.
-pub(super) fn read_object(link: &Link, bucket: &str, name: &str) -> Result<Vec<u8>, FleetError> {
-    let context = link.context();
+pub(super) fn read_object(
+    link: &Link,
+    bucket: &str,
+    parcel: &Parcel,
+) -> Result<Vec<u8>, FleetError> {
     let read = async {
-        let wrong = |error: &dyn std::fmt::Display| error.to_string();
-        let store = context.get_object_store(bucket).await;
-        let about = store.map_err(|error| wrong(&error))?.info(name).await;
-        let about = about.map_err(|error| wrong(&error))?;
-        let stream = context.get_stream(format!("OBJ_{bucket}")).await;
-        let stream = stream.map_err(|error| wrong(&error))?;
-        let subject = format!("$O.{bucket}.C.{}", about.nuid);
+        let stream = format!("OBJ_{bucket}");
+        let stream = link.context().get_stream_no_info(stream).await?;
+        let subject = format!("$O.{bucket}.C.{}", parcel.nuid);
         let (mut bytes, mut next) = (Vec::new(), 1);
-        for _ in 0..about.chunks {
+        for _ in 0..parcel.chunks {
             let chunk = stream.direct_get_next_for_subject(&subject, Some(next));
-            let chunk = chunk.await.map_err(|error| wrong(&error))?;
+            let chunk = chunk.await?;
             bytes.extend_from_slice(&chunk.payload);
             next = chunk.sequence + 1;
         }
-        Ok::<_, String>(bytes)
+        Ok::<_, async_nats::Error>(bytes)
     };
     let bytes = link.wait_for(TRANSFER, read)?;
-    zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)
+    let planes = zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)?;
+    Ok(bytes_of(&planes))
 }

@@ -1,19 +1,22 @@
 //! Where things are at the server: streams, buckets and subjects, and their limits.
 
+use std::str::FromStr;
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
+use async_nats::Message;
+use async_nats::datetime::{DateTime, parse_rfc3339};
+use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{self, ObjectStore};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType, Stream};
-use async_nats::jetstream::{Context, Message, kv};
+use async_nats::jetstream::{Context, kv};
+use serde::Deserialize;
 
 use super::game_file::MOST_BYTES;
-use super::link::fetch;
 use super::{FleetError, Link};
 
 /// The version of everything that is said on the wire. Both sides must have the same one.
-pub(super) const PROTOCOL: u32 = 2;
+pub(super) const PROTOCOL: u32 = 3;
 
 /// The bucket with what workers need to know of each run.
 pub(super) const RUNS: &str = "jarmo_runs";
@@ -24,17 +27,14 @@ pub(super) const CURRENT: &str = "current";
 /// Its key with the keys of users whose files are dropped.
 pub(super) const BLOCKED: &str = "blocked";
 
+/// Its key with what all workers are to do.
+pub(super) const ORDERS: &str = "orders";
+
 /// The bucket of networks.
 pub(super) const NETWORKS: &str = "jarmo_networks";
 
-/// The stream of what each worker says of itself.
+/// The stream of what each worker, learner and arena says of itself.
 pub(super) const PROGRESS: &str = "JARMO_PROGRESS";
-
-/// The work queue of pairs of games.
-pub(super) const PAIRS: &str = "JARMO_PAIRS";
-
-/// The only consumer of that queue, shared by all workers.
-pub(super) const PLAYERS: &str = "players";
 
 /// The bucket of the agents that play matches, by the hash of their files.
 pub(super) const AGENTS: &str = "jarmo_agents";
@@ -49,15 +49,6 @@ const LEARNER: &str = "learner";
 const MOST_WORKERS: i64 = 20_000;
 const MOST_PROGRESS: i32 = 2048;
 
-/// A worker that plays a pair says so several times in this time; otherwise another worker gets the pair.
-const PAIR_WAIT: Duration = Duration::from_secs(15);
-
-/// The most workers that wait for pairs at a time.
-const MOST_WAITING: i64 = 1 << 16;
-
-/// What a lost arena leaves at the server is deleted after this time.
-const MATCH_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// Agents are written again by every arena, networks by every learner. They are deleted this long after the last one.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -71,7 +62,7 @@ const ACK_WAIT: Duration = Duration::from_secs(30);
 const WORKER_AGE: Duration = Duration::from_secs(60 * 60);
 
 /// The most messages of one request of a list.
-const LIST_BATCH: usize = 200;
+const LIST_BATCH: u64 = 200;
 
 /// The key with the settings of a run.
 pub(super) fn settings_of(run: &str) -> String {
@@ -83,24 +74,20 @@ pub(super) fn network_of(run: &str) -> String {
     format!("{run}.network")
 }
 
-/// The key with the sign of life of a run's learner.
-pub(super) fn learner_of(run: &str) -> String {
-    format!("{run}.learner")
-}
-
 /// The subject of a user's files of games. A part may be `*`.
 pub(super) fn samples_subject(run: &str, user: &str) -> String {
     format!("jarmo.samples.{run}.{user}")
 }
 
-/// The subject of what a user's worker says of itself. A part may be `*`.
+/// The subject of what a user's worker says of itself. Learners and arenas have names in place of a user's. A part may be
+/// `*`.
 pub(super) fn progress_subject(user: &str, worker: &str) -> String {
     format!("jarmo.progress.{user}.{worker}")
 }
 
-/// The subject of the blocks of pairs of a tournament.
-pub(super) fn pairs_subject(tournament: &str) -> String {
-    format!("jarmo.pairs.{tournament}")
+/// The subject on which a user asks arenas for a block of pairs. A part may be `*`.
+pub(super) fn blocks_subject(user: &str) -> String {
+    format!("jarmo.blocks.{user}")
 }
 
 /// The subject on which an arena takes the games of a user. A part may be `*`.
@@ -114,7 +101,6 @@ pub(super) struct LearnerPlaces {
     pub(super) samples: Stream,
     pub(super) files: PullConsumer,
     pub(super) runs: Store,
-    pub(super) progress: Stream,
     pub(super) networks: ObjectStore,
 }
 
@@ -145,6 +131,7 @@ impl LearnerPlaces {
             durable_name: Some(LEARNER.to_owned()),
             ack_policy: AckPolicy::Explicit,
             ack_wait: ACK_WAIT,
+            max_ack_pending: -1, // a queue is smaller
             ..pull::Config::default()
         };
         let files = samples.get_or_create_consumer(LEARNER, consumer).await;
@@ -152,87 +139,80 @@ impl LearnerPlaces {
         remove_acknowledged(&samples, &files)
             .await
             .map_err(|error| failed(SAMPLES, &error))?;
+        make_progress(context).await?;
         Ok(LearnerPlaces {
             files,
             runs: runs(context).await?,
-            progress: make_progress(context).await?,
             networks: objects(context, NETWORKS).await?,
             samples,
         })
     }
 }
 
-/// What an arena writes.
-pub(super) struct ArenaPlaces {
-    pub(super) pairs: Stream,
-    pub(super) agents: ObjectStore,
+/// What an arena writes: the store of agents.
+pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, FleetError> {
+    // Workers report their progress there, with and without a learner.
+    make_progress(context).await?;
+    objects(context, AGENTS).await
 }
 
-impl ArenaPlaces {
-    /// Finds all places, and makes those that are missing.
-    pub(super) async fn open(context: &Context) -> Result<ArenaPlaces, FleetError> {
-        let pairs = stream::Config {
-            name: PAIRS.to_owned(),
-            subjects: vec![pairs_subject("*")],
-            retention: RetentionPolicy::WorkQueue,
-            discard: DiscardPolicy::New,
-            max_message_size: (MOST_BYTES + 4096) as i32, // with headers
-            max_age: MATCH_AGE,
-            duplicate_window: DUPLICATE_WINDOW,
-            storage: StorageType::File,
-            ..stream::Config::default()
-        };
-        let pairs = make_stream(context, pairs).await?;
-        let players = pull::Config {
-            durable_name: Some(PLAYERS.to_owned()),
-            ack_policy: AckPolicy::Explicit,
-            ack_wait: PAIR_WAIT,
-            max_ack_pending: -1, // workers may be many
-            max_waiting: MOST_WAITING,
-            ..pull::Config::default()
-        };
-        let players = pairs.get_or_create_consumer(PLAYERS, players).await;
-        players.map_err(|error| failed("consumer `players`", &error))?;
-        // Workers report their progress there, with and without a learner.
-        make_progress(context).await?;
-        Ok(ArenaPlaces {
-            pairs,
-            agents: objects(context, AGENTS).await?,
-        })
-    }
+/// A message of a stream, and its age in seconds by the server's clock.
+pub(super) struct Listed {
+    pub(super) subject: String,
+    pub(super) content: Vec<u8>,
+    pub(super) age: f64,
 }
 
-/// The newest message of each subject of a stream, with their ages in seconds by the server's clock.
-pub(super) fn newest_messages(
+/// A stream's state and limits, and the server's time; `None` if there is no such stream. Needs no right but to ask.
+pub(super) fn look_at(
     link: &Link,
-    stream: &Stream,
-) -> Result<Vec<(Message, f64)>, FleetError> {
-    let consumer = pull::Config {
-        deliver_policy: DeliverPolicy::LastPerSubject,
-        filter_subject: ">".to_owned(), // the server wants one
-        ack_policy: AckPolicy::None,
-        memory_storage: true,
-        inactive_threshold: Duration::from_secs(10),
-        ..pull::Config::default()
+    stream: &str,
+) -> Result<Option<(stream::Info, DateTime)>, FleetError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(flatten)]
+        info: stream::Info,
+        ts: String,
+    }
+    let answer = link.ask(&format!("$JS.API.STREAM.INFO.{stream}"), Vec::new())?;
+    let Ok(Answer { info, ts }) = serde_json::from_slice(&answer) else {
+        return Ok(None);
     };
-    let consumer = link.wait(stream.create_consumer(consumer))?;
-    let info = consumer.cached_info();
-    let (now, count) = (info.created, info.num_pending as usize);
-    let mut list = Vec::with_capacity(count);
-    while list.len() < count {
-        let most = LIST_BATCH.min(count - list.len());
-        let messages = link.wait(fetch(&consumer, most, Duration::from_secs(2)))?;
-        if messages.is_empty() {
-            break; // the others have been replaced meanwhile
-        }
-        for message in messages {
-            let info = message.info().map_err(FleetError::new)?;
-            let age = now - info.published;
-            let age = age.as_seconds_f64().max(0.0);
-            list.push((message, age));
+    Ok(Some((info, parse_rfc3339(&ts).map_err(FleetError::new)?)))
+}
+
+/// The messages of a stream that keeps one for each subject. Needs no consumer and writes nothing.
+pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError> {
+    let mut list = Vec::new();
+    let Some((info, now)) = look_at(link, stream)? else {
+        return Ok(list);
+    };
+    let mut next = 1;
+    while next <= info.state.last_sequence {
+        let asked = format!(r#"{{"seq":{next},"batch":{LIST_BATCH},"next_by_subj":">"}}"#);
+        let subject = format!("$JS.API.DIRECT.GET.{stream}");
+        let answers = link.ask_for_many(&subject, asked.into_bytes())?;
+        let Some(last) = answers.last() else {
+            break;
+        };
+        next = header(last, "Nats-Sequence").map_or(u64::MAX, |last: u64| last + 1);
+        for message in answers {
+            let subject = header(&message, "Nats-Subject").unwrap_or_default();
+            let written: String = header(&message, "Nats-Time-Stamp").unwrap_or_default();
+            let written = parse_rfc3339(&written).unwrap_or(now);
+            list.push(Listed {
+                subject,
+                content: message.payload.to_vec(),
+                age: (now - written).as_seconds_f64().max(0.0),
+            });
         }
     }
     Ok(list)
+}
+
+fn header<T: FromStr>(message: &Message, name: &str) -> Option<T> {
+    let headers = message.headers.as_ref()?;
+    headers.get(name)?.as_str().parse().ok()
 }
 
 async fn make_stream(context: &Context, config: stream::Config) -> Result<Stream, FleetError> {
@@ -260,7 +240,7 @@ async fn remove_acknowledged(samples: &Stream, files: &PullConsumer) -> Result<(
 
 /// The stream of progress is in memory and forgets the oldest, so that no worker can take room from anything else. Its
 /// subjects cannot be erased by a header, because it is no bucket.
-async fn make_progress(context: &Context) -> Result<Stream, FleetError> {
+async fn make_progress(context: &Context) -> Result<(), FleetError> {
     let config = stream::Config {
         name: PROGRESS.to_owned(),
         subjects: vec![progress_subject("*", "*")],
@@ -268,10 +248,11 @@ async fn make_progress(context: &Context) -> Result<Stream, FleetError> {
         max_messages_per_subject: 1,
         max_message_size: MOST_PROGRESS,
         max_age: WORKER_AGE,
+        allow_direct: true,
         storage: StorageType::Memory,
         ..stream::Config::default()
     };
-    make_stream(context, config).await
+    make_stream(context, config).await.map(|_| ())
 }
 
 /// The bucket of all runs.

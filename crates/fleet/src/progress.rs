@@ -1,12 +1,18 @@
 //! What each worker does, as it says itself, and when it last got on.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
-use async_nats::jetstream::stream::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::places::newest_messages;
-use super::{FleetError, Link};
+use super::places::Listed;
+
+/// In place of a key: what learners and arenas say.
+pub(super) const LEARNER: &str = "learner";
+pub(super) const ARENA: &str = "arena";
+
+/// The time between two reports of a worker.
+pub(super) const REPORT_EVERY: Duration = Duration::from_secs(5);
 
 /// A worker that has played nothing for this long does nothing, whatever it says.
 const PLAYS_WITHIN: f64 = 30.0;
@@ -15,7 +21,7 @@ const PLAYS_WITHIN: f64 = 30.0;
 pub(super) const GONE_AFTER: f64 = 15.0;
 
 /// The most workers of one key that are listed. More are not real.
-const MOST_PER_KEY: usize = 256;
+const MOST_PER_KEY: usize = 4096;
 
 /// The most letters of a name.
 const MOST_NAME: usize = 64;
@@ -37,6 +43,8 @@ pub enum Doing {
     WaitingForQueue,
     /// It waits because the server cannot be reached.
     WaitingForServer,
+    /// It waits because the fleet is paused.
+    Paused,
     /// It sends what it has and stops.
     Stopping,
 }
@@ -51,6 +59,7 @@ impl Doing {
             Doing::WaitingForLearner => "waiting for a learner",
             Doing::WaitingForQueue => "waiting: the queue is full",
             Doing::WaitingForServer => "waiting for the server",
+            Doing::Paused => "paused",
             Doing::Stopping => "stopping",
         }
     }
@@ -108,16 +117,15 @@ impl WorkerStatus {
     }
 }
 
-/// All workers that a server has heard of in the last hour, by name.
-pub(super) fn workers(link: &Link, progress: &Stream) -> Result<Vec<WorkerStatus>, FleetError> {
+/// All workers that said something, by name.
+pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
     let mut workers = Vec::new();
-    for (message, age) in newest_messages(link, progress)? {
-        let mut parts = message.subject.rsplit('.');
-        let (Some(worker), Some(key)) = (parts.next(), parts.next()) else {
+    for (key, worker, message) in said.iter().filter_map(parts) {
+        if key == LEARNER || key == ARENA {
             continue;
-        };
-        let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.payload) else {
+        }
+        let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.content) else {
             continue;
         };
         let count = by_key.entry(key.to_owned()).or_default();
@@ -128,14 +136,30 @@ pub(super) fn workers(link: &Link, progress: &Stream) -> Result<Vec<WorkerStatus
                 key: plain(key),
                 program: plain(&said.program),
                 run: plain(&said.run),
-                since_heard: age,
-                since_played: said.since_played + age,
+                since_heard: message.age,
+                since_played: said.since_played + message.age,
                 ..said
             });
         }
     }
     workers.sort_by(|a, b| a.worker.cmp(&b.worker));
-    Ok(workers)
+    workers
+}
+
+/// What was said in place of this key, with the name.
+pub(super) fn said_as<'a>(
+    said: &'a [Listed],
+    who: &'static str,
+) -> impl Iterator<Item = (&'a str, &'a Listed)> {
+    let parts = said.iter().filter_map(parts);
+    parts.filter_map(move |(key, name, message)| (key == who).then_some((name, message)))
+}
+
+/// The key, the name, and the message.
+fn parts(message: &Listed) -> Option<(&str, &str, &Listed)> {
+    let mut parts = message.subject.rsplit('.');
+    let (name, key) = (parts.next()?, parts.next()?);
+    Some((key, name, message))
 }
 
 /// A name that can be shown on a terminal, whoever wrote it.

@@ -1,6 +1,6 @@
 //! What the threads of a worker tell: events to its caller, and progress to the server.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use serde::Serialize;
@@ -54,15 +54,24 @@ struct State {
     events: Vec<WorkerEvent>,
 }
 
+impl State {
+    fn begin(&mut self, doing: Doing) {
+        if self.progress.doing != doing {
+            self.progress.doing = doing;
+            self.events.push(WorkerEvent::Doing(doing));
+        }
+    }
+}
+
 impl Reporter {
-    pub(super) fn new(worker: &str, threads: usize) -> Arc<Reporter> {
+    pub(super) fn new(worker: &str, threads: usize) -> Reporter {
         let progress = WorkerStatus {
             worker: worker.to_owned(),
             program: this_program(),
             threads,
             ..WorkerStatus::default()
         };
-        Arc::new(Reporter {
+        Reporter {
             state: Mutex::new(State {
                 progress,
                 played: Instant::now(),
@@ -70,7 +79,7 @@ impl Reporter {
                 at_report: (0, 0),
                 events: Vec::new(),
             }),
-        })
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -81,14 +90,20 @@ impl Reporter {
         self.lock().progress.doing
     }
 
+    /// Finished games, also those of matches.
+    pub(super) fn games(&self) -> u64 {
+        self.lock().progress.games
+    }
+
     pub(super) fn doing(&self, doing: Doing) {
-        self.lock().progress.doing = doing;
+        self.lock().begin(doing);
     }
 
     pub(super) fn network(&self, run: &str, step: u64) {
-        let progress = &mut self.lock().progress;
-        progress.run = run.to_owned();
-        progress.weights = step;
+        let mut state = self.lock();
+        state.progress.run = run.to_owned();
+        state.progress.weights = step;
+        state.events.push(WorkerEvent::Network(step));
     }
 
     pub(super) fn played(&self, counts: &Counts) {
@@ -98,10 +113,9 @@ impl Reporter {
         state.progress.games += counts.games.games;
         if matches!(
             state.progress.doing,
-            Doing::Starting | Doing::WaitingForLearner
+            Doing::Starting | Doing::WaitingForLearner | Doing::Paused
         ) {
-            state.progress.doing = Doing::Playing;
-            state.events.push(WorkerEvent::Doing(Doing::Playing));
+            state.begin(Doing::Playing);
         }
     }
 
@@ -131,13 +145,18 @@ impl Reporter {
             FleetErrorKind::Passing | FleetErrorKind::Lasting => Doing::WaitingForServer,
         };
         let mut state = self.lock();
-        if state.progress.doing != doing && state.progress.doing != Doing::Stopping {
-            state.progress.doing = doing;
-            state.events.push(WorkerEvent::Doing(doing));
-            if doing == Doing::WaitingForServer {
-                state.events.push(WorkerEvent::Warning(error.to_string()));
-            }
+        let is_new = state.progress.doing != doing && state.progress.doing != Doing::Stopping;
+        if is_new {
+            state.begin(doing);
         }
+        if is_new && doing == Doing::WaitingForServer {
+            let warning = format!("{error}; trying again");
+            state.events.push(WorkerEvent::Warning(warning));
+        }
+    }
+
+    pub(super) fn tell(&self, event: WorkerEvent) {
+        self.lock().events.push(event);
     }
 
     pub(super) fn warn(&self, warning: String) {
@@ -171,6 +190,6 @@ impl Reporter {
         };
         let subject = progress_subject(link.user(), &progress.worker);
         let text = serde_json::to_vec(&progress).expect("progress is plain data");
-        let _ = link.wait(link.client().publish(subject, text.into()));
+        let _ = link.send(&subject, text);
     }
 }

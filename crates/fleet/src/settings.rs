@@ -10,7 +10,6 @@ use jarmo_core::net::GameVersion;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
-use jarmo_learn::observe::FleetReport;
 
 /// The version of how games are played with given settings: self-play, search, and the kernels of networks. It changes
 /// when an older worker would play worse games without noticing. Rules, features and the format of networks have
@@ -25,9 +24,12 @@ const NEEDED: [&str; 5] = ["game.", "net.", "selfplay.", "fleet.games", "run.see
 pub(super) struct RunSettings {
     protocol: u32,
     play: u32,
-    program: String,
+    pub(super) program: String,
     /// The identity of the run.
     pub(super) run: String,
+    /// The folder of the run, for `fleet status`.
+    #[serde(default)]
+    pub(super) folder: String,
     /// What its network and its samples are for.
     pub(super) game: GameVersion,
     /// All settings, as TOML.
@@ -36,28 +38,10 @@ pub(super) struct RunSettings {
     pub(super) board: Option<String>,
 }
 
-/// The newest network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Newest {
-    /// Its learning steps.
-    pub(super) step: u64,
-    /// Its name among the objects.
-    pub(super) object: String,
-}
-
-/// The learner's sign of life.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Alive {
-    pub(super) folder: String,
-    /// Its program and version.
-    pub(super) program: String,
-    /// What it says of the fleet.
-    pub(super) report: FleetReport,
-}
-
 impl RunSettings {
     pub(super) fn new(
         run: String,
+        folder: String,
         game: GameVersion,
         config: &Config,
     ) -> Result<RunSettings, FleetError> {
@@ -68,6 +52,7 @@ impl RunSettings {
             play: PLAY,
             program: this_program(),
             run,
+            folder,
             game,
             config: config.to_toml(),
             board: board.transpose().map_err(FleetError::new)?,
@@ -144,7 +129,7 @@ mod tests {
 
     fn settings() -> RunSettings {
         let game = GameVersion::of(&ConnectFour::new(0));
-        RunSettings::new("run".to_owned(), game, &Config::default()).unwrap()
+        RunSettings::new("run".to_owned(), String::new(), game, &Config::default()).unwrap()
     }
 
     #[test]

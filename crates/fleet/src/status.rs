@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use async_nats::jetstream::Message;
 use serde::Serialize;
 
-use super::places::{PAIRS, PROGRESS, RUNS, SAMPLES, newest_messages};
-use super::progress::{GONE_AFTER, WorkerStatus, workers};
-use super::settings::{Alive, Newest};
+use super::networks::Newest;
+use super::places::{Listed, PROGRESS, RUNS, SAMPLES, list, look_at};
+use super::progress::{ARENA, GONE_AFTER, LEARNER, WorkerStatus, said_as, workers};
+use super::settings::RunSettings;
 use super::{FleetError, Link};
 use jarmo_learn::observe::FleetReport;
 
@@ -22,7 +22,7 @@ pub struct Status {
     /// The runs that used the server, the one that was heard last first.
     pub runs: Vec<RunStatus>,
     /// Blocks of pairs of games that arenas wait for.
-    pub pairs: u64,
+    pub blocks: u64,
     /// The workers of the last hour.
     pub workers: Vec<WorkerStatus>,
 }
@@ -36,6 +36,8 @@ pub struct RunStatus {
     pub folder: String,
     /// The learner's program and version.
     pub program: String,
+    /// Whether its learner runs.
+    pub is_here: bool,
     /// Seconds since then.
     pub since_heard: f64,
     /// Learning steps of the newest network.
@@ -50,63 +52,59 @@ pub struct RunStatus {
     pub report: FleetReport,
 }
 
-impl RunStatus {
-    /// Whether its learner runs.
-    pub fn is_here(&self) -> bool {
-        self.since_heard < GONE_AFTER
-    }
-}
-
-/// Looks at a fleet, with the learner's key. Writes nothing.
+/// Looks at a fleet. Writes nothing, and needs no right but to read.
 pub fn status(link: &Link) -> Result<Status, FleetError> {
-    let context = link.context();
-    let mut status = Status {
-        server: link.client().server_info().version,
-        ..Status::default()
-    };
     // A learner or an arena that uses the server makes the streams.
-    if let Ok(stream) = link.wait(context.get_stream(format!("KV_{RUNS}"))) {
-        status.runs = runs(link, &newest_messages(link, &stream)?)?;
-    }
-    if let Ok(progress) = link.wait(context.get_stream(PROGRESS)) {
-        status.workers = workers(link, &progress)?;
-    }
-    if let Ok(pairs) = link.wait(context.get_stream(PAIRS)) {
-        status.pairs = pairs.cached_info().state.messages;
-    }
-    Ok(status)
+    let said = list(link, PROGRESS)?;
+    let arenas = said_as(&said, ARENA).filter(|(_, said)| said.age < GONE_AFTER);
+    let number =
+        |said: &Listed| -> Option<u64> { std::str::from_utf8(&said.content).ok()?.parse().ok() };
+    let blocks = arenas.filter_map(|(_, said)| number(said)).sum();
+    Ok(Status {
+        server: link.client().server_info().version,
+        runs: runs(link, &list(link, &format!("KV_{RUNS}"))?, &said)?,
+        blocks,
+        workers: workers(&said),
+    })
 }
 
-fn runs(link: &Link, entries: &[(Message, f64)]) -> Result<Vec<RunStatus>, FleetError> {
-    let of_kind = |kind: &'static str| {
-        entries.iter().filter_map(move |(message, age)| {
-            let key = message.subject.rsplit_once('.')?;
-            let run = key.0.rsplit('.').next()?;
-            (key.1 == kind).then_some((run, &message.payload, *age))
-        })
+fn runs(link: &Link, entries: &[Listed], said: &[Listed]) -> Result<Vec<RunStatus>, FleetError> {
+    let find = |run: &str, kind: &str| {
+        let end = format!(".{run}.{kind}");
+        entries
+            .iter()
+            .find(move |entry| entry.subject.ends_with(&end))
     };
     let mut runs = Vec::new();
-    for (run, said, since_heard) in of_kind("learner") {
-        let alive: Alive = serde_json::from_slice(said).map_err(FleetError::new)?;
-        let newest = of_kind("network").find(|(of, ..)| *of == run);
-        let newest =
-            newest.and_then(|(_, newest, _)| serde_json::from_slice::<Newest>(newest).ok());
-        let mut status = RunStatus {
-            run: run.to_owned(),
-            folder: alive.folder,
-            program: alive.program,
-            since_heard,
-            step: newest.map(|newest| newest.step),
-            report: alive.report,
-            ..RunStatus::default()
+    for entry in entries {
+        let Some((run, "settings")) = entry.subject.rsplit_once('.') else {
+            continue;
         };
-        if let Ok(samples) = link.wait(link.context().get_stream(format!("{SAMPLES}{run}"))) {
-            let info = samples.cached_info();
-            status.queued = info.state.messages;
-            status.queued_bytes = info.state.bytes;
-            status.queue = info.config.max_messages.max(0) as u64;
-        }
-        runs.push(status);
+        let run = run.rsplit('.').next().unwrap_or_default();
+        let Ok(settings) = RunSettings::read(&entry.content) else {
+            continue;
+        };
+        let life = said_as(said, LEARNER).find(|(of, _)| *of == run);
+        let newest = find(run, "network");
+        let ages = [Some(entry), newest, life.map(|(_, life)| life)];
+        let ages = ages.into_iter().flatten().map(|message| message.age);
+        let report = life.and_then(|(_, life)| serde_json::from_slice(&life.content).ok());
+        let newest =
+            newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
+        let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|(queue, _)| queue);
+        let waiting = queue.as_ref().map(|queue| &queue.state);
+        runs.push(RunStatus {
+            run: run.to_owned(),
+            folder: settings.folder,
+            program: settings.program,
+            is_here: life.is_some_and(|(_, life)| life.age < GONE_AFTER),
+            since_heard: ages.fold(f64::INFINITY, f64::min),
+            step: newest.map(|newest| newest.step),
+            queued: waiting.map_or(0, |waiting| waiting.messages),
+            queued_bytes: waiting.map_or(0, |waiting| waiting.bytes),
+            queue: queue.map_or(0, |queue| queue.config.max_messages.max(0) as u64),
+            report: report.unwrap_or_default(),
+        });
     }
     runs.sort_by(|a, b| a.since_heard.total_cmp(&b.since_heard));
     Ok(runs)
@@ -121,8 +119,12 @@ impl fmt::Display for Status {
         for run in &self.runs {
             write!(out, "{run}")?;
         }
-        if self.pairs > 0 {
-            writeln!(out, "matches: blocks of games to be played: {}", self.pairs)?;
+        if self.blocks > 0 {
+            writeln!(
+                out,
+                "matches: blocks of games to be played: {}",
+                self.blocks
+            )?;
         }
         if self.workers.is_empty() {
             return writeln!(out, "no worker in the last hour");
@@ -158,7 +160,7 @@ impl Status {
             Some(run) if run.program != worker.program => format!(", {}", worker.program),
             _ => String::new(),
         };
-        let run = match self.runs.iter().filter(|run| run.is_here()).count() {
+        let run = match self.runs.iter().filter(|run| run.is_here).count() {
             0 | 1 => String::new(),
             _ => learner.map_or(String::new(), |run| format!(", for {}", run.folder)),
         };
@@ -190,12 +192,12 @@ impl fmt::Display for RunStatus {
         let step = self.step.map_or(String::new(), |step| {
             format!(", newest network of step {step}")
         });
-        let since = match self.is_here() {
+        let since = match self.is_here {
             true => String::new(),
             false => format!(", stopped {} ago", ago(self.since_heard)),
         };
         writeln!(out, "learner: {folder}, {program}{step}{since}, run {run}")?;
-        if self.is_here() {
+        if self.is_here {
             writeln!(out, "arrived: {}", self.report.files_text())?;
         }
         writeln!(

@@ -7,20 +7,23 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::inbox::Inbox;
-use super::intake::{Arrivals, Intake};
-use super::networks::{Publisher, newest};
-use super::places::{BLOCKED, CURRENT, LearnerPlaces, learner_of, settings_of};
-use super::progress::workers;
-use super::settings::{Alive, RunSettings};
+use super::intake::{Arrivals, Intake, LEAST_BATCH, MOST_BATCH};
+use super::networks::{KEPT, newest, publish};
+use super::places::{
+    BLOCKED, CURRENT, LearnerPlaces, PROGRESS, list, progress_subject, settings_of,
+};
+use super::progress::{LEARNER, said_as, workers};
+use super::settings::RunSettings;
 use super::{FleetError, FleetErrorKind, Link};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
 use jarmo_learn::observe::FleetReport;
 use jarmo_learn::run::{Delivery, RunError, Seen, Supply};
-use jarmo_selfplay::selfplay::EpisodeReader;
+
+/// The bytes a second of the server that networks may take: a fifth of a wire of 1 Gbit/s. With more workers, networks are
+/// published less often.
+const NETWORK_RATE: f64 = 25e6;
 
 /// The pause after something went wrong at the server.
 const AFTER_TROUBLE: Duration = Duration::from_secs(1);
@@ -45,22 +48,22 @@ pub struct SupplySettings<'a> {
 pub struct NatsSupply {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    start: Mutex<Option<Box<Start>>>, // until the run begins
 }
 
-/// Starts the threads when the run begins.
-type Start = dyn FnOnce() -> Result<Vec<JoinHandle<()>>, FleetError> + Send;
+/// What a thread does until the run is over.
+type Work = fn(&Shared);
 
 struct Shared {
     link: Link,
     run: String,
     queue: u64,
     settings: Vec<u8>, // as workers read them
-    inbox: Arc<Inbox>,
-    arrivals: Arc<Arrivals>,
+    places: LearnerPlaces,
+    intake: Intake,
     networks: Mutex<Networks>,
     changed: Condvar, // there is a network to publish, or the run is over
     report: Mutex<FleetReport>,
+    begun: Instant,
     is_over: AtomicBool,
 }
 
@@ -82,66 +85,65 @@ impl NatsSupply {
             folder,
             config,
         } = settings;
-        let origin = GameVersion::of(game);
-        let reader = EpisodeReader::new(game, &config.selfplay);
-        let published = RunSettings::new(run.clone(), origin.clone(), config)?;
-        let shared = Arc::new(Shared {
-            link,
-            run: run.clone(),
-            queue: config.fleet.queue,
+        let shown = folder.display().to_string();
+        let published = RunSettings::new(run.clone(), shown, GameVersion::of(game), config)?;
+        let queue = config.fleet.queue;
+        let places = link.wait(LearnerPlaces::open(link.context(), &run, queue))?;
+        let shared = Shared {
+            queue,
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
-            inbox: Arc::new(Inbox::open(&folder)?),
-            arrivals: Arc::default(),
+            places,
+            intake: Intake::open(&run, game, &config.selfplay, &folder)?,
             networks: Mutex::default(),
             changed: Condvar::new(),
             report: Mutex::default(),
+            begun: Instant::now(),
             is_over: AtomicBool::new(false),
-        });
-        let places = shared.announce()?;
-        let link = &shared.link;
-        link.wait(places.runs.put(CURRENT, run.clone().into()))?;
-        if let Some(newest) = newest(link, &places.runs, &run)? {
-            shared.arrivals.published(newest.step);
-        }
-        let watch = Watch {
-            shared: Arc::clone(&shared),
-            folder: folder.display().to_string(),
-            places,
-        };
-        watch.show_life()?;
-        let intake = Intake {
+            link,
             run,
-            origin,
-            reader,
-            inbox: Arc::clone(&shared.inbox),
-            arrivals: Arc::clone(&shared.arrivals),
         };
-        let start = {
-            let shared = Arc::clone(&shared);
-            move || start(&shared, watch, intake)
-        };
+        let (link, runs) = (&shared.link, &shared.places.runs);
+        shared.write_settings()?;
+        link.wait(runs.put(CURRENT, shared.run.clone().into()))?;
+        if let Some(newest) = newest(link, runs, &shared.run)? {
+            shared.intake.arrivals.published(newest.step);
+        }
+        shared.show_life()?;
         Ok(NatsSupply {
-            shared,
+            shared: Arc::new(shared),
             threads: Mutex::default(),
-            start: Mutex::new(Some(Box::new(start))),
         })
+    }
+
+    fn arrivals(&self) -> &Arrivals {
+        &self.shared.intake.arrivals
     }
 }
 
 impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        let start = lock(&self.start).take();
-        self.shared.arrivals.begin(seen);
-        *lock(&self.threads) = start.expect("a run begins once")()?;
+        self.arrivals().begin(seen);
+        self.shared.intake.resume()?;
+        let threads: [(&str, Work); 3] = [
+            ("intake", Shared::take_in),
+            ("networks", Shared::send_networks),
+            ("watch", Shared::watch),
+        ];
+        for (name, work) in threads {
+            let shared = Arc::clone(&self.shared);
+            let thread = thread::Builder::new().name(name.to_owned());
+            let thread = thread.spawn(move || work(&shared)).map_err(RunError::new)?;
+            lock(&self.threads).push(thread);
+        }
         Ok(())
     }
 
     fn waiting(&self) -> usize {
-        self.shared.arrivals.waiting()
+        self.arrivals().waiting()
     }
 
     fn take(&self) -> Option<Delivery> {
-        self.shared.arrivals.take()
+        self.arrivals().take()
     }
 
     fn publish(&self, agent: AgentFile) {
@@ -150,11 +152,11 @@ impl Supply for NatsSupply {
     }
 
     fn saved(&self) -> Result<(), RunError> {
-        Ok(self.shared.arrivals.saved(&self.shared.inbox)?)
+        Ok(self.shared.intake.saved()?)
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
-        let dropped = self.shared.arrivals.counted();
+        let dropped = self.arrivals().counted();
         let mut report = lock(&self.shared.report);
         *report = FleetReport {
             duplicates: dropped.duplicates,
@@ -172,7 +174,7 @@ impl Supply for NatsSupply {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.shared.arrivals.warnings()
+        self.arrivals().warnings()
     }
 }
 
@@ -186,115 +188,99 @@ impl Drop for NatsSupply {
     }
 }
 
-fn start<G: CatalogGame>(
-    shared: &Arc<Shared>,
-    watch: Watch,
-    intake: Intake<G>,
-) -> Result<Vec<JoinHandle<()>>, FleetError> {
-    intake.resume()?;
-    let places = watch.places.clone();
-    let publisher = Publisher::new(
-        shared.run.clone(),
-        places.networks.clone(),
-        places.runs.clone(),
-    );
-    let (taking, sending) = (Arc::clone(shared), Arc::clone(shared));
-    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
-        let thread = thread::Builder::new().name(name.to_owned());
-        thread.spawn(work).map_err(FleetError::new)
-    };
-    Ok(vec![
-        spawn("intake", Box::new(move || taking.take_in(&places, &intake)))?,
-        spawn(
-            "networks",
-            Box::new(move || sending.send_networks(publisher)),
-        )?,
-        spawn("watch", Box::new(move || watch.run()))?,
-    ])
-}
-
 impl Shared {
-    /// Makes what is missing at the server, and writes the settings of the run.
-    fn announce(&self) -> Result<LearnerPlaces, FleetError> {
-        let open = LearnerPlaces::open(self.link.context(), &self.run, self.queue);
-        let places = self.link.wait(open)?;
-        let settings = self.settings.clone().into();
-        self.link
-            .wait(places.runs.put(settings_of(&self.run), settings))?;
-        Ok(places)
-    }
-
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Takes in files until the run is over.
-    fn take_in<G: CatalogGame>(&self, places: &LearnerPlaces, intake: &Intake<G>) {
+    fn warn(&self, warning: String) {
+        self.intake.arrivals.warn(warning);
+    }
+
+    fn write_settings(&self) -> Result<(), FleetError> {
+        let settings = self.settings.clone().into();
+        let runs = &self.places.runs;
+        self.link.wait(runs.put(settings_of(&self.run), settings))?;
+        Ok(())
+    }
+
+    /// Takes in files until the run is over, in larger batches the less of them wait for the loop.
+    fn take_in(&self) {
+        let mut batch = LEAST_BATCH;
         while !self.is_over() {
-            if self.arrivals.is_full() {
-                thread::sleep(Duration::from_millis(20));
+            if self.intake.arrivals.is_full() {
+                batch = LEAST_BATCH;
+                thread::sleep(Duration::from_millis(10));
                 continue;
             }
-            if let Err(error) = intake.fetch(&self.link, &places.files) {
+            if let Err(error) = self.intake.fetch(&self.link, &self.places.files, batch) {
                 if self.link.is_connected() {
-                    self.arrivals
-                        .warn(format!("files of games: {error}; trying again"));
+                    self.warn(format!("files of games: {error}; trying again"));
                 }
                 thread::sleep(AFTER_TROUBLE);
             }
+            batch = (2 * batch).min(MOST_BATCH);
         }
     }
 
-    /// Publishes the newest network whenever there is one.
-    fn send_networks(&self, mut publisher: Publisher) {
+    /// Publishes the newest network whenever there is one, but no more often than the server's wire allows.
+    fn send_networks(&self) {
+        let mut written = 0;
+        let mut free = Instant::now(); // to publish again
         let mut networks = lock(&self.networks);
         while !self.is_over() {
+            let wait = free.saturating_duration_since(Instant::now());
+            if networks.waiting.is_none() || !wait.is_zero() {
+                let wait = match networks.waiting {
+                    None => LOOK_EVERY,
+                    Some(_) => wait,
+                };
+                let woken = self.changed.wait_timeout(networks, wait);
+                networks = woken.expect("no thread panics").0;
+                continue;
+            }
             let Some(agent) = networks.waiting.take() else {
-                networks = self.changed.wait(networks).expect("no thread panics");
                 continue;
             };
             drop(networks);
             // No worker has it earlier.
-            self.arrivals.published(agent.header().provenance.step);
-            let published = publisher.publish(&self.link, &agent);
+            let step = agent.header().provenance.step;
+            self.intake.arrivals.published(step);
+            let name = format!("{}-{}", self.run, written % KEPT);
+            let published = publish(&self.link, &self.places, &self.run, &name, agent.clone());
             networks = lock(&self.networks);
             match published {
-                Ok(()) => networks.published = Some(agent),
+                Ok(bytes) => {
+                    written += 1;
+                    networks.published = Some(agent);
+                    let report = lock(&self.report);
+                    let readers = report.playing + report.idle;
+                    free = Instant::now() + interval(readers, bytes);
+                }
                 Err(error) => {
-                    self.arrivals
-                        .warn(format!("publishing a network: {error}; trying again"));
+                    self.warn(format!("publishing a network: {error}; trying again"));
                     networks.waiting.get_or_insert(agent); // unless there is a newer one
-                    drop(networks);
-                    thread::sleep(AFTER_TROUBLE);
-                    networks = lock(&self.networks);
+                    free = Instant::now() + AFTER_TROUBLE;
                 }
             }
         }
     }
-}
 
-/// Gives signs of life, and looks at the queue and the workers.
-struct Watch {
-    shared: Arc<Shared>,
-    folder: String,
-    places: LearnerPlaces,
-}
-
-impl Watch {
-    fn run(mut self) {
-        let mut last: Option<Instant> = None;
-        while !self.shared.is_over() {
-            if last.is_some_and(|last| last.elapsed() < LOOK_EVERY) {
+    /// Gives signs of life, and looks at the queue and the workers, until the run is over.
+    fn watch(&self) {
+        let mut next = Instant::now();
+        while !self.is_over() {
+            if Instant::now() < next {
                 thread::sleep(Duration::from_millis(100));
                 continue;
             }
-            last = Some(Instant::now());
+            next = Instant::now() + LOOK_EVERY;
             let looked = self.show_life().and_then(|is_known| match is_known {
                 true => self.look(),
                 false => self.restore(),
             });
             let is_missing = |error: FleetError| error.kind() != FleetErrorKind::Passing;
-            if looked.is_err_and(is_missing) && self.shared.link.is_connected() {
+            if looked.is_err_and(is_missing) && self.link.is_connected() {
                 let _ = self.restore(); // or the next look does
             }
         }
@@ -302,62 +288,61 @@ impl Watch {
 
     /// Gives a sign of life. Returns whether the server still has the settings of the run.
     fn show_life(&self) -> Result<bool, FleetError> {
-        let Shared { link, run, .. } = &*self.shared;
-        let runs = &self.places.runs;
-        let alive = Alive {
-            folder: self.folder.clone(),
-            program: this_program(),
-            report: lock(&self.shared.report).clone(),
-        };
-        let alive = serde_json::to_vec(&alive).expect("names are plain data");
-        link.wait(runs.put(learner_of(run), alive.into()))?;
-        // The server's own clock tells how old its entries are.
-        let now = link.wait(runs.entry(learner_of(run)))?;
-        let current = link.wait(runs.entry(CURRENT))?;
-        let is_free = match (now, current) {
-            (Some(now), Some(current)) => {
-                let age = (now.created - current.created).as_seconds_f64();
-                current.value == run.as_bytes() || age > LEAVES_AFTER
-            }
-            _ => true,
-        };
-        if is_free {
-            link.wait(runs.put(CURRENT, run.clone().into()))?;
-        }
-        Ok(link.wait(runs.get(settings_of(run)))?.is_some())
+        let report = serde_json::to_vec(&*lock(&self.report)).expect("a report is plain data");
+        self.link
+            .send(&progress_subject(LEARNER, &self.run), report)?;
+        let settings = self.link.wait(self.places.runs.get(settings_of(&self.run)));
+        Ok(settings?.is_some())
     }
 
     /// Writes everything again, because the server has lost it, for example with its disk.
-    fn restore(&mut self) -> Result<(), FleetError> {
-        self.places = self.shared.announce()?;
-        let mut networks = lock(&self.shared.networks);
+    fn restore(&self) -> Result<(), FleetError> {
+        let places = LearnerPlaces::open(self.link.context(), &self.run, self.queue);
+        self.link.wait(places)?;
+        self.write_settings()?;
+        let mut networks = lock(&self.networks);
         if networks.waiting.is_none() {
             networks.waiting = networks.published.clone();
         }
-        self.shared.changed.notify_one();
-        let lost = "the server had lost the run's settings; they are there again";
-        self.shared.arrivals.warn(lost.to_owned());
+        self.changed.notify_one();
+        self.warn("the server had lost the run's settings; they are there again".to_owned());
         Ok(())
     }
 
-    /// Looks at the queue, the workers, and the keys that are blocked.
+    /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
     fn look(&self) -> Result<(), FleetError> {
-        let Shared { link, arrivals, .. } = &*self.shared;
-        if let Some(keys) = link.wait(self.places.runs.get(BLOCKED))? {
+        let Shared {
+            link, run, places, ..
+        } = self;
+        if let Some(keys) = link.wait(places.runs.get(BLOCKED))? {
             let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
-            arrivals.block(keys, &self.shared.inbox)?;
+            self.intake.block(keys)?;
         }
-        let queued = link.wait(self.places.samples.get_info())?.state.messages;
-        let mut workers = workers(link, &self.places.progress)?;
-        let is_ours = |run: &str| run.is_empty() || run == self.shared.run;
-        workers.retain(|worker| worker.is_here() && is_ours(&worker.run));
+        let queued = link.wait(places.samples.get_info())?.state.messages;
+        let said = list(link, PROGRESS)?;
+        let current = link.wait(places.runs.get(CURRENT))?;
+        let is_free = current.is_none_or(|current| {
+            let mut others = said_as(&said, LEARNER);
+            let other = others.find(|(run, _)| *run.as_bytes() == *current);
+            other.is_none_or(|(_, life)| life.age > LEAVES_AFTER)
+        });
+        if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
+            link.wait(places.runs.put(CURRENT, run.clone().into()))?;
+        }
+        let mut workers = workers(&said);
+        workers.retain(|worker| worker.is_here() && (worker.run.is_empty() || worker.run == *run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();
-        let mut report = lock(&self.shared.report);
+        let mut report = lock(&self.report);
         report.queued = queued;
         report.playing = playing;
         report.idle = workers.len() - playing;
         Ok(())
     }
+}
+
+/// The time between two networks of this size, when so many workers read each of them.
+fn interval(readers: usize, bytes: usize) -> Duration {
+    Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {

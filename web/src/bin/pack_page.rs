@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.push(("program.bin".to_owned(), pack(&fs::read(program)?)?));
     for game in jarmo_exact::catalog::GAMES {
         let path = root.join(format!("checkpoints/{game}.safetensors"));
-        let agent = jarmo_host::agent_file::load(&path)?.rounded();
+        let agent = jarmo_host::agent_file::load(&path)?.rounded(7);
         files.push((format!("{game}.bin"), pack(&agent.to_bytes())?));
     }
     files.sort();

@@ -104,14 +104,16 @@ impl AgentFile {
         &self.weights
     }
 
-    /// The same agent with its weights rounded to 16 bits (bf16): half the room when it is compressed.
+    /// The same agent with weights of so many bits after the leading one, of 23: 7 as in bf16, 10 as in a half float. Bits
+    /// that are all zero cost nothing after compression.
     #[must_use]
-    pub fn rounded(mut self) -> AgentFile {
+    pub fn rounded(mut self, kept: u32) -> AgentFile {
+        let dropped = 23 - kept;
         for (_, tensor) in self.weights.tensors_mut() {
             for number in &mut tensor.data {
                 let bits = number.to_bits();
-                let half = 0x7fff + (bits >> 16 & 1); // to the nearest, ties to even
-                *number = f32::from_bits(bits.wrapping_add(half) & 0xffff_0000);
+                let half = (1 << dropped >> 1) - 1 + (bits >> dropped & 1); // to the nearest, ties to even
+                *number = f32::from_bits(bits.wrapping_add(half) >> dropped << dropped);
             }
         }
         self

@@ -1,16 +1,15 @@
 //! The arena's side: hands out blocks of pairs, and adds the games that come back.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
-use futures_util::StreamExt;
 
-use super::task::{Answer, SharedAgent, Task, Verdict, pack, unpack};
+use super::task::{Answer, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
-use crate::places::{ArenaPlaces, pairs_subject, results_subject};
+use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
+use crate::progress::ARENA;
 use crate::{FleetError, Link, unique};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::AgentSpec;
@@ -24,28 +23,26 @@ const MOST_PAIRS: usize = 8;
 /// A tournament has at least this many blocks, if it has as many pairs, so that many workers have something to do.
 const LEAST_BLOCKS: usize = 64;
 
-/// The most blocks that are at the server or with workers at a time. An arena that is lost leaves no more behind.
-const MOST_OUT: usize = 256;
+/// The longest wait for a message at a time.
+const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The longest wait for answers at a time.
-const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The pause after a failure of the server.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The time between two signs of life.
+const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
 /// After this time without an answer, something may be wrong.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// The time between two looks whether the server still has what was sent.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// A block without an answer is given to another worker after this time, or after a multiple of the mean time between
+/// giving and answer. Each time it is twice as long.
+const DEADLINE: Duration = Duration::from_secs(15);
+const SLOWEST: u32 = 3;
 
-/// Blocks that workers took are sent again after this time without an answer, or after a multiple of the longest time
-/// between two answers. Each time it is twice as long.
-const DEADLINE: Duration = Duration::from_secs(120);
-const SLOWEST: u32 = 4;
-
-/// After so many refused answers of one key, its other answers are refused unread.
+/// After so many refused answers of one key, it gets no blocks and its answers are refused unread.
 const MOST_REFUSED: u32 = 10;
+
+/// The blocks that a key may hold unanswered. Three for each answered one are added, so that a key of many workers is
+/// not held up, and one that only takes blocks holds few.
+const MOST_HELD: u32 = 64;
 
 /// What the games are played with.
 pub struct MatchSettings<'a> {
@@ -56,7 +53,6 @@ pub struct MatchSettings<'a> {
 }
 
 /// Plays the missing games of a tournament on workers, until all are played or `stop` is set. `tell` gets warnings.
-/// What it leaves at the server then is deleted.
 pub fn play_matches<G: CatalogGame>(
     link: &Link,
     game: &G,
@@ -70,19 +66,20 @@ pub fn play_matches<G: CatalogGame>(
     let board = board
         .map(|path| read_text(path, SETTINGS_BYTES))
         .transpose();
+    let store = link.wait(arena_places(link.context()))?;
+    let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
     let agents = settings.agents.iter();
-    let agents: Vec<SharedAgent> = agents
-        .map(|spec| SharedAgent::new(game, spec))
-        .collect::<Result<_, _>>()?;
+    let agents = agents.map(|spec| NamedAgent::new(game, spec, write));
+    let agents = agents.collect::<Result<_, _>>()?;
     let missing = tournament.missing_blocks(1).len();
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
-    let places = link.wait(ArenaPlaces::open(link.context()))?;
-    let answers = link.client().subscribe(results_subject(&name, "*"));
+    let client = link.client();
     let mut host = Host {
-        answers: link.wait(answers)?,
+        // Of several arenas one gets the question.
+        asked: link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?,
+        answers: link.wait(client.subscribe(results_subject(&name, "*")))?,
         link,
-        places,
         origin: GameVersion::of(game),
         board: board.map_err(FleetError::new)?,
         quiet_limit: settings.rules.quiet_limit,
@@ -91,42 +88,52 @@ pub fn play_matches<G: CatalogGame>(
         waiting: (0..blocks.len()).collect(),
         blocks,
         out: BTreeMap::new(),
-        sent: 0,
-        refused: BTreeMap::new(),
+        keys: BTreeMap::new(),
+        answered: (Duration::ZERO, 0),
         heard: Instant::now(),
         is_quiet: false,
-        looked: Instant::now(),
-        is_missed: false,
-        deadline: DEADLINE,
+        said: None,
         warned: None,
         tell,
     };
     let played = host.play(tournament, stop, observer);
-    host.clean_up();
+    host.close();
     played
 }
 
 struct Host<'a, T> {
     link: &'a Link,
-    places: ArenaPlaces,
+    asked: Subscriber,
     answers: Subscriber,
     origin: GameVersion,
     board: Option<String>,
     quiet_limit: Option<u32>,
-    agents: Vec<SharedAgent>,
+    agents: Vec<NamedAgent>,
     name: String, // of the tournament
     blocks: Vec<PairBlock>,
-    waiting: VecDeque<usize>,       // blocks to be sent
-    out: BTreeMap<String, usize>, // blocks that were sent and are unanswered, by the names of their tasks
-    sent: u64,                    // tasks that were given a name
-    refused: BTreeMap<String, u32>, // answers, by key
-    heard: Instant,               // the last answer
-    is_quiet: bool,               // that there is none was said
-    looked: Instant,
-    is_missed: bool, // at the last look the server had no task, although some are unanswered
-    deadline: Duration,
+    waiting: VecDeque<usize>,    // blocks that no worker has
+    out: BTreeMap<usize, Given>, // blocks that workers have
+    keys: BTreeMap<String, Key>,
+    answered: (Duration, u32), // between giving and answer, and answers
+    heard: Instant,            // the last answer
+    is_quiet: bool,            // that there is none was said
+    said: Option<Instant>,     // the last sign of life
     warned: Option<String>,
     tell: T,
+}
+
+/// When a block was given to a worker last, and to how many.
+struct Given {
+    at: Instant,
+    copies: u32,
+}
+
+/// What a key has done.
+#[derive(Default)]
+struct Key {
+    given: u32,
+    answered: u32,
+    refused: u32,
 }
 
 impl<T: FnMut(String)> Host<'_, T> {
@@ -136,41 +143,42 @@ impl<T: FnMut(String)> Host<'_, T> {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), FleetError> {
-        self.write_agents()?;
         while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
-            if let Err(error) = self.send() {
-                self.warn(format!("{error}; trying again"));
-                thread::sleep(PAUSE);
-                // The server may have lost its streams, for example with its disk.
-                let places = ArenaPlaces::open(self.link.context());
-                if let Ok(places) = self.link.wait(places) {
-                    self.places = places;
-                    let _ = self.write_agents(); // or the next attempt does
+            self.link.check_admission()?;
+            let said = self
+                .link
+                .either(&mut self.answers, &mut self.asked, PATIENCE);
+            match said {
+                None => self.say_if_quiet(),
+                Some(message) => {
+                    // The server lets a user publish under its own key alone.
+                    let key = message.subject.rsplit('.').next().unwrap_or_default();
+                    let answer = match message.subject.starts_with(&blocks_subject("")) {
+                        true => self.offer(key)?,
+                        false => {
+                            let payload = &message.payload;
+                            self.take(key, payload, tournament, observer)?.into_bytes()
+                        }
+                    };
+                    reply(self.link, &message, answer);
                 }
             }
-            match self.next_answer() {
-                Some(message) => self.take(&message, tournament, observer)?,
-                None => {
-                    self.look_for_lost_tasks();
-                    self.say_if_quiet();
-                }
-            }
+            self.show_life();
             observer.standings(tournament.standings());
         }
         Ok(())
     }
 
-    fn write_agents(&self) -> Result<(), FleetError> {
-        let files = self.agents.iter().filter_map(|agent| agent.file.as_ref());
-        for file in files {
-            write_object(self.link, &self.places.agents, &file.name, &file.bytes)?;
+    /// Answers what workers have already said. One that got no answer would wait for it instead of playing.
+    fn close(&mut self) {
+        let link = self.link;
+        for said in [&mut self.asked, &mut self.answers] {
+            let _ = link.wait(said.drain());
+            while let Some(message) = link.next(said, PATIENCE) {
+                reply(link, &message, Vec::new());
+            }
         }
-        Ok(())
-    }
-
-    fn next_answer(&mut self) -> Option<Message> {
-        let next = async { Ok::<_, FleetError>(self.answers.next().await) };
-        self.link.wait_for(PATIENCE, next).ok().flatten()
+        let _ = link.wait(link.client().flush());
     }
 
     /// Warns, but not twice in a row of the same.
@@ -181,127 +189,116 @@ impl<T: FnMut(String)> Host<'_, T> {
         }
     }
 
-    /// Sends tasks until enough are out.
-    fn send(&mut self) -> Result<(), FleetError> {
-        while self.out.len() < MOST_OUT
-            && let Some(&number) = self.waiting.front()
-        {
-            let id = format!("{}-{}", self.name, self.sent);
-            let block = &self.blocks[number];
-            let task = Task {
-                id: id.clone(),
-                tournament: self.name.clone(),
-                origin: self.origin.clone(),
-                board: self.board.clone(),
-                quiet_limit: self.quiet_limit,
-                agents: block.agents.map(|agent| self.agents[agent].spec.clone()),
-                block: block.clone(),
-            };
-            self.link
-                .publish(&pairs_subject(&self.name), &id, pack(&task)?)?;
-            // After a failure the same name is sent again, and the server recognises it.
-            self.sent += 1;
-            self.waiting.pop_front();
-            self.out.insert(id, number);
-        }
-        Ok(())
+    /// The block that a worker gets, packed; nothing if there is none for it.
+    fn offer(&mut self, key: &str) -> Result<Vec<u8>, FleetError> {
+        let known = self.keys.entry(key.to_owned()).or_default();
+        let allowed = MOST_HELD + 4 * known.answered;
+        let is_trusted = known.refused < MOST_REFUSED && known.given < allowed;
+        let Some(number) = is_trusted.then(|| self.next_block()).flatten() else {
+            return Ok(Vec::new());
+        };
+        self.keys.entry(key.to_owned()).or_default().given += 1;
+        let copies = self.out.get(&number).map_or(0, |given| given.copies);
+        let given = Given {
+            at: Instant::now(),
+            copies: copies + 1,
+        };
+        self.out.insert(number, given);
+        let block = &self.blocks[number];
+        let agent = |agent: usize| self.agents[agent].clone();
+        pack(&Task {
+            number,
+            tournament: self.name.clone(),
+            origin: self.origin.clone(),
+            board: self.board.clone(),
+            quiet_limit: self.quiet_limit,
+            agents: block.agents.map(agent),
+            block: block.clone(),
+        })
     }
 
-    /// Adds the games of an answer, then says so to the worker. Games that cannot be those of their task are played again.
+    /// A block that no worker has, or else the one that is late by the longest time.
+    fn next_block(&mut self) -> Option<usize> {
+        if let Some(number) = self.waiting.pop_front() {
+            return Some(number);
+        }
+        let (sum, count) = self.answered;
+        let mean = sum / count.max(1);
+        let deadline = DEADLINE.max(SLOWEST * mean);
+        let late = self.out.iter().filter_map(|(&number, given)| {
+            let deadline = deadline * 2_u32.saturating_pow(given.copies - 1);
+            Some((given.at.elapsed().checked_sub(deadline)?, number))
+        });
+        late.max().map(|(_, number)| number)
+    }
+
+    /// Adds the games of an answer. Returns what the worker is told: nothing, or why they cannot be those of their block,
+    /// which is played again.
     fn take<G: CatalogGame>(
         &mut self,
-        message: &Message,
+        key: &str,
+        answer: &[u8],
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
-    ) -> Result<(), FleetError> {
-        let key = message.subject.rsplit('.').next().unwrap_or_default();
-        let is_rogue = self
-            .refused
-            .get(key)
-            .is_some_and(|&count| count >= MOST_REFUSED);
-        let verdict = match is_rogue {
-            true => Verdict::Refused("this key has sent too many refused answers".to_owned()),
-            false => match unpack::<Answer>(&message.payload) {
-                Err(error) => Verdict::Refused(error.to_string()),
-                Ok(answer) => self.add(&answer, tournament, observer)?,
-            },
+    ) -> Result<String, FleetError> {
+        let known = self.keys.entry(key.to_owned()).or_default();
+        if known.refused >= MOST_REFUSED {
+            return Ok("this key has sent too many refused answers".to_owned());
+        }
+        let problem = match unpack::<Answer>(answer) {
+            Err(error) => error.to_string(),
+            Ok(answer) => self.add(key, &answer, tournament, observer)?,
         };
-        if let (Verdict::Refused(problem), false) = (&verdict, is_rogue) {
-            *self.refused.entry(key.to_owned()).or_default() += 1;
+        if !problem.is_empty() {
+            self.keys.entry(key.to_owned()).or_default().refused += 1;
             self.warn(format!("games of {key} are refused: {problem}"));
         }
-        if let Some(reply) = message.reply.clone() {
-            // A worker that does not hear it sends its answer again, which is then known.
-            let said = self.link.client().publish(reply, pack(&verdict)?.into());
-            let _ = self.link.wait(said);
-        }
-        Ok(())
+        Ok(problem)
     }
 
     fn add<G: CatalogGame>(
         &mut self,
+        key: &str,
         answer: &Answer,
         tournament: &mut Tournament<'_, G>,
         observer: &mut dyn Observer,
-    ) -> Result<Verdict, FleetError> {
-        let Some(number) = self.out.remove(&answer.task) else {
-            return Ok(Verdict::Taken); // it came before, or comes from a stranger
-        };
+    ) -> Result<String, FleetError> {
+        let number = answer.number;
+        let given = self.out.remove(&number);
+        if given.is_none() && !self.waiting.contains(&number) {
+            return Ok(String::new()); // it came before, or there is no such block
+        }
+        self.waiting.retain(|other| *other != number);
+        if answer.games.is_empty() {
+            self.waiting.push_front(number); // the worker could not play it
+            return Ok(String::new());
+        }
         match tournament.add_block(&self.blocks[number], &answer.games, observer) {
             Ok(()) => {
-                self.deadline = self.deadline.max(SLOWEST * self.heard.elapsed());
+                self.keys.entry(key.to_owned()).or_default().answered += 1;
+                self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
+                self.answered.1 += 1;
                 self.heard = Instant::now();
                 self.is_quiet = false;
                 self.warned = None;
-                self.out.retain(|_, other| *other != number);
-                self.waiting.retain(|other| *other != number);
-                Ok(Verdict::Taken)
+                Ok(String::new())
             }
             Err(BlockError::Failed(error)) => Err(FleetError::new(error)),
             Err(BlockError::Refused(problem)) => {
                 self.waiting.push_front(number);
-                Ok(Verdict::Refused(problem.to_string()))
+                Ok(problem.to_string())
             }
         }
     }
 
-    /// Sends tasks again that the server has lost, or that workers took and do not answer. A task leaves the server after
-    /// its games have arrived here, so two looks without tasks and without an answer in between say that games were lost.
-    fn look_for_lost_tasks(&mut self) {
-        if self.looked.elapsed() < LOOK_EVERY || self.out.is_empty() {
-            return;
+    /// Says how many blocks are to be played, for `fleet status`.
+    fn show_life(&mut self) {
+        if self.said.is_none_or(|said| said.elapsed() > ALIVE_EVERY) {
+            self.said = Some(Instant::now());
+            let left = self.waiting.len() + self.out.len();
+            let subject = progress_subject(ARENA, &self.name);
+            let _ = self.link.send(&subject, left.to_string().into_bytes());
         }
-        let since = self.looked;
-        self.looked = Instant::now();
-        let subject = pairs_subject(&self.name);
-        let tasks = self.link.wait(async {
-            let stream = &self.places.pairs;
-            let info = stream.info_with_subjects(subject).await;
-            let mut info = info.map_err(|error| error.to_string())?;
-            let first = info.next().await.transpose();
-            first.map_err(|error| error.to_string())
-        });
-        let Ok(tasks) = tasks else {
-            return;
-        };
-        let is_missed = tasks.is_none();
-        let is_late = self.heard.elapsed() > self.deadline;
-        if (is_missed && self.is_missed && self.heard < since) || is_late {
-            let mut again: BTreeSet<usize> = self.out.values().copied().collect();
-            if is_missed {
-                self.out.clear();
-            } else {
-                // Slow workers may still answer. The first answer counts.
-                self.deadline *= 2;
-                again.retain(|number| !self.waiting.contains(number));
-            }
-            self.warn(format!(
-                "{} blocks are lost or late and are sent again",
-                again.len()
-            ));
-            self.waiting.extend(again);
-        }
-        self.is_missed = is_missed && !self.out.is_empty();
     }
 
     /// Says once that no games come.
@@ -314,12 +311,11 @@ impl<T: FnMut(String)> Host<'_, T> {
             ));
         }
     }
+}
 
-    /// Deletes what nobody needs any more. What stays after a failure is deleted by the server later.
-    fn clean_up(&self) {
-        let (pairs, subject) = (&self.places.pairs, pairs_subject(&self.name));
-        let _ = self
-            .link
-            .wait(async { pairs.purge().filter(subject).await });
+/// Answers a worker. One that does not hear it asks again, or sends its games again, which are then known.
+fn reply(link: &Link, message: &Message, answer: Vec<u8>) {
+    if let Some(reply) = &message.reply {
+        let _ = link.send(reply, answer);
     }
 }

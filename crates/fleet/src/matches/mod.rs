@@ -1,8 +1,8 @@
 //! Pairs of games of a tournament, shared out among workers.
 //!
-//! The arena sends blocks of pairs to a work queue. A worker plays a block, hands the records of its games to the arena,
-//! and only then acknowledges the block, so the games of a worker that is lost are played again. The games depend on
-//! nothing but the block.
+//! A worker asks the arena for a block of pairs, plays it and answers with the records of its games. The games depend on
+//! nothing but the block, so the arena gives a block that is late to another worker, and the first answer counts: neither
+//! a lost worker nor one that keeps blocks holds a match up.
 
 mod host;
 mod player;

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::networks::Parcel;
 use crate::places::PROTOCOL;
 use crate::{FleetError, MOST_BYTES};
 use jarmo_core::net::{GameVersion, KernelKind};
@@ -23,8 +24,8 @@ const LEVEL: i32 = 3;
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// Its name, different for every attempt.
-    pub(super) id: String,
+    /// The number of the block.
+    pub(super) number: usize,
     /// The tournament, as a part of subjects.
     pub(super) tournament: String,
     /// The game that is played.
@@ -33,30 +34,28 @@ pub(super) struct Task {
     pub(super) board: Option<String>,
     /// Plies without a capture after which tammi is drawn, if they are not the default.
     pub(super) quiet_limit: Option<u32>,
-    /// The specs of the bout's two agents. Agent files are named by their content.
-    pub(super) agents: [String; 2],
+    /// The bout's two agents.
+    pub(super) agents: [NamedAgent; 2],
     /// The games.
     pub(super) block: PairBlock,
 }
 
-/// The games of a task.
+/// An agent as workers get it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Answer {
-    /// The task.
-    pub(super) task: String,
-    /// The worker.
-    pub(super) worker: String,
-    /// Its games.
-    pub(super) games: Vec<GameRecord>,
+pub(super) struct NamedAgent {
+    /// Its spec. An agent file is named by its content.
+    pub(super) spec: String,
+    /// Where its file is, if it has one.
+    pub(super) parcel: Option<Parcel>,
 }
 
-/// What the arena says to an answer.
+/// The games of a block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Verdict {
-    /// It has the games, these or those of another worker.
-    Taken,
-    /// The games cannot be those of the task.
-    Refused(String),
+pub(super) struct Answer {
+    /// The number of the block.
+    pub(super) number: usize,
+    /// Its games; none if the worker could not play them.
+    pub(super) games: Vec<GameRecord>,
 }
 
 /// The version, beside the content. It is read first, because another version may write the content in another way.
@@ -107,24 +106,14 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
     Ok(envelope.content)
 }
 
-/// An agent as workers get it: its spec, and its network if it has one.
-pub(super) struct SharedAgent {
-    pub(super) spec: String,
-    pub(super) file: Option<SharedFile>,
-}
-
-/// An agent file and its name, which is a hash of its content.
-pub(super) struct SharedFile {
-    pub(super) name: String,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl SharedAgent {
-    /// Names the agent file by its content and the kernel by its name, because other kernels give other floats.
+impl NamedAgent {
+    /// An agent of this machine, for workers. `write` puts a file at the server, under a hash of its content. The kernel
+    /// is named, because other kernels give other floats.
     pub(super) fn new<G: CatalogGame>(
         game: &G,
         spec: &AgentSpec,
-    ) -> Result<SharedAgent, FleetError> {
+        write: impl FnOnce(&str, &[u8]) -> Result<Parcel, FleetError>,
+    ) -> Result<NamedAgent, FleetError> {
         let wrong = |problem: String| FleetError::new(format!("agent `{spec}`: {problem}"));
         let has_tables = match spec {
             AgentSpec::Uniform(given) | AgentSpec::Rollout(given) => given.tables.is_some(),
@@ -133,14 +122,14 @@ impl SharedAgent {
         };
         if has_tables {
             return Err(wrong(
-                "workers do not have this machine's tables; play this match without --fleet"
+                "workers do not have this machine's tables; play this match on this machine alone"
                     .to_owned(),
             ));
         }
         let AgentSpec::Network(source, given) = spec else {
-            return Ok(SharedAgent {
+            return Ok(NamedAgent {
                 spec: spec.to_string(),
-                file: None,
+                parcel: None,
             });
         };
         let file = agent::load(source, game).map_err(|error| wrong(error.to_string()))?;
@@ -149,9 +138,9 @@ impl SharedAgent {
         let mut given = given.clone();
         given.kernel = given.kernel.or(Some(KernelKind::best()));
         let source = AgentSource::File(file_name(&name).into());
-        Ok(SharedAgent {
+        Ok(NamedAgent {
             spec: AgentSpec::Network(source, given).to_string(),
-            file: Some(SharedFile { name, bytes }),
+            parcel: Some(write(&name, &bytes)?),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Sends files, one after the other, until the server has each of them.
 
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::places::samples_subject;
@@ -22,30 +22,34 @@ pub(super) struct OutgoingFile {
 }
 
 /// A thread that sends, with room for one file besides the one that it is sending.
-pub(super) struct Outbox {
-    files: Option<SyncSender<OutgoingFile>>,
-    deadline: Arc<Mutex<Option<Instant>>>,
-    thread: Option<JoinHandle<usize>>,
+pub(super) struct Outbox<'scope> {
+    files: SyncSender<OutgoingFile>,
+    deadline: &'scope OnceLock<Instant>,
+    thread: ScopedJoinHandle<'scope, usize>,
 }
 
-impl Outbox {
-    pub(super) fn start(link: Link, run: &str, reporter: Arc<Reporter>) -> Outbox {
+impl<'scope> Outbox<'scope> {
+    /// Starts the thread. `deadline` is for all that is left at the end.
+    pub(super) fn start<'env>(
+        scope: &'scope Scope<'scope, 'env>,
+        link: &'scope Link,
+        run: &str,
+        reporter: &'scope Reporter,
+        deadline: &'scope OnceLock<Instant>,
+    ) -> Outbox<'scope> {
         let (files, waiting) = sync_channel(1);
-        let deadline = Arc::new(Mutex::new(None));
-        let until = Arc::clone(&deadline);
         let subject = samples_subject(run, link.user());
-        let thread = thread::spawn(move || send_all(&link, &subject, &waiting, &until, &reporter));
+        let thread = scope.spawn(move || send_all(link, &subject, &waiting, deadline, reporter));
         Outbox {
-            files: Some(files),
+            files,
             deadline,
-            thread: Some(thread),
+            thread,
         }
     }
 
     /// Hands over a file, or gives it back if there is no room.
     pub(super) fn offer(&self, file: OutgoingFile) -> Option<OutgoingFile> {
-        let files = self.files.as_ref().expect("open until it is finished");
-        match files.try_send(file) {
+        match self.files.try_send(file) {
             Ok(()) => None,
             Err(TrySendError::Full(file) | TrySendError::Disconnected(file)) => Some(file),
         }
@@ -53,27 +57,24 @@ impl Outbox {
 
     /// Limits the time for all that is left. Only the first call counts.
     pub(super) fn hurry(&self) {
-        let mut deadline = self.deadline.lock().expect("no thread panics");
-        deadline.get_or_insert_with(|| Instant::now() + FAREWELL);
+        self.deadline.get_or_init(|| Instant::now() + FAREWELL);
     }
 
     /// Whether that time is over.
     pub(super) fn is_late(&self) -> bool {
-        is_late(&self.deadline)
+        is_late(self.deadline)
     }
 
     /// Sends what is left, for a limited time. Returns the number of files that could not be sent.
-    pub(super) fn finish(mut self) -> usize {
+    pub(super) fn finish(self) -> usize {
         self.hurry();
-        self.files = None;
-        let thread = self.thread.take().expect("finished once");
-        thread.join().expect("the outbox does not panic")
+        drop(self.files);
+        self.thread.join().expect("the outbox does not panic")
     }
 }
 
-fn is_late(deadline: &Mutex<Option<Instant>>) -> bool {
-    let until = *deadline.lock().expect("no thread panics");
-    until.is_some_and(|until| Instant::now() > until)
+fn is_late(deadline: &OnceLock<Instant>) -> bool {
+    deadline.get().is_some_and(|until| Instant::now() > *until)
 }
 
 /// Sends every file until the server has it, under its name, so that the server recognises one that it already has.
@@ -82,7 +83,7 @@ fn send_all(
     link: &Link,
     subject: &str,
     files: &Receiver<OutgoingFile>,
-    deadline: &Mutex<Option<Instant>>,
+    deadline: &OnceLock<Instant>,
     reporter: &Reporter,
 ) -> usize {
     let mut unsent = 0;

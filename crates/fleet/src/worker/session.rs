@@ -1,16 +1,14 @@
 //! Playing for one run, with one set of settings.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::kv::Store;
 use rayon::ThreadPoolBuilder;
 
+use super::lookout::{Lookout, News};
 use super::outbox::{FAREWELL, Outbox, OutgoingFile};
-use super::{Identity, find_run};
-use crate::networks::newer;
 use crate::reporter::Reporter;
 use crate::settings::RunSettings;
 use crate::{Doing, FleetError, GameFile, GameFileHeader, Link, MOST_BYTES, WorkerEvent};
@@ -31,147 +29,107 @@ const PLAIN_BYTES: usize = MOST_BYTES - 100_000;
 /// or when it is this old and not empty, so that a slow worker's games do not get too old.
 const FILE_AGE: Duration = Duration::from_secs(20);
 
-/// The time between two reports, and between two looks for a newer network.
-const REPORT_EVERY: Duration = Duration::from_secs(2);
-
 /// Plays for a run until it is replaced, its settings change, or `stop` is set.
-pub(super) struct SessionTask<'a, T> {
+pub(super) struct Session<'a> {
     pub(super) link: &'a Link,
-    pub(super) runs: &'a Store,
     pub(super) wanted: Option<&'a str>,
     pub(super) settings: &'a RunSettings,
     pub(super) config: &'a Config,
-    pub(super) identity: &'a Identity,
+    pub(super) worker: &'a str,
+    pub(super) seed: u64,
     pub(super) threads: usize,
     pub(super) device: &'a OpenDevice,
-    pub(super) reporter: Arc<Reporter>,
+    pub(super) reporter: &'a Reporter,
     pub(super) stop: &'a AtomicBool,
-    pub(super) tell: &'a mut T,
     /// Called between two rounds of self-play, and while a file waits for room.
-    pub(super) between: &'a mut dyn FnMut(&mut T),
+    pub(super) between: &'a mut dyn FnMut(),
 }
 
-impl<T: FnMut(WorkerEvent)> GameTask for SessionTask<'_, T> {
+impl GameTask for Session<'_> {
     type Output = Result<(), FleetError>;
 
-    fn run<G: CatalogGame>(self, game: G) -> Result<(), FleetError> {
+    fn run<G: CatalogGame>(mut self, game: G) -> Result<(), FleetError> {
         let origin = GameVersion::of(&game);
         let check = self.settings.game.check(&origin);
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
-        let run = &self.settings.run;
-        let news = News::default();
+        let (news, deadline) = (News::default(), OnceLock::new());
         thread::scope(|scope| {
-            let (link, runs, reporter) = (self.link, self.runs, &self.reporter);
-            let is_same = || is_same(link, self.wanted, self.settings);
-            scope.spawn({
-                let news = &news;
-                move || look_after(link, runs, run, is_same, reporter, news)
-            });
-            let outbox = Outbox::start(self.link.clone(), run, Arc::clone(&self.reporter));
-            let played = Session {
+            let lookout = Lookout {
                 link: self.link,
-                origin,
-                run,
+                wanted: self.wanted,
+                settings: self.settings,
+                reporter: self.reporter,
                 news: &news,
-                file: Pending::default(),
-                unsent: 0,
-                worker: &self.identity.name,
-                reporter: &self.reporter,
-                stop: self.stop,
-                tell: self.tell,
-                between: self.between,
-            }
-            .play(
-                game,
-                self.config,
-                self.identity.seed(self.config.run.seed),
-                self.threads,
-                self.device,
-                outbox,
-            );
+                known: None,
+            };
+            scope.spawn(|| lookout.run());
+            let run = &self.settings.run;
+            let outbox = Outbox::start(scope, self.link, run, self.reporter, &deadline);
+            let played = self.play(&game, &origin, &news, outbox);
             news.is_over.store(true, Ordering::Relaxed);
             played
         })
     }
 }
 
-/// What the thread that looks at the server hands to the one that plays.
-#[derive(Default)]
-struct News {
-    network: Mutex<Option<AgentFile>>, // newer than the last one
-    is_over: AtomicBool, // there is another run, its settings changed, or the session ended
-}
-
-struct Session<'a, T> {
-    link: &'a Link,
-    origin: GameVersion,
-    run: &'a str,
-    news: &'a News,
-    file: Pending,
-    unsent: usize, // files that were given up
-    worker: &'a str,
-    reporter: &'a Reporter,
-    stop: &'a AtomicBool,
-    tell: &'a mut T,
-    between: &'a mut dyn FnMut(&mut T),
-}
-
-impl<T: FnMut(WorkerEvent)> Session<'_, T> {
+impl Session<'_> {
     fn play<G: CatalogGame>(
-        mut self,
-        game: G,
-        config: &Config,
-        seed: u64,
-        threads: usize,
-        device: &OpenDevice,
-        outbox: Outbox,
+        &mut self,
+        game: &G,
+        origin: &GameVersion,
+        news: &News,
+        outbox: Outbox<'_>,
     ) -> Result<(), FleetError> {
+        let Session {
+            config,
+            threads,
+            reporter,
+            ..
+        } = *self;
         let settings = SelfPlaySettings {
             games: config.fleet.games * threads,
             ..config.selfplay
         };
-        (self.tell)(WorkerEvent::Playing(format!(
+        reporter.tell(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
             config.game.name, config.net, settings.games, settings.simulations
         )));
-        let Some(agent) = self.first_network() else {
+        let Some(agent) = self.first_network(news) else {
             outbox.finish();
             return Ok(());
         };
         let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> {
-            evaluators(&game, agent.weights(), device, threads)
+            evaluators(game, agent.weights(), self.device, threads)
         };
-        let fits = agent.clone().for_game(&game);
+        let fits = agent.clone().for_game(game);
         fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(FleetError::new)?;
-        let mut play = SelfPlay::new(&game, &settings, make(&agent), seed);
-        let mut step = agent.header().provenance.step;
+        let mut play = SelfPlay::new(game, &settings, make(&agent), self.seed);
+        let step = agent.header().provenance.step;
         play.keep_episodes(step);
-        self.network(step);
-        while !self.is_over() {
-            if let Some(agent) = self.news.take() {
-                step = agent.header().provenance.step;
+        reporter.network(&self.settings.run, step);
+        let (mut file, mut unsent) = (Pending::default(), 0);
+        while !self.is_over(news) {
+            if let Some(agent) = news.take() {
+                let step = agent.header().provenance.step;
                 play.replace_evaluators(make(&agent));
                 play.keep_episodes(step);
-                self.network(step);
+                reporter.network(&self.settings.run, step);
             }
             let round = pool.install(|| play.round());
-            self.reporter.played(&round.counts);
-            self.file.add(round.episodes);
-            if self.file.is_full() {
-                self.send(&outbox);
+            reporter.played(&round.counts);
+            file.add(round.episodes);
+            if file.is_full() {
+                unsent += self.send(&mut file, origin, news, &outbox);
             }
-            self.reporter.events(&mut *self.tell);
-            (self.between)(&mut *self.tell);
+            (self.between)();
         }
-        self.reporter.doing(Doing::Stopping);
-        (self.tell)(WorkerEvent::Doing(Doing::Stopping));
-        if !self.file.games.is_empty() {
-            self.send(&outbox);
+        reporter.doing(Doing::Stopping);
+        if !file.games.is_empty() {
+            unsent += self.send(&mut file, origin, news, &outbox);
         }
-        let unsent = self.unsent + outbox.finish();
-        self.reporter.events(&mut *self.tell);
+        unsent += outbox.finish();
         self.link.check_admission()?;
         if unsent > 0 {
             let lost = FleetError::new(format!(
@@ -182,69 +140,59 @@ impl<T: FnMut(WorkerEvent)> Session<'_, T> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(lost);
             }
-            (self.tell)(WorkerEvent::Warning(lost.to_string())); // another run has begun
+            reporter.warn(lost.to_string()); // another run has begun
         }
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.news.is_over.load(Ordering::Relaxed)
+    fn is_over(&self, news: &News) -> bool {
+        self.stop.load(Ordering::Relaxed) || news.is_over.load(Ordering::Relaxed)
     }
 
     /// Waits for a network. `None` if the session is over before.
-    fn first_network(&mut self) -> Option<AgentFile> {
-        loop {
-            if let Some(agent) = self.news.take() {
+    fn first_network(&mut self, news: &News) -> Option<AgentFile> {
+        self.reporter.doing(Doing::WaitingForLearner);
+        while !self.is_over(news) {
+            if let Some(agent) = news.take() {
                 return Some(agent);
             }
-            if self.is_over() {
-                return None;
-            }
-            self.reporter.doing(Doing::WaitingForLearner);
-            (self.between)(&mut *self.tell);
+            (self.between)();
             thread::sleep(Duration::from_millis(50));
         }
+        None
     }
 
-    fn network(&mut self, step: u64) {
-        self.reporter.network(self.run, step);
-        (self.tell)(WorkerEvent::Network(step));
-    }
-
-    /// Hands the file over. While there is no room for it, the worker waits; for a limited time, if it is to stop.
-    fn send(&mut self, outbox: &Outbox) {
+    /// Hands a file over. While there is no room for it, the worker waits; for a limited time, if it is to stop. Returns
+    /// the number of files that were given up.
+    fn send(
+        &mut self,
+        file: &mut Pending,
+        origin: &GameVersion,
+        news: &News,
+        outbox: &Outbox<'_>,
+    ) -> usize {
         let header = GameFileHeader {
-            run: self.run.to_owned(),
-            origin: self.origin.clone(),
+            run: self.settings.run.clone(),
+            origin: origin.clone(),
             worker: self.worker.to_owned(),
             program: this_program(),
         };
-        let samples = self.file.samples;
-        let games = std::mem::take(&mut self.file).games;
+        let Pending { games, samples, .. } = std::mem::take(file);
         let bytes = GameFile { header, games }.to_bytes();
-        let mut file = Some(OutgoingFile { bytes, samples });
-        while let Some(waiting) = file.take() {
-            file = outbox.offer(waiting);
-            if file.is_some() {
-                if self.is_over() {
-                    outbox.hurry();
-                    if outbox.is_late() {
-                        self.unsent += 1;
-                        return;
-                    }
-                } else {
-                    (self.between)(&mut *self.tell); // matches do not wait for a learner
+        let mut file = OutgoingFile { bytes, samples };
+        while let Some(waiting) = outbox.offer(file) {
+            file = waiting;
+            if !self.is_over(news) {
+                (self.between)(); // matches do not wait for a learner
+            } else {
+                outbox.hurry();
+                if outbox.is_late() {
+                    return 1;
                 }
-                self.reporter.events(&mut *self.tell);
-                thread::sleep(Duration::from_millis(50));
             }
+            thread::sleep(Duration::from_millis(50));
         }
-    }
-}
-
-impl News {
-    fn take(&self) -> Option<AgentFile> {
-        self.network.lock().expect("no thread panics").take()
+        0
     }
 }
 
@@ -284,49 +232,5 @@ impl Pending {
             && (self.samples >= FILE_SAMPLES
                 || self.bytes >= PLAIN_BYTES
                 || self.since.elapsed() >= FILE_AGE)
-    }
-}
-
-/// Looks for newer networks and for another run or other settings, and reports, until the session is over.
-fn look_after(
-    link: &Link,
-    runs: &Store,
-    run: &str,
-    is_same: impl Fn() -> bool,
-    reporter: &Reporter,
-    news: &News,
-) {
-    let mut known = None;
-    let mut next = Instant::now();
-    while !news.is_over.load(Ordering::Relaxed) {
-        if Instant::now() < next {
-            thread::sleep(Duration::from_millis(50));
-            continue;
-        }
-        next = Instant::now() + REPORT_EVERY;
-        match newer(link, runs, run, known) {
-            Ok(Some(agent)) => {
-                known = Some(agent.header().provenance.step);
-                *news.network.lock().expect("no thread panics") = Some(agent);
-            }
-            Ok(None) => {}
-            Err(error) => reporter.warn(format!("the newest network: {error}")),
-        }
-        if !is_same() {
-            news.is_over.store(true, Ordering::Relaxed);
-        }
-        reporter.send(link);
-    }
-}
-
-/// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost them
-/// gets them again from the learner.
-fn is_same(link: &Link, wanted: Option<&str>, settings: &RunSettings) -> bool {
-    if link.check_admission().is_err() {
-        return false;
-    }
-    match find_run(link, wanted) {
-        Ok(Some((_, now))) => RunSettings::read(&now).as_ref() == Ok(settings),
-        Ok(None) | Err(_) => true,
     }
 }

@@ -1,0 +1,438 @@
+//! The configuration of a server: JetStream, limits, users with keys, TLS.
+
+mod certificates;
+mod users;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use async_nats::jetstream::Context;
+use futures_util::TryStreamExt;
+use nkeys::KeyPair;
+use serde::{Deserialize, Serialize};
+
+use super::address::read_key;
+use super::places::{BLOCKED, PROGRESS, SAMPLES, progress_subject, runs, samples_subject};
+use super::{Address, FleetError, Link};
+use certificates::Certificates;
+use jarmo_host::files::{SETTINGS_BYTES, read_text, write_whole};
+pub use users::{Role, User};
+
+const CONFIG: &str = "server.conf";
+const LEARNER: &str = "learner";
+const WATCHER: &str = "status";
+const AUTHORITY: &str = "authority.pem";
+const AUTHORITY_KEY: &str = "authority-key.pem";
+const CERTIFICATE: &str = "server.pem";
+const CERTIFICATE_KEY: &str = "server-key.pem";
+const PROCESS: &str = "server.pid";
+
+/// The beginning of the line with all that the configuration was written from.
+const SETTINGS: &str = "# Settings: ";
+
+/// The longest time that deleting the files of a key may take.
+const PURGE: Duration = Duration::from_secs(60);
+
+/// What a server is to be like. What is `None` stays as it is, or gets its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ServerSettings {
+    /// The name or address under which other machines reach the server. With the default, `localhost`, none can.
+    pub host: Option<String>,
+    /// Its port.
+    pub port: Option<u16>,
+    /// How many different keys for workers. One is enough for any number of machines that trust each other.
+    pub workers: Option<u32>,
+    /// Whether connections are encrypted, with an authority made for this server.
+    pub tls: Option<bool>,
+    /// Whether the key of that authority is kept, so that the server's certificate can be renewed.
+    pub keep_authority: Option<bool>,
+    /// The most gigabytes of the server's data.
+    pub gigabytes: Option<u32>,
+}
+
+/// All settings of a server, and its users.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Complete {
+    host: String,
+    port: u16,
+    workers: u32,
+    tls: bool,
+    keep_authority: bool,
+    gigabytes: u32,
+    users: Vec<User>,
+}
+
+/// The files of a server.
+pub struct Server {
+    folder: PathBuf,
+    settings: Complete,
+}
+
+impl Server {
+    /// Writes the files. Returns whether they are new: an existing server keeps its files, because its keys are on other
+    /// machines; it must have these settings.
+    pub fn write(folder: &Path, given: ServerSettings) -> Result<(Server, bool), FleetError> {
+        if folder.join(CONFIG).exists() {
+            let server = Server::open(folder)?;
+            server.check(&given)?;
+            return Ok((server, false));
+        }
+        let settings = Complete {
+            host: given.host.unwrap_or_else(|| "localhost".to_owned()),
+            port: given.port.unwrap_or(4222),
+            workers: given.workers.unwrap_or(1),
+            tls: given.tls.unwrap_or(false),
+            keep_authority: given.keep_authority.unwrap_or(false),
+            gigabytes: given.gigabytes.unwrap_or(10),
+            users: Vec::new(),
+        };
+        let mut server = Server {
+            folder: folder.to_owned(),
+            settings,
+        };
+        fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
+        let workers = (1..=server.settings.workers).map(|number| format!("worker-{number}"));
+        let mut users = vec![
+            (LEARNER.to_owned(), Role::Learner),
+            (WATCHER.to_owned(), Role::Watcher),
+        ];
+        users.extend(workers.map(|name| (name, Role::Worker)));
+        for (name, role) in users {
+            let user = server.new_user(&name, role)?;
+            server.settings.users.push(user);
+        }
+        if server.settings.tls {
+            server.write_certificates(None)?;
+        }
+        server.write_config()?;
+        Ok((server, true))
+    }
+
+    /// The server whose files are in a folder.
+    pub fn open(folder: &Path) -> Result<Server, FleetError> {
+        let config = folder.join(CONFIG);
+        let wrong = |problem: &dyn std::fmt::Display| {
+            FleetError::new(format!(
+                "{}: {problem}; `fleet up` writes such a file",
+                config.display()
+            ))
+        };
+        let text = read_text(&config, SETTINGS_BYTES).map_err(|error| wrong(&error))?;
+        let line = text.lines().find_map(|line| line.strip_prefix(SETTINGS));
+        let line = line.ok_or_else(|| wrong(&"it does not say its settings"))?;
+        let settings = serde_json::from_str(line).map_err(|error| wrong(&error))?;
+        Ok(Server {
+            folder: folder.to_owned(),
+            settings,
+        })
+    }
+
+    /// Refuses settings that differ from those that the files were written with.
+    fn check(&self, given: &ServerSettings) -> Result<(), FleetError> {
+        let [there, given] = [
+            serde_json::to_value(&self.settings),
+            serde_json::to_value(given),
+        ]
+        .map(|settings| settings.expect("settings are plain data"));
+        let given = given.as_object().into_iter().flatten();
+        let mut given = given.filter(|(_, value)| !value.is_null());
+        match given.find(|(name, value)| there[name] != **value) {
+            None => Ok(()),
+            Some((name, _)) => Err(FleetError::new(format!(
+                "{}: the server in this folder was made with another `{name}`; leave it as it is, or make another \
+                 server in another folder",
+                self.folder.display()
+            ))),
+        }
+    }
+
+    /// All users.
+    pub fn users(&self) -> &[User] {
+        &self.settings.users
+    }
+
+    /// Makes a key.
+    pub fn add(&mut self, name: &str, role: Role) -> Result<(), FleetError> {
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+        if name.is_empty() || !name.chars().all(fits) {
+            return Err(FleetError::new(format!(
+                "{name:?}: a name of a key has letters, digits, - and _"
+            )));
+        }
+        if self.users().iter().any(|user| user.name == name) {
+            return Err(FleetError::new(format!("there is a key {name} already")));
+        }
+        let user = self.new_user(name, role)?;
+        self.settings.users.push(user);
+        self.write_config()
+    }
+
+    /// Replaces a key by a new one, which has the old one's name and file. What the old one sent stays.
+    pub fn rotate(&mut self, name: &str) -> Result<(), FleetError> {
+        let place = self.users().iter().position(|user| user.name == name);
+        let place = place.ok_or_else(|| FleetError::new(format!("there is no key {name}")))?;
+        let role = self.settings.users[place].role;
+        self.settings.users[place] = self.new_user(name, role)?;
+        self.write_config()
+    }
+
+    /// Takes a key, given by its name, its public half or its file, from the users. Returns the public half.
+    pub fn revoke(&mut self, key: &str) -> Result<String, FleetError> {
+        let named = self.users().iter().find(|user| user.name == key);
+        let key = match named {
+            Some(user) => user.key.clone(),
+            None if Path::new(key).exists() => read_key(Path::new(key))?.public_key(),
+            None => key.to_owned(),
+        };
+        KeyPair::from_public_key(&key).map_err(|_| {
+            FleetError::new(format!(
+                "{key}: neither a name, nor a public key, nor a file of a key"
+            ))
+        })?;
+        let role = self.users().iter().find(|user| user.key == key);
+        if role.is_some_and(|user| user.role == Role::Learner) {
+            return Err(FleetError::new(
+                "the learner's key cannot be revoked, because the server needs one; rotate it",
+            ));
+        }
+        self.settings.users.retain(|user| user.key != key);
+        self.write_config()?;
+        Ok(key)
+    }
+
+    /// Deletes what a key has sent, and lets the learners drop what they have of it. Returns the number of files that were
+    /// deleted at the running server.
+    pub fn purge(&self, key: &str) -> Result<u64, FleetError> {
+        let address = Address {
+            url: format!("{}://localhost:{}", self.scheme(), self.settings.port),
+            key: Some(self.learner_key()),
+            authority: self.authority(),
+        };
+        let link = Link::open(&address, "revoke")?;
+        link.wait_for(PURGE, purge(link.context(), key))
+    }
+
+    /// Writes a new certificate of the server, signed by the same authority.
+    pub fn renew(&self) -> Result<(), FleetError> {
+        let path = self.folder.join(AUTHORITY_KEY);
+        let key = read_text(&path, SETTINGS_BYTES).map_err(|error| {
+            FleetError::new(format!(
+                "{}: {error}; only a server whose authority's key was kept can renew its certificate",
+                path.display()
+            ))
+        })?;
+        self.write_certificates(Some(&key))
+    }
+
+    /// Lets the running server read its configuration again. Returns whether it was found.
+    pub fn reload(&self) -> bool {
+        let Ok(text) = read_text(&self.folder.join(PROCESS), SETTINGS_BYTES) else {
+            return false;
+        };
+        if !self.listens() {
+            return false; // the number may be another program's by now
+        }
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            let id = text.trim().parse().ok().and_then(Pid::from_raw);
+            id.is_some_and(|id| kill_process(id, Signal::HUP).is_ok())
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = text;
+            false
+        }
+    }
+
+    /// Whether something on this machine listens on the server's port.
+    pub fn listens(&self) -> bool {
+        TcpStream::connect((Ipv4Addr::LOCALHOST, self.settings.port)).is_ok()
+    }
+
+    /// The configuration of `nats-server`.
+    pub fn config(&self) -> PathBuf {
+        self.folder.join(CONFIG)
+    }
+
+    /// The learner's key.
+    pub fn learner_key(&self) -> PathBuf {
+        self.key_file(LEARNER)
+    }
+
+    /// The key that can look at the status and do nothing else.
+    pub fn status_key(&self) -> PathBuf {
+        self.key_file(WATCHER)
+    }
+
+    /// The first key for workers.
+    pub fn worker_key(&self) -> PathBuf {
+        let worker = self.users().iter().find(|user| user.role == Role::Worker);
+        self.key_file(worker.map_or("worker-1", |user| &user.name))
+    }
+
+    /// The file of a key.
+    pub fn key_file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.key"))
+    }
+
+    /// The certificate that learner and workers need, if there is one.
+    pub fn authority(&self) -> Option<PathBuf> {
+        self.settings.tls.then(|| self.folder.join(AUTHORITY))
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.settings.tls { "tls" } else { "nats" }
+    }
+
+    /// The address for learner and workers.
+    pub fn url(&self) -> String {
+        let host = &self.settings.host;
+        let shown = match host.parse::<IpAddr>() {
+            Ok(IpAddr::V6(address)) => format!("[{address}]"),
+            _ => host.clone(),
+        };
+        format!("{}://{shown}:{}", self.scheme(), self.settings.port)
+    }
+
+    /// Makes a key and writes its secret half to a file that only this user can read.
+    fn new_user(&self, name: &str, role: Role) -> Result<User, FleetError> {
+        let pair = KeyPair::new_user();
+        let seed = pair.seed().map_err(FleetError::new)?;
+        write_private(&self.key_file(name), &(seed + "\n"))?;
+        Ok(User {
+            name: name.to_owned(),
+            key: pair.public_key(),
+            role,
+        })
+    }
+
+    /// Writes the server's certificate and, with a new authority, that one's.
+    fn write_certificates(&self, key: Option<&str>) -> Result<(), FleetError> {
+        let host = &self.settings.host;
+        let made = Certificates::new(host, key)
+            .map_err(|error| FleetError::new(format!("a certificate for {host}: {error}")))?;
+        let path = |name: &str| self.folder.join(name);
+        write_private(&path(CERTIFICATE_KEY), &made.server_key)?;
+        write(&path(CERTIFICATE), &made.server)?;
+        if key.is_none() {
+            write(&path(AUTHORITY), &made.authority)?;
+            if self.settings.keep_authority {
+                write_private(&path(AUTHORITY_KEY), &made.authority_key)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write_config(&self) -> Result<(), FleetError> {
+        write(&self.config(), &self.config_text()?)
+    }
+
+    fn config_text(&self) -> Result<String, FleetError> {
+        let Complete {
+            host,
+            port,
+            tls,
+            gigabytes,
+            users,
+            ..
+        } = &self.settings;
+        let folder = self.folder.canonicalize();
+        let folder = folder.map_err(|error| at(&self.folder, &error))?;
+        let path = |name: &str| folder.join(name).display().to_string();
+        let listens = match host.as_str() {
+            "localhost" => "127.0.0.1",
+            _ if host.parse::<Ipv6Addr>().is_ok() => "[::]",
+            _ => "0.0.0.0",
+        };
+        let settings = serde_json::to_string(&self.settings).expect("settings are plain data");
+        let tls = match tls {
+            true => format!(
+                "tls {{\n  cert_file: {:?}\n  key_file: {:?}\n}}\n\n",
+                path(CERTIFICATE),
+                path(CERTIFICATE_KEY)
+            ),
+            false => String::new(),
+        };
+        let users: String = users.iter().map(User::text).collect();
+        Ok(format!(
+            "# A server for a fleet, written by `jarmo fleet up`. docs/fleet.md says what is what.\n\
+             {SETTINGS}{settings}\n\n\
+             server_name: jarmo\n\
+             listen: \"{listens}:{port}\"\n\
+             pid_file: {:?}\n\
+             max_payload: 1MB\n\n\
+             jetstream {{\n  \
+             store_dir: {:?}\n  \
+             # An acknowledged file is on the disk, even if the power fails.\n  \
+             sync_interval: always\n  \
+             max_file_store: {gigabytes}GB\n  \
+             max_memory_store: 256MB\n}}\n\n\
+             {tls}authorization {{\n  users: [\n{users}  ]\n}}\n",
+            path(PROCESS),
+            path("data"),
+        ))
+    }
+}
+
+/// Adds a key to those whose files learners drop, and deletes its files and its progress. Returns the number of files.
+async fn purge(context: &Context, key: &str) -> Result<u64, async_nats::Error> {
+    let runs = runs(context).await?;
+    let mut keys: BTreeSet<String> = match runs.get(BLOCKED).await? {
+        Some(keys) => serde_json::from_slice(&keys)?,
+        None => BTreeSet::new(),
+    };
+    keys.insert(key.to_owned());
+    runs.put(BLOCKED, serde_json::to_vec(&keys)?.into()).await?;
+    let names: Vec<String> = context.stream_names().try_collect().await?;
+    let mut files = 0;
+    for name in names {
+        let subject = match name.strip_prefix(SAMPLES) {
+            Some(run) => samples_subject(run, key),
+            None if name == PROGRESS => progress_subject(key, "*"),
+            None => continue,
+        };
+        let stream = context.get_stream(&name).await?;
+        let purged = stream.purge().filter(subject).await?.purged;
+        files += if name == PROGRESS { 0 } else { purged };
+    }
+    Ok(files)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), FleetError> {
+    write_whole(path, text.as_bytes()).map_err(|error| at(path, &error))
+}
+
+/// Writes a file that only this user can read.
+fn write_private(path: &Path, text: &str) -> Result<(), FleetError> {
+    let written = || {
+        write_whole(path, b"")?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+        }
+        fs::write(path, text)?;
+        fs::File::open(path)?.sync_all()
+    };
+    written().map_err(|error| at(path, &error))
+}
+
+fn at(path: &Path, error: &io::Error) -> FleetError {
+    FleetError::new(format!("{}: {error}", path.display()))
+}
+
+/// The program `nats-server` on the path, if it is there.
+pub fn find_server() -> Option<PathBuf> {
+    let name = format!("nats-server{}", std::env::consts::EXE_SUFFIX);
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths)
+        .map(|folder| folder.join(&name))
+        .find(|path| path.is_file())
+}

@@ -1,0 +1,95 @@
+//! The users of a server: their keys, and what each may say and hear.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::places::{
+    AGENTS, NETWORKS, PROGRESS, RUNS, blocks_subject, progress_subject, results_subject,
+    samples_subject,
+};
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything: learners, arenas, orders to workers.
+    Learner,
+    /// Playing.
+    Worker,
+    /// Looking at the status.
+    Watcher,
+}
+
+/// A user of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// The name. The secret half of the key is in the file NAME.key.
+    pub name: String,
+    /// The public half of the key.
+    pub key: String,
+    /// What it is for.
+    pub role: Role,
+}
+
+impl User {
+    /// The user in the server's configuration.
+    pub(super) fn text(&self) -> String {
+        let User { name, key, role } = self;
+        let mut text = format!("    # {name}\n    {{ nkey: {key}");
+        let publish = match role {
+            Role::Learner => return text + " }\n",
+            Role::Worker => worker_may_publish(key),
+            Role::Watcher => watcher_may_publish(),
+        };
+        // Answers to its own requests, and for workers what is said to all.
+        let mut subscribe = vec![format!("_INBOX_{key}.>")];
+        if *role == Role::Worker {
+            subscribe.push(format!("$KV.{RUNS}.>"));
+        }
+        text += ", permissions: {\n";
+        for (what, subjects) in [("publish", publish), ("subscribe", subscribe)] {
+            let subjects = subjects.iter().map(|subject| format!("{subject:?}"));
+            let subjects = subjects.collect::<Vec<_>>().join(",\n        ");
+            let _ = writeln!(
+                text,
+                "      {what}: {{ allow: [\n        {subjects}\n      ] }}"
+            );
+        }
+        text + "    } }\n"
+    }
+}
+
+/// Files, games and progress under its own key, and requests to read settings, networks and agents. A worker may make no
+/// consumer: the server sends what a consumer delivers to any subject.
+fn worker_may_publish(key: &str) -> Vec<String> {
+    let stream = |stream: String| {
+        [
+            format!("$JS.API.DIRECT.GET.{stream}"),
+            format!("$JS.API.DIRECT.GET.{stream}.>"),
+        ]
+    };
+    let own = [
+        samples_subject("*", key),
+        blocks_subject(key),
+        results_subject("*", key),
+        progress_subject(key, "*"),
+        format!("$JS.API.STREAM.INFO.KV_{RUNS}"),
+    ];
+    let read = [
+        format!("KV_{RUNS}"),
+        format!("OBJ_{NETWORKS}"),
+        format!("OBJ_{AGENTS}"),
+    ];
+    own.into_iter()
+        .chain(read.into_iter().flat_map(stream))
+        .collect()
+}
+
+fn watcher_may_publish() -> Vec<String> {
+    vec![
+        "$JS.API.STREAM.INFO.*".to_owned(),
+        format!("$JS.API.DIRECT.GET.KV_{RUNS}"),
+        format!("$JS.API.DIRECT.GET.{PROGRESS}"),
+    ]
+}

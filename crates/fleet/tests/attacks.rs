@@ -1,0 +1,300 @@
+//! What a stranger with a worker's key can do to a fleet: nothing but waste its own share.
+//!
+//! The server is the program in the environment variable JARMO_NATS_SERVER. Without it, tests that need it say that they
+//! are left out; with JARMO_FLEET=1 they fail.
+
+mod kit;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use jarmo_core::games::ConnectFour;
+use jarmo_exact::catalog::{Catalog, Empty, GameSettings};
+use jarmo_fleet::{Link, MOST_BYTES, MatchSettings, WorkerSettings, play_matches, status, work};
+use jarmo_judge::arena::{Entrant, Openings, Settings, Tournament};
+use jarmo_learn::observe::FleetReport;
+use jarmo_learn::run::{Delivery, Supply};
+use jarmo_learn::train::OpenDevice;
+
+use kit::{RUN, Stranger, TestServer, file, learner, until};
+
+/// The files of a learner until so many have come.
+fn take(supply: &impl Supply, count: usize) -> Vec<Delivery> {
+    let mut taken = Vec::new();
+    until("files are taken", || {
+        taken.extend(supply.take());
+        taken.len() >= count
+    });
+    taken
+}
+
+fn report(supply: &impl Supply) -> FleetReport {
+    supply.report(FleetReport::default())
+}
+
+#[test]
+fn a_files_sender_is_its_key_and_its_counts_are_its_games() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let supply = learner(&server, RUN, 64);
+    let stranger = Stranger::with_key(&server, 1);
+    // The name of another worker in the file changes nothing.
+    let (content, positions) = file(RUN, 0, 1, "worker-2");
+    stranger.ask(&stranger.files(RUN), content, None).unwrap();
+    let taken = take(&supply, 1);
+    assert_eq!(taken[0].key, stranger.key);
+    assert_eq!(taken[0].counts.positions, positions);
+    // The server takes nothing under another key.
+    let other = Stranger::with_key(&server, 2).files(RUN);
+    assert!(stranger.ask(&other, file(RUN, 0, 2, "").0, None).is_err());
+    // Weights that no network has had, and those beyond the newest network.
+    for weights in [1 << 63, u64::MAX, 1] {
+        let (content, _) = file(RUN, weights, weights, "");
+        stranger.ask(&stranger.files(RUN), content, None).unwrap();
+    }
+    until("bad files are counted", || report(&supply).bad == 3);
+    assert_eq!(supply.waiting(), 0);
+}
+
+#[test]
+fn a_flood_fills_the_room_of_its_own_key() {
+    const QUEUE: u64 = 20;
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let supply = learner(&server, RUN, QUEUE);
+    let [flood, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
+    // The first files are taken at once; the learner looks at bad ones, and at few good ones ahead of its loop.
+    let rubbish = |number: usize| {
+        let mut content = vec![0; MOST_BYTES];
+        content[..8].copy_from_slice(&number.to_le_bytes());
+        content
+    };
+    let mut refused = 0;
+    for number in 0..600 {
+        refused += u32::from(flood.ask(&flood.files(RUN), rubbish(number), None).is_err());
+        if refused > 20 {
+            break;
+        }
+    }
+    assert!(refused > 20, "the queue has no limit for a key");
+    honest
+        .ask(&honest.files(RUN), file(RUN, 0, 1, "").0, None)
+        .unwrap();
+    let taken = take(&supply, 1);
+    assert_eq!(taken[0].key, honest.key, "an honest key's file arrives");
+    // What a key says of itself is as limited: large words are refused, and of many names few are shown.
+    let said = |name: usize| format!("jarmo.progress.{}.name-{name}", flood.key);
+    assert!(flood.ask(&said(0), vec![b' '; 990_000], None).is_err());
+    for name in 0..6000 {
+        flood.send(&said(name), br#"{"worker":"rogue"}"#.to_vec());
+    }
+    honest
+        .ask(
+            &format!("jarmo.progress.{}.honest", honest.key),
+            b"{}".to_vec(),
+            None,
+        )
+        .unwrap();
+    let link = Link::open(&server.learner(), "status").unwrap();
+    let seen = status(&link).unwrap();
+    assert!(seen.workers.len() <= 4097, "{}", seen.workers.len());
+    let names: BTreeSet<_> = seen.workers.iter().map(|worker| &worker.worker).collect();
+    assert!(names.contains(&"honest".to_owned()));
+}
+
+#[test]
+fn a_rollup_header_erases_nothing() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let _supply = learner(&server, RUN, 64);
+    let [rogue, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
+    honest
+        .ask(
+            &format!("jarmo.progress.{}.honest", honest.key),
+            b"{}".to_vec(),
+            None,
+        )
+        .unwrap();
+    for what in ["all", "sub"] {
+        let mut headers = HeaderMap::new();
+        headers.insert("Nats-Rollup", what);
+        let progress = format!("jarmo.progress.{}.rogue", rogue.key);
+        for subject in [progress, rogue.files(RUN)] {
+            let answer = rogue.ask(&subject, b"{}".to_vec(), Some(headers.clone()));
+            let refused = answer.unwrap_err();
+            assert!(refused.contains("rollup"), "{refused}");
+        }
+    }
+    let link = Link::open(&server.learner(), "status").unwrap();
+    let seen = status(&link).unwrap();
+    assert!(seen.workers.iter().any(|worker| worker.worker == "honest"));
+}
+
+#[test]
+fn after_a_hundred_bad_files_a_key_is_left_waiting_and_others_are_not() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let supply = learner(&server, RUN, 1000);
+    let [rogue, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
+    for number in 0_u64..300 {
+        let rubbish = number.to_le_bytes().to_vec();
+        rogue.ask(&rogue.files(RUN), rubbish, None).unwrap();
+    }
+    rogue
+        .ask(&rogue.files(RUN), file(RUN, 0, 1, "").0, None)
+        .unwrap();
+    honest
+        .ask(&honest.files(RUN), file(RUN, 0, 2, "").0, None)
+        .unwrap();
+    assert_eq!(take(&supply, 1)[0].key, honest.key);
+    let bad = report(&supply).bad;
+    assert!(
+        (100..=164).contains(&bad),
+        "{bad}: one request's worth more"
+    );
+    let warnings = supply.warnings().join("\n");
+    assert!(warnings.contains(&rogue.key), "{warnings}");
+    assert!(warnings.contains("100 bad files"), "{warnings}");
+    thread::sleep(Duration::from_secs(1));
+    assert!(supply.take().is_none(), "its good file is left as well");
+    let kept = fs::read_dir(server.folder(RUN).join("quarantine")).unwrap();
+    assert_eq!(kept.count() as u64, bad);
+}
+
+#[test]
+fn two_runs_at_once_get_their_own_files() {
+    let Some(server) = TestServer::start(1) else {
+        return;
+    };
+    let runs = ["first", "second"];
+    let supplies = runs.map(|run| learner(&server, run, 64));
+    let worker = Stranger::with_key(&server, 1);
+    for number in 0..6 {
+        for run in runs {
+            let content = file(run, 0, number, "").0;
+            worker.ask(&worker.files(run), content, None).unwrap();
+        }
+    }
+    for supply in &supplies {
+        let ids: BTreeSet<_> = take(supply, 6).iter().map(|file| file.id).collect();
+        assert_eq!(ids.len(), 6);
+        assert_eq!(report(supply).bad, 0);
+    }
+    // A file under the other run's subject is refused.
+    let strange = file(runs[1], 0, 9, "").0;
+    worker.ask(&worker.files(runs[0]), strange, None).unwrap();
+    until("it is counted", || report(&supplies[0]).bad == 1);
+    let link = Link::open(&server.learner(), "status").unwrap();
+    let seen = status(&link).unwrap();
+    assert_eq!(seen.runs.iter().filter(|run| run.is_here).count(), 2);
+}
+
+#[test]
+fn encrypted_connections_need_the_authority_and_the_right_name() {
+    let Some(server) = TestServer::encrypted() else {
+        return;
+    };
+    let address = server.learner();
+    assert!(address.url.starts_with("tls://"));
+    Link::open(&address, "known").unwrap();
+    let mut stranger = address.clone();
+    stranger.authority = None;
+    let refused = Link::open(&stranger, "stranger").err().unwrap();
+    assert!(refused.to_string().contains("not trusted"), "{refused}");
+    let mut other = address.clone();
+    other.url = other.url.replace("127.0.0.1", "127.0.0.2");
+    let refused = Link::open(&other, "other").err().unwrap();
+    assert!(refused.to_string().contains("another host"), "{refused}");
+    // Without encryption the server lets nobody in, and says no secret.
+    let mut plain = address;
+    plain.url = plain.url.replace("tls://", "nats://");
+    plain.authority = None;
+    assert!(Link::open(&plain, "plain").is_err());
+}
+
+#[test]
+fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let game = ConnectFour::new(0);
+    let specs = ["rollout:5", "random"].map(|spec| spec.parse().unwrap());
+    let entrants = ["one", "two"].map(|name| Entrant {
+        name: name.to_owned(),
+        checkpoint: None,
+    });
+    let openings = Openings::random(&game, 2, 60, 3).unwrap();
+    let settings = Settings {
+        pairs: 60,
+        ..Settings::default()
+    };
+    let mut tournament = Tournament::new(&game, entrants.into(), &openings, settings).unwrap();
+    let link = Link::open(&server.learner(), "arena").unwrap();
+    let (stop, held) = (AtomicBool::new(false), AtomicBool::new(false));
+    let rogue = Stranger::with_key(&server, 1);
+    thread::scope(|scope| {
+        // It asks for blocks as fast as it can, and answers none.
+        let (server, stop, held) = (&server, &stop, &held);
+        scope.spawn(move || {
+            let subject = format!("jarmo.blocks.{}", rogue.key);
+            let mut answers = 0;
+            while !stop.load(Ordering::Relaxed) {
+                let answer = rogue.ask(&subject, Vec::new(), None);
+                // A worker that waits for an answer plays nothing.
+                assert_ne!(
+                    answer,
+                    Err("no answer".to_owned()),
+                    "the arena answers to its end"
+                );
+                answers += u32::from(answer.is_ok());
+                held.store(answers > 100, Ordering::Relaxed);
+            }
+        });
+        scope.spawn(move || {
+            until("the rogue holds what it gets", || {
+                held.load(Ordering::Relaxed)
+            });
+            let settings = WorkerSettings {
+                address: server.address(&server.key(2)),
+                name: "honest".to_owned(),
+                run: None,
+                threads: Some(1),
+                device: OpenDevice::cpu(),
+                time: None,
+                most_games: None,
+            };
+            work(
+                &Empty.register_with_extras(ConnectFour::new(0)),
+                &settings,
+                stop,
+                |_| (),
+            )
+            .unwrap();
+        });
+        let rules = GameSettings::default();
+        let settings = MatchSettings {
+            rules: &rules,
+            agents: &specs,
+        };
+        let played = play_matches(
+            &link,
+            &game,
+            &settings,
+            &mut tournament,
+            stop,
+            &mut (),
+            |_| (),
+        );
+        stop.store(true, Ordering::Relaxed);
+        played.unwrap();
+    });
+    assert!(tournament.is_over());
+}

@@ -1,0 +1,231 @@
+//! A server, learners inside this process, files of games, and a client that keeps no rule.
+
+use std::env;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use async_nats::{Client, ConnectOptions, HeaderMap};
+use jarmo_core::eval::Uniform;
+use jarmo_core::games::ConnectFour;
+use jarmo_core::net::GameVersion;
+use jarmo_fleet::{
+    Address, GameFile, GameFileHeader, Link, NatsSupply, Server, ServerSettings, SupplySettings,
+};
+use jarmo_learn::config::Config;
+use jarmo_learn::run::{Seen, Supply};
+use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
+use nkeys::KeyPair;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// The run of tests that have one.
+pub const RUN: &str = "run";
+
+/// A running server with its keys.
+pub struct TestServer {
+    folder: TempDir,
+    server: Server,
+    process: Child,
+}
+
+impl TestServer {
+    /// Starts a server with so many keys for workers. `None` if this machine has none.
+    pub fn start(workers: u32) -> Option<TestServer> {
+        TestServer::start_with(ServerSettings {
+            workers: Some(workers),
+            ..ServerSettings::default()
+        })
+    }
+
+    /// Starts a server that encrypts, with a certificate for 127.0.0.1. It listens on 127.0.0.2 as well.
+    pub fn encrypted() -> Option<TestServer> {
+        TestServer::start_with(ServerSettings {
+            host: Some("127.0.0.1".to_owned()),
+            tls: Some(true),
+            ..ServerSettings::default()
+        })
+    }
+
+    fn start_with(settings: ServerSettings) -> Option<TestServer> {
+        let Some(program) = env::var_os("JARMO_NATS_SERVER") else {
+            assert!(
+                env::var_os("JARMO_FLEET").is_none(),
+                "JARMO_NATS_SERVER is not set"
+            );
+            eprintln!("left out: JARMO_NATS_SERVER names no nats-server");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let settings = ServerSettings {
+            port: Some(port),
+            ..settings
+        };
+        let (server, _) = Server::write(&folder.path().join("server"), settings).unwrap();
+        let mut process = Command::new(program);
+        process.arg("-c").arg(server.config());
+        let process = process.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let process = process.expect("nats-server starts");
+        until("the server listens", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        Some(TestServer {
+            folder,
+            server,
+            process,
+        })
+    }
+
+    /// The address with the learner's key.
+    pub fn learner(&self) -> Address {
+        self.address(&self.server.learner_key())
+    }
+
+    /// The file of a worker's key.
+    pub fn key(&self, worker: u32) -> PathBuf {
+        self.server.key_file(&format!("worker-{worker}"))
+    }
+
+    /// The address with a key.
+    pub fn address(&self, key: &Path) -> Address {
+        Address {
+            url: self.server.url(),
+            key: Some(key.to_owned()),
+            authority: self.server.authority(),
+        }
+    }
+
+    /// A folder for a run.
+    pub fn folder(&self, run: &str) -> PathBuf {
+        self.folder.path().join(run)
+    }
+}
+
+impl Drop for TestServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A learner of connect four that has begun, with a queue for so many files.
+pub fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply {
+    let link = Link::open(&server.learner(), "learner").unwrap();
+    let mut config = Config::default();
+    config.game.name = "connect_four".to_owned();
+    config.fleet.queue = queue;
+    let settings = SupplySettings {
+        run: run.to_owned(),
+        folder: server.folder(run),
+        config: &config,
+    };
+    let supply = NatsSupply::open(link, &ConnectFour::new(0), settings).unwrap();
+    supply.begin(&Seen::default()).unwrap();
+    supply
+}
+
+/// A file of games by a network of so many learning steps, and its positions. Another seed gives another file.
+pub fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) {
+    let game = ConnectFour::new(0);
+    let settings = SelfPlaySettings {
+        games: 4,
+        simulations: 2,
+        ..Config::default().selfplay
+    };
+    let mut play = SelfPlay::new(&game, &settings, vec![Uniform], seed);
+    play.keep_episodes(weights);
+    let mut games = Vec::new();
+    while games.len() < 4 {
+        games.extend(play.round().episodes);
+    }
+    let positions = games.iter().map(|game| game.searches.len() as u64).sum();
+    let header = GameFileHeader {
+        run: run.to_owned(),
+        origin: GameVersion::of(&game),
+        worker: worker.to_owned(),
+        program: "test".to_owned(),
+    };
+    (GameFile { header, games }.to_bytes(), positions)
+}
+
+/// Someone with a worker's key who keeps no rule.
+pub struct Stranger {
+    runtime: Runtime,
+    client: Client,
+    /// The public half of the key.
+    pub key: String,
+}
+
+impl Stranger {
+    pub fn with_key(server: &TestServer, number: u32) -> Stranger {
+        let seed = std::fs::read_to_string(server.key(number)).unwrap();
+        let key = KeyPair::from_seed(seed.trim()).unwrap().public_key();
+        let runtime = Runtime::new().unwrap();
+        let options = ConnectOptions::with_nkey(seed.trim().to_owned())
+            .custom_inbox_prefix(format!("_INBOX_{key}"));
+        let client = runtime.block_on(options.connect(server.server.url()));
+        Stranger {
+            client: client.unwrap(),
+            runtime,
+            key,
+        }
+    }
+
+    /// The subject of its files.
+    pub fn files(&self, run: &str) -> String {
+        format!("jarmo.samples.{run}.{}", self.key)
+    }
+
+    /// Sends without waiting for an answer.
+    pub fn send(&self, subject: &str, content: Vec<u8>) {
+        let sent = self.client.publish(subject.to_owned(), content.into());
+        self.runtime.block_on(sent).unwrap();
+    }
+
+    /// The answer to a request, or why there is none.
+    pub fn ask(
+        &self,
+        subject: &str,
+        content: Vec<u8>,
+        headers: Option<HeaderMap>,
+    ) -> Result<Vec<u8>, String> {
+        let headers = headers.unwrap_or_default();
+        let asked = self
+            .client
+            .request_with_headers(subject.to_owned(), headers, content.into());
+        let asked = async { tokio::time::timeout(Duration::from_secs(3), asked).await };
+        let answer = self.runtime.block_on(asked);
+        let answer = answer.map_err(|_| "no answer".to_owned())?;
+        let answer = answer.map_err(|error| error.to_string())?.payload;
+        let text = String::from_utf8_lossy(&answer);
+        match text.contains(r#""error""#) {
+            true => Err(text.into_owned()),
+            false => Ok(answer.to_vec()),
+        }
+    }
+}
+
+/// Waits until something holds, for at most a minute.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A free port that no other test of this process was given, below those that the system gives to outgoing connections.
+fn free_port() -> u16 {
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);
+        let port = 10_000 + (number % 10_000) as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! `jarmo worker`
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use super::CommandResult;
+use super::fleet::AddressArgs;
+use super::interrupt::stop_on_interrupt;
+use super::train::open_device;
+use jarmo_core::numbers::{NumberRange, THREADS};
+use jarmo_exact::catalog::Catalog;
+use jarmo_fleet::{Doing, WorkerEvent, WorkerSettings, work};
+use jarmo_learn::train::DeviceKind;
+
+/// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
+#[derive(clap::Args)]
+pub(super) struct WorkerArgs {
+    /// The server, such as nats://localhost:4222
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    address: AddressArgs,
+    /// The only run to play for, as `fleet status` names it [default: the one whose learner began last]
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Threads of self-play [default: one per core]
+    #[arg(long, value_name = "N", value_parser = THREADS.parser::<usize>())]
+    threads: Option<usize>,
+    /// The device to evaluate positions on: cpu, cuda, cuda:NUMBER or wgpu
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceKind,
+    /// The name of this machine in lists [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Stop after this time
+    #[arg(long, value_name = "N", value_parser = MINUTES.parser::<u64>())]
+    minutes: Option<u64>,
+    /// Stop after so many finished games
+    #[arg(long, value_name = "N", value_parser = GAMES.parser::<u64>())]
+    games: Option<u64>,
+    /// The least important lines to print
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: Level,
+    /// Print every event as a line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How important a line of a log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+enum Level {
+    /// Every file and every network
+    Debug,
+    /// What the worker does
+    #[default]
+    Info,
+    /// What went wrong and is tried again
+    Warning,
+}
+
+const MINUTES: NumberRange<u64> = NumberRange::new(1, 1 << 24);
+const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 48);
+
+pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
+    let device = open_device(args.device)?;
+    let settings = WorkerSettings {
+        address: args.address.at(&args.url),
+        name: args.name.unwrap_or_else(host_name),
+        run: args.run,
+        threads: args.threads,
+        device,
+        time: args
+            .minutes
+            .map(|minutes| Duration::from_secs(60 * minutes)),
+        most_games: args.games,
+    };
+    let stop = stop_on_interrupt()?;
+    let mut printer = WorkerPrinter {
+        json: args.json,
+        log: args.log,
+        ..WorkerPrinter::default()
+    };
+    work(games, &settings, &stop, |event| printer.event(&event))?;
+    if !args.json {
+        printer.note(Level::Info, "stopped");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints what a worker does, a line per event; files and pairs at most every few seconds.
+#[derive(Default)]
+struct WorkerPrinter {
+    json: bool,
+    log: Level,
+    files: u64,
+    pairs: usize,
+    samples: usize,
+    bytes: usize,
+    weights: u64,
+    doing: Option<Doing>, // said last
+    shown: Option<Instant>,
+}
+
+impl WorkerPrinter {
+    fn event(&mut self, event: &WorkerEvent) {
+        if self.json {
+            let text = serde_json::to_string(event).expect("an event is plain data");
+            return self.say(&text);
+        }
+        match event {
+            WorkerEvent::Doing(doing) => {
+                if self.doing.replace(*doing) != Some(*doing) {
+                    self.note(Level::Info, doing.text());
+                }
+            }
+            WorkerEvent::Playing(what) => self.note(Level::Info, what),
+            WorkerEvent::Network(step) => {
+                self.weights = *step;
+                self.note(Level::Debug, &format!("network of step {step}"));
+            }
+            WorkerEvent::Pairs(pairs) => {
+                self.pairs += pairs;
+                self.say_now_and_then(|printer| {
+                    format!("pairs of games played for arenas: {}", printer.pairs)
+                });
+            }
+            WorkerEvent::Warning(warning) => self.note(Level::Warning, warning),
+            WorkerEvent::Sent(file) => {
+                self.files += 1;
+                self.samples += file.samples;
+                self.bytes += file.bytes;
+                self.note(
+                    Level::Debug,
+                    &format!("file {}, {} samples", file.id, file.samples),
+                );
+                self.say_now_and_then(|printer| {
+                    format!(
+                        "files sent: {}, with {} samples, {:.0} kB; network of step {}",
+                        printer.files,
+                        printer.samples,
+                        printer.bytes as f64 / 1000.0,
+                        printer.weights
+                    )
+                });
+            }
+        }
+    }
+
+    fn say_now_and_then(&mut self, text: impl Fn(&WorkerPrinter) -> String) {
+        const EVERY: Duration = Duration::from_secs(5);
+        if self.shown.is_none_or(|shown| shown.elapsed() > EVERY) {
+            self.shown = Some(Instant::now());
+            self.note(Level::Info, &text(self));
+        }
+    }
+
+    /// Prints a line of this level. Info stands without a word.
+    fn note(&self, level: Level, text: &str) {
+        if level >= self.log {
+            match level {
+                Level::Debug => self.say(&format!("debug: {text}")),
+                Level::Info => self.say(text),
+                Level::Warning => self.say(&format!("warning: {text}")),
+            }
+        }
+    }
+
+    fn say(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let _ = writeln!(out, "{text}").and_then(|()| out.flush()); // a closed pipe stops no worker
+    }
+}
+
+/// The name of this machine.
+fn host_name() -> String {
+    #[cfg(unix)]
+    {
+        let name = rustix::system::uname();
+        name.nodename().to_string_lossy().into_owned()
+    }
+    #[cfg(not(unix))]
+    {
+        std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
+    }
+}
