@@ -20,8 +20,9 @@ fn every_config_in_the_repository_is_valid_and_reads_back() {
     let mut seen = 0;
     for entry in std::fs::read_dir("configs").unwrap() {
         let path = entry.unwrap().path();
-        if path.ends_with("Cargo.toml") || path.ends_with("lib.rs") {
-            continue; // the folder is a crate, too
+        // The folder is a crate, too, and has what a worker's machine needs.
+        if path.extension() != Some("toml".as_ref()) || path.ends_with("Cargo.toml") {
+            continue;
         }
         let config = Config::layered(&[&path], &[]).unwrap();
         assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
