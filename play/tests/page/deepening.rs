@@ -82,5 +82,5 @@ fn the_page_counts_what_is_searched_and_searches_on() {
         json!("true")
     );
     browser.click("#moves-tab");
-    assert!(!browser.shows("#searched"));
+    browser.wait("return !document.getElementById('searched').checkVisibility()");
 }
