@@ -91,7 +91,7 @@ def main():
     game = jarmo.Game("connect_four")
     network = Network(int(np.prod(game.feature_shape(threats=True))))
     games = jarmo.self_play(
-        game, network.evaluate, games=512, simulations=32, random_plies=4, threats=True, min_samples=8192, seed=1
+        game, network.evaluate, games=512, simulations=32, max_random_plies=4, threats=True, min_samples=8192, seed=1
     )
     window, generator, start = [], np.random.default_rng(1), time.monotonic()
     for number, samples in enumerate(games):

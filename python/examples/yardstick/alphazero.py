@@ -20,7 +20,7 @@ def train(game, budget, seed):
         return out["policy"], softmax(out["result"])
 
     window, generator = [], np.random.default_rng(seed)
-    with jarmo.self_play(game, policy, games=128, simulations=16, random_plies=4, threats=True, min_samples=512,
+    with jarmo.self_play(game, policy, games=128, simulations=16, max_random_plies=4, threats=True, min_samples=512,
                          seed=seed, threads=1) as games:
         for samples in games:
             budget.step(len(samples.actions))
