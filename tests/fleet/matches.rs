@@ -1,19 +1,13 @@
 //! Matches on workers: the same games and the same table as on one machine.
 
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::{fs, thread};
 
 use serde_json::Value;
 
-use super::server::{Server, jarmo, stop, until};
+use super::server::{Server, first_worker as worker, jarmo, stop, until};
 
 const PLAYERS: [&str; 4] = ["trained?sims=24", "rollout:60", "--game", "connect_four"];
-
-fn worker(server: &Server, log: &str) -> Child {
-    let url = server.url();
-    let work = ["worker", &url, "--threads", "1", "--json"];
-    server.command(&work, "worker-1", log).spawn().unwrap()
-}
 
 /// The pairs that a worker says it has played.
 fn pairs(server: &Server, log: &str) -> u64 {

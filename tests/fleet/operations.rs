@@ -3,45 +3,11 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::server::{Server, free_port, jarmo, stop, until};
-
-const TINY: [&str; 14] = [
-    "--set",
-    "game.name=connect_four",
-    "--set",
-    "net.width=32",
-    "--set",
-    "net.blocks=1",
-    "--set",
-    "selfplay.simulations=2",
-    "--set",
-    "evaluation.every=0",
-    "--set",
-    "run.batch=64",
-    "--set",
-    "fleet.max_age=1000000",
-];
-
-fn learner(server: &Server) -> Child {
-    let url = server.url();
-    let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
-    let all = [&train[..], &TINY].concat();
-    server
-        .command(&all, "learner", "learner.log")
-        .spawn()
-        .unwrap()
-}
-
-fn worker(server: &Server, key: &str, log: &str, more: &[&str]) -> Child {
-    let url = server.url();
-    let work = ["worker", &url, "--threads", "1"];
-    let work = [&work[..], more].concat();
-    server.command(&work, key, log).spawn().unwrap()
-}
+use super::server::{Server, free_port, jarmo, learner, stop, until, worker};
 
 fn keys(server: &Server, arguments: &[&str]) -> Output {
     let all = [&["fleet", "key"], arguments, &["--dir", "server"]].concat();
@@ -133,7 +99,7 @@ fn the_status_key_can_look_and_nothing_else() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let first = learner(&server);
+    let first = learner(&server, &[]);
     let helper = worker(&server, "worker-1", "one.log", &[]);
     until("the status shows both", || {
         let seen = String::from_utf8(status(&server, "status").stdout).unwrap();
@@ -176,7 +142,7 @@ fn workers_pause_resume_and_drain() {
     let Some(server) = Server::start(&[]) else {
         return;
     };
-    let first = learner(&server);
+    let first = learner(&server, &[]);
     let mut helper = worker(&server, "worker-1", "one.log", &["--json"]);
     let said = |what: &str| server.log("one.log").matches(what).count();
     until("files are sent", || said("\"sent\"") > 0);

@@ -1,14 +1,16 @@
 //! A server in a temporary folder, and the programs that use it.
 
+#[path = "../../crates/fleet/tests/kit/machine.rs"]
+mod machine;
+
 use std::env;
 use std::fs::{self, File};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use machine::nats_server;
 use tempfile::TempDir;
 
 /// A running server with its keys.
@@ -22,14 +24,7 @@ pub struct Server {
 impl Server {
     /// Starts a server with these further arguments of `fleet up`. `None` if this machine has none.
     pub fn start(arguments: &[&str]) -> Option<Server> {
-        let Some(program) = env::var_os("JARMO_NATS_SERVER") else {
-            assert!(
-                env::var_os("JARMO_FLEET").is_none(),
-                "JARMO_NATS_SERVER is not set"
-            );
-            eprintln!("left out: JARMO_NATS_SERVER names no nats-server");
-            return None;
-        };
+        let program = nats_server()?;
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let text = port.to_string();
@@ -165,17 +160,51 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A free port that no other test of this process was given. It lies below those that the system gives to outgoing
-/// connections, so that none of them takes it before the server does.
+/// A free port, which no test of the crates takes.
 pub fn free_port() -> u16 {
-    static GIVEN: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);
-        let port = 20_000 + (number % 10_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
+    machine::free_port(20_000)
+}
+
+/// A small network and few simulations, so that games are soon there.
+pub const TINY: [&str; 14] = [
+    "--set",
+    "game.name=connect_four",
+    "--set",
+    "net.width=32",
+    "--set",
+    "net.blocks=1",
+    "--set",
+    "selfplay.simulations=2",
+    "--set",
+    "evaluation.every=0",
+    "--set",
+    "run.batch=64",
+    "--set",
+    "fleet.max_age=1000000",
+];
+
+/// A learner of the run `run` that does not play.
+pub fn learner(server: &Server, more: &[&str]) -> Child {
+    let url = server.url();
+    let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
+    let all = [&train[..], &TINY, more].concat();
+    server
+        .command(&all, "learner", "learner.log")
+        .spawn()
+        .unwrap()
+}
+
+/// A worker of one thread.
+pub fn worker(server: &Server, key: &str, log: &str, more: &[&str]) -> Child {
+    let url = server.url();
+    let work = ["worker", &url, "--threads", "1"];
+    let all = [&work[..], more].concat();
+    server.command(&all, key, log).spawn().unwrap()
+}
+
+/// A worker with the first key, which prints every event as a line of JSON.
+pub fn first_worker(server: &Server, log: &str) -> Child {
+    worker(server, "worker-1", log, &["--json"])
 }
 
 /// Sends SIGTERM, as a cloud does before it takes a machine away, and waits for the end.

@@ -1,50 +1,19 @@
 //! A learner and workers: nothing is lost and nothing is learned twice, whoever is killed.
 
 use std::collections::BTreeSet;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use serde_json::Value;
 
-use super::server::{Server, jarmo, stop, until};
+use super::server::{self, Server, TINY, first_worker as worker, jarmo, stop, until};
 
-/// Settings with which a file is there within a second.
-const TINY: [&str; 18] = [
-    "--set",
-    "game.name=connect_four",
-    "--set",
-    "net.width=32",
-    "--set",
-    "net.blocks=1",
-    "--set",
-    "selfplay.simulations=2",
-    "--set",
-    "selfplay.games=64",
-    "--set",
-    "evaluation.every=0",
-    "--set",
-    "run.batch=64",
-    "--set",
-    "run.reuse=0.5",
-    "--set",
-    "fleet.max_age=1000000",
-];
+/// More settings, with which a file is there within a second.
+const FAST: [&str; 4] = ["--set", "selfplay.games=64", "--set", "run.reuse=0.5"];
 
-fn learner(server: &Server, more: &[&str]) -> std::process::Child {
-    let url = server.url();
-    let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
-    let all = [&train[..], &TINY, more].concat();
-    server
-        .command(&all, "learner", "learner.log")
-        .spawn()
-        .unwrap()
-}
-
-fn worker(server: &Server, log: &str) -> std::process::Child {
-    let url = server.url();
-    let work = ["worker", &url, "--threads", "1", "--json"];
-    server.command(&work, "worker-1", log).spawn().unwrap()
+fn learner(server: &Server, more: &[&str]) -> Child {
+    server::learner(server, &[&FAST, more].concat())
 }
 
 /// The names of the files that workers say the server has.
@@ -232,7 +201,7 @@ fn nothing_is_lost_when_another_run_uses_the_server_in_between() {
     let url = server.url();
     let train = ["train", "--run", "other", "--fleet", &url, "--no-play"];
     let other = server
-        .command(&[&train[..], &TINY].concat(), "learner", "other.log")
+        .command(&[&train[..], &TINY, &FAST].concat(), "learner", "other.log")
         .spawn()
         .unwrap();
     until("the other run gets files", || {

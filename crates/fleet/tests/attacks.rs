@@ -89,18 +89,12 @@ fn a_flood_fills_the_room_of_its_own_key() {
     let taken = take(&supply, 1);
     assert_eq!(taken[0].key, honest.key, "an honest key's file arrives");
     // What a key says of itself is as limited: large words are refused, and of many names few are shown.
-    let said = |name: usize| format!("jarmo.progress.{}.name-{name}", flood.key);
+    let said = |number: usize| flood.progress(&format!("name-{number}"));
     assert!(flood.ask(&said(0), vec![b' '; 990_000], None).is_err());
-    for name in 0..6000 {
-        flood.send(&said(name), br#"{"worker":"rogue"}"#.to_vec());
+    for number in 0..6000 {
+        flood.send(&said(number), br#"{"worker":"rogue"}"#.to_vec());
     }
-    honest
-        .ask(
-            &format!("jarmo.progress.{}.honest", honest.key),
-            b"{}".to_vec(),
-            None,
-        )
-        .unwrap();
+    honest.report("honest");
     let link = Link::open(&server.learner(), "status").unwrap();
     let seen = status(&link).unwrap();
     assert!(seen.workers.len() <= 4097, "{}", seen.workers.len());
@@ -115,18 +109,11 @@ fn a_rollup_header_erases_nothing() {
     };
     let _supply = learner(&server, RUN, 64);
     let [rogue, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
-    honest
-        .ask(
-            &format!("jarmo.progress.{}.honest", honest.key),
-            b"{}".to_vec(),
-            None,
-        )
-        .unwrap();
+    honest.report("honest");
     for what in ["all", "sub"] {
         let mut headers = HeaderMap::new();
         headers.insert("Nats-Rollup", what);
-        let progress = format!("jarmo.progress.{}.rogue", rogue.key);
-        for subject in [progress, rogue.files(RUN)] {
+        for subject in [rogue.progress("rogue"), rogue.files(RUN)] {
             let answer = rogue.ask(&subject, b"{}".to_vec(), Some(headers.clone()));
             let refused = answer.unwrap_err();
             assert!(refused.contains("rollup"), "{refused}");

@@ -1,10 +1,10 @@
 //! A server, learners inside this process, files of games, and a client that keeps no rule.
 
-use std::env;
-use std::net::{TcpListener, TcpStream};
+mod machine;
+
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use jarmo_fleet::{
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{Seen, Supply};
 use jarmo_selfplay::selfplay::{SelfPlay, SelfPlaySettings};
+use machine::{free_port, nats_server};
 use nkeys::KeyPair;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -51,16 +52,9 @@ impl TestServer {
     }
 
     fn start_with(settings: ServerSettings) -> Option<TestServer> {
-        let Some(program) = env::var_os("JARMO_NATS_SERVER") else {
-            assert!(
-                env::var_os("JARMO_FLEET").is_none(),
-                "JARMO_NATS_SERVER is not set"
-            );
-            eprintln!("left out: JARMO_NATS_SERVER names no nats-server");
-            return None;
-        };
+        let program = nats_server()?;
         let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
+        let port = free_port(10_000);
         let settings = ServerSettings {
             port: Some(port),
             ..settings
@@ -180,6 +174,17 @@ impl Stranger {
         format!("jarmo.samples.{run}.{}", self.key)
     }
 
+    /// The subject of what it says of itself under a name.
+    pub fn progress(&self, name: &str) -> String {
+        format!("jarmo.progress.{}.{name}", self.key)
+    }
+
+    /// Says under a name that it is there.
+    pub fn report(&self, name: &str) {
+        self.ask(&self.progress(name), b"{}".to_vec(), None)
+            .unwrap();
+    }
+
     /// Sends without waiting for an answer.
     pub fn send(&self, subject: &str, content: Vec<u8>) {
         let sent = self.client.publish(subject.to_owned(), content.into());
@@ -215,17 +220,5 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{what}");
         thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// A free port that no other test of this process was given, below those that the system gives to outgoing connections.
-fn free_port() -> u16 {
-    static GIVEN: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);
-        let port = 10_000 + (number % 10_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
     }
 }
