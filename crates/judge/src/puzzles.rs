@@ -2,12 +2,13 @@
 //!
 //! A file of puzzles has one JSON object per line. [`shipped`] are those that are part of the program.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
 use crate::JudgeError;
 use jarmo_core::game::{Game, shorten, shorten_quotes};
+use jarmo_data::PUZZLES;
 
 /// What the player to move can reach with a single action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,13 +82,10 @@ impl Puzzle {
 
 /// The puzzles of a game that are part of the program, easiest first. `None` if it has none.
 pub fn shipped(game: &str) -> Option<&'static [Puzzle]> {
-    static READ: LazyLock<Vec<(&str, Vec<Puzzle>)>> = LazyLock::new(|| {
-        jarmo_data::PUZZLES
-            .map(|(game, text)| (game, read_all(text)))
-            .into()
-    });
-    let (_, puzzles) = READ.iter().find(|(id, _)| *id == game)?;
-    Some(puzzles)
+    static READ: [OnceLock<Vec<Puzzle>>; PUZZLES.len()] =
+        [const { OnceLock::new() }; PUZZLES.len()];
+    let number = PUZZLES.iter().position(|(id, _)| *id == game)?;
+    Some(READ[number].get_or_init(|| read_all(PUZZLES[number].1)))
 }
 
 fn read_all(text: &str) -> Vec<Puzzle> {
