@@ -128,9 +128,6 @@ impl Lookout<'_> {
 /// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost them
 /// gets them again from the learner.
 fn is_same(link: &Link, wanted: Option<&str>, settings: &RunSettings) -> bool {
-    if link.check_admission().is_err() {
-        return false;
-    }
     match find_run(link, wanted) {
         Ok(found) if found.orders != Orders::Play => false,
         Ok(Found { run: Some(now), .. }) => RunSettings::read(&now).as_ref() == Ok(settings),
