@@ -1,5 +1,5 @@
-//! What jarmo learned and is examined with, as bytes that are part of the program. A list of pairs goes by the name of
-//! the game.
+//! What jarmo learned and is examined with, as bytes that are part of the program. Each pair begins with the name of its
+//! game.
 
 /// Trained agents, as agent files.
 pub const AGENTS: [(&str, &[u8]); 4] = [

@@ -88,8 +88,8 @@ fn is_mistake(session: &Session, place: usize, player: Player) -> Option<bool> {
 pub fn mistakes(assessments: &[Assessment]) -> Option<[usize; 2]> {
     assessments.iter().find_map(|one| one.mistake)?;
     Some(Player::BOTH.map(|player| {
-        let mistakes = |one: &&Assessment| one.player == player && one.mistake == Some(true);
-        assessments.iter().filter(mistakes).count()
+        let is_own = |one: &&Assessment| one.player == player && one.mistake == Some(true);
+        assessments.iter().filter(is_own).count()
     }))
 }
 
