@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use jarmo::arena::Openings;
 use jarmo::game::Game;
@@ -99,6 +102,28 @@ fn a_half_written_last_line_is_dropped_and_the_others_are_kept() {
         assert_eq!(records.len(), 2 + usize::from(complete));
         assert_eq!(records.last().unwrap(), &record(&["C1-A2"]));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_file_is_free_even_while_this_process_starts_others() {
+    let path = fresh("closed");
+    drop(RecordFile::create(&path).unwrap());
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                // Memory that has to be copied makes a start slow, so that many closings fall into it.
+                Command::new("true")
+                    .env("LONG", "x".repeat(100_000))
+                    .status()
+                    .unwrap();
+            }
+        });
+        let opened = (0..5_000).try_for_each(|_| RecordFile::resume(&path).map(drop));
+        done.store(true, Ordering::Relaxed);
+        opened.unwrap();
+    });
 }
 
 #[test]

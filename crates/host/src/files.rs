@@ -173,7 +173,19 @@ fn is_temporary(path: &Path) -> bool {
 /// An exclusive lock on a folder, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct FolderLock {
-    _file: File, // locked until it is closed
+    file: File,
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        unlock(&self.file);
+    }
+}
+
+/// Releases a lock at once. Closing the file is not enough: a program that this process is starting holds a
+/// copy of every open file, locks included, until it begins to run.
+pub(crate) fn unlock(file: &File) {
+    let _ = file.unlock(); // an error leaves the lock until the file is closed
 }
 
 /// Locks a folder for this process with a file named `lock`; `None` if another process holds the lock.
@@ -184,7 +196,7 @@ pub fn lock_folder(folder: &Path) -> io::Result<Option<FolderLock>> {
         .write(true)
         .open(folder.join("lock"))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(FolderLock { _file: file })),
+        Ok(()) => Ok(Some(FolderLock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }

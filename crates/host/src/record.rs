@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub use jarmo_core::record::{ArenaMark, FORMAT, GameRecord, RecordError};
 
-use crate::files::{LINES_BYTES, check_regular, read, read_text};
+use crate::files::{LINES_BYTES, check_regular, read, read_text, unlock};
 
 /// Reads all records of a file. Skips empty lines.
 pub fn read_records(path: &Path) -> Result<Vec<GameRecord>, RecordError> {
@@ -113,5 +113,11 @@ impl RecordFile {
                 file,
             }),
         }
+    }
+}
+
+impl Drop for RecordFile {
+    fn drop(&mut self) {
+        unlock(&self.file);
     }
 }
