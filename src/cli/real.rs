@@ -46,9 +46,10 @@ pub(super) struct BuildArgs {
     /// The folder of tables
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
-    /// The folder to write to; finished forces that are already there are kept
+    /// The folder to write to; finished forces that are already there are kept [default: the folder of tables, so
+    /// that agents and measurements that use the tables know the rule]
     #[arg(long, value_name = "FOLDER")]
-    out: PathBuf,
+    out: Option<PathBuf>,
     /// The side that must not lose
     #[arg(long, value_name = "SIDE", default_value = "both")]
     side: Side,
@@ -61,8 +62,8 @@ pub(super) struct BuildArgs {
 pub(super) struct ShowArgs {
     #[command(flatten)]
     game: SolvedGameArgs,
-    /// The folder that `build` wrote
-    #[arg(value_name = "FOLDER")]
+    /// The folder that `build` wrote to
+    #[arg(value_name = "FOLDER", default_value = "tables")]
     holds: PathBuf,
     /// The position [default: the start]
     #[arg(long, value_name = "TEXT")]
@@ -79,9 +80,9 @@ pub(super) struct StatsArgs {
     /// The folder of tables
     #[arg(value_name = "FOLDER")]
     tables: PathBuf,
-    /// The folder that `build` wrote
+    /// The folder that `build` wrote to [default: the folder of tables]
     #[arg(value_name = "FOLDER")]
-    holds: PathBuf,
+    holds: Option<PathBuf>,
 }
 
 impl Command {
@@ -109,9 +110,10 @@ fn run_build(game: &Jarmo, args: &BuildArgs) -> CommandResult {
         Side::Black => &[Player::Black],
         Side::Both => &Player::BOTH,
     };
+    let out = args.out.as_ref().unwrap_or(&args.tables);
     for &side in sides {
         let mut tell = show_progress(format!("{}, ", side.name()));
-        build_real(game, &tables, &args.out, side, args.force, &mut tell)?;
+        build_real(game, &tables, out, side, args.force, &mut tell)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -155,7 +157,7 @@ fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static s
 
 fn run_stats(game: &Jarmo, args: &StatsArgs) -> CommandResult {
     let tables = Tables::open(game, &args.tables)?;
-    let holds = Holds::open(game, &args.holds)?;
+    let holds = Holds::open(game, args.holds.as_ref().unwrap_or(&args.tables))?;
     let mut out = stdout().lock();
     writeln!(
         out,

@@ -273,7 +273,7 @@ fn messages_of_protobuf_are_written_and_never_parsed() {
 
 /// The folders and files that may play actions on a position by hand. All other games are stepped
 /// through the environment.
-const PLAY_BY_HAND: [&str; 21] = [
+const PLAY_BY_HAND: [&str; 22] = [
     // The rules themselves, and the environment.
     "core/game",
     "core/games",
@@ -285,6 +285,7 @@ const PLAY_BY_HAND: [&str; 21] = [
     "core/known.rs",
     "exact/tables",
     "exact/proof",
+    "core/agent/endgame.rs",
     "core/agent/greedy.rs",
     "judge/yardstick/worst.rs",
     // They follow the actions that a person, a file or tables give.

@@ -1,12 +1,16 @@
 //! What each side holds under the shuttle rule: against exact play, after interruptions, on the command line.
 
+use std::collections::HashSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::time::Duration;
 
-use jarmo::game::{Game, Player, Verdict};
-use jarmo::games::Jarmo;
-use jarmo::tables::{Holds, Tables, build_real};
+use jarmo::agent::{Agent, AgentSpec, Limit, Request};
+use jarmo::game::{Game, Mask, Player, Proven, Verdict};
+use jarmo::games::{Jarmo, JarmoPosition};
+use jarmo::random::stream;
+use jarmo::tables::{BuildSettings, HasEndgames, Holds, Tables, build_real};
 
 fn build(folder: &Path, force: u32) -> Tables {
     let game = Jarmo::standard();
@@ -84,6 +88,103 @@ fn a_damaged_file_is_refused() {
             .to_string()
             .ends_with("black-03.held: is damaged; remove it and build it again")
     );
+}
+
+/// Whether the opponent of an agent can win from a position, within 40 plies and some thousands of positions.
+fn can_be_beaten(agent: &mut dyn Agent<Jarmo>, start: JarmoPosition) -> bool {
+    let game = Jarmo::standard().with_max_plies(0);
+    let own = start.to_move();
+    let (mut seen, mut frontier) = (HashSet::new(), vec![start]);
+    for _ in 0..40 {
+        let mut next = Vec::new();
+        for position in frontier {
+            let actions = if position.to_move() == own {
+                let request = Request {
+                    position,
+                    stream: &mut stream(1, 1),
+                    limit: Limit::default(),
+                    memory: None,
+                };
+                vec![agent.choose(&mut [request])[0].action]
+            } else {
+                game.legal(&position).iter().collect()
+            };
+            for action in actions {
+                let mut after = position;
+                game.play(&mut after, action);
+                if let Some(outcome) = game.outcome(&after) {
+                    if outcome.verdict(own) == Verdict::Loss {
+                        return true;
+                    }
+                    continue;
+                }
+                // The ply, the last word of the text, tells nothing apart.
+                let text = game.position_text(&after);
+                let text = text.rsplit_once(' ').unwrap().0.to_owned();
+                let after = game.parse_position(&format!("{text} 0")).unwrap();
+                if seen.insert(text) {
+                    next.push(after);
+                }
+            }
+        }
+        if seen.len() > 5_000 {
+            return false;
+        }
+        frontier = next;
+    }
+    false
+}
+
+#[test]
+fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = BuildSettings {
+        force: 4,
+        memory: None,
+        save_every: Duration::MAX,
+    };
+    let game = Jarmo::standard();
+    let tables = jarmo::tables::build(&game, folder.path(), settings, &mut |_| {}).unwrap();
+    let spec = format!("rollout:1?tables={}", folder.path().display());
+    let agent = || jarmo::agent::build(game.clone(), &spec.parse::<AgentSpec>().unwrap()).unwrap();
+    let mut by_tables = agent();
+    for bound in Player::BOTH {
+        build_real(&game, &tables, folder.path(), bound, 4, &mut |_| {}).unwrap();
+    }
+    let real = game.open_endgames(folder.path()).unwrap();
+    let mut by_files = agent();
+
+    // Drawn positions in which both sides hold, but the side to move gives that up by an action that the tables call
+    // a draw.
+    let mut stream = stream(5, 5);
+    let mut starts = Vec::new();
+    while starts.len() < 30 {
+        let position = real.random(&mut stream);
+        if game.outcome(&position).is_some() || real.known(&game, &position) != Some(Proven::DRAW) {
+            continue;
+        }
+        let gives_up = game.legal(&position).iter().any(|action| {
+            let mut next = position;
+            game.play(&mut next, action);
+            game.outcome(&next).is_none()
+                && real.after(&game, &position, action) == Proven::DRAW
+                && real.holds(&game, &next, position.to_move()) == Some(false)
+        });
+        if gives_up {
+            starts.push(position);
+        }
+    }
+    let beaten = |agent: &mut dyn Agent<Jarmo>| {
+        let beaten = starts.iter().filter(|&&start| can_be_beaten(agent, start));
+        beaten.count()
+    };
+    assert_eq!(beaten(&mut *by_files), 0);
+    assert!(beaten(&mut *by_tables) > 0, "the rule beats the tables");
+
+    // White wins here by the rule, in 13 plies; so the draw of the table is not known.
+    let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
+    assert_eq!(tables.proven(&position), Some(Proven::DRAW));
+    assert_eq!(real.known(&game, &position), None);
 }
 
 #[test]

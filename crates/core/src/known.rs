@@ -4,12 +4,12 @@
 
 use rand::Rng;
 
-use crate::game::{Action, Game, Proven};
+use crate::game::{Action, Game, Player, Proven};
 use crate::random::{Stream, below};
 
 /// Exact results of some positions of a game.
 ///
-/// If a position is known, [`Endgames::after`] knows all its actions.
+/// If a position is known, or if it is known who does not lose it, [`Endgames::after`] knows all its actions.
 pub trait Endgames<G: Game>: Send + Sync {
     /// The result under best play for the player to move in a position that is not over, with the plies
     /// until a win or loss; `None` if it is not known.
@@ -19,6 +19,12 @@ pub trait Endgames<G: Game>: Send + Sync {
     fn known_all(&self, game: &G, positions: &[G::Position], out: &mut Vec<Option<Proven>>) {
         out.clear();
         out.extend(positions.iter().map(|position| self.known(game, position)));
+    }
+
+    /// Whether a player is proven not to lose a position that is not over, by every rule of the game; `None` if nothing
+    /// is known of that.
+    fn holds(&self, _game: &G, _position: &G::Position, _player: Player) -> Option<bool> {
+        None
     }
 
     /// The force of a position: what is left on the board. A known position has no more than the tables' highest force.
@@ -36,7 +42,7 @@ pub trait Endgames<G: Game>: Send + Sync {
         winning[below(stream.next_u64(), winning.len() as u32) as usize]
     }
 
-    /// A random position that is known or over. All forces are equally likely, and all placements of
+    /// A random position of the tables, which may be over. All forces are equally likely, and all placements of
     /// a force.
     fn random(&self, stream: &mut Stream) -> G::Position;
 

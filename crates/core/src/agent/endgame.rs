@@ -1,5 +1,6 @@
 //! The agent that plays by exact tables.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use rand::Rng;
@@ -12,6 +13,9 @@ use crate::random::{Stream, below};
 
 /// Plays positions inside exact tables perfectly: quick wins, slow losses, and equally good actions at
 /// random. Without distances it wins by [`Endgames::way_forward`]. Another agent plays all other positions.
+///
+/// Where it is known who does not lose by rules that the tables leave out ([`Endgames::holds`]), it never gives up a
+/// draw or win that it holds, and takes a draw from which the opponent is not proven to escape.
 pub struct EndgameAgent<G: Game> {
     game: G,
     name: String,
@@ -37,20 +41,26 @@ impl<G: Game> EndgameAgent<G> {
 
     /// The decision in a position inside the tables.
     fn choose_known(&self, position: &G::Position, stream: &mut Stream) -> Option<Decision> {
-        self.tables.known(&self.game, position)?;
-        let mut candidates: Vec<Candidate> = self
+        let mover = self.game.to_move(position);
+        if self.tables.known(&self.game, position).is_none()
+            && self.tables.holds(&self.game, position, mover) != Some(true)
+        {
+            return None;
+        }
+        let mut candidates: Vec<(Rank, Candidate)> = self
             .game
             .legal(position)
             .iter()
-            .map(|action| self.candidate(position, action))
+            .map(|action| {
+                let proven = self.tables.after(&self.game, position, action);
+                let rank = self.rank(position, action, proven);
+                (rank, candidate(action, proven))
+            })
             .collect();
-        let rank = |candidate: &Candidate| candidate.proven.map(Proven::preference);
-        candidates.sort_by_key(|candidate| std::cmp::Reverse(rank(candidate)));
-        let best = rank(&candidates[0]);
-        let ties = candidates
-            .iter()
-            .take_while(|one| rank(one) == best)
-            .count();
+        candidates.sort_by_key(|&(rank, _)| Reverse(rank));
+        let best = candidates[0].0;
+        let ties = candidates.iter().take_while(|one| one.0 == best).count();
+        let mut candidates: Vec<Candidate> = candidates.into_iter().map(|one| one.1).collect();
         let won = candidates[0]
             .proven
             .filter(|proven| proven.verdict == Verdict::Win);
@@ -76,16 +86,42 @@ impl<G: Game> EndgameAgent<G> {
         })
     }
 
-    fn candidate(&self, position: &G::Position, action: Action) -> Candidate {
-        let proven = self.tables.after(&self.game, position, action);
-        Candidate {
-            action,
-            visits: 1,
-            policy: 0.0,
-            value: Value::proven(proven),
-            proven: Some(proven),
-            line: vec![action],
+    fn rank(&self, position: &G::Position, action: Action, proven: Proven) -> Rank {
+        let mover = self.game.to_move(position);
+        let mut next = *position;
+        self.game.play(&mut next, action);
+        let over = self.game.outcome(&next).is_some();
+        let holds = |player| match over {
+            true => None,
+            false => self.tables.holds(&self.game, &next, player),
+        };
+        let (own, other) = (holds(mover), holds(!mover));
+        Rank {
+            may_hold: own != Some(false),
+            result: proven.preference(),
+            holds: own == Some(true),
+            presses: other == Some(false),
         }
+    }
+}
+
+/// What decides between actions, the most important first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    may_hold: bool, // it is not known that the agent may lose
+    result: i32,
+    holds: bool,   // the agent is proven not to lose
+    presses: bool, // the opponent is not proven to escape
+}
+
+fn candidate(action: Action, proven: Proven) -> Candidate {
+    Candidate {
+        action,
+        visits: 1,
+        policy: 0.0,
+        value: Value::proven(proven),
+        proven: Some(proven),
+        line: vec![action],
     }
 }
 

@@ -11,6 +11,7 @@ use super::build::{BuildSettings, build};
 use super::file::finished_path;
 use super::index::{LEAST_FORCE, Layer};
 use super::lookup::{AT_ONCE, Tables};
+use super::real::{Holds, RealTables};
 use super::solvable::{Packed, Solvable};
 use super::verify::random_position;
 use crate::{ExactError, ExactErrorKind};
@@ -66,8 +67,7 @@ pub(super) fn build_quick<G: Solvable>(
 
 impl Endgames<Jarmo> for Tables {
     fn known(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Proven> {
-        let proven = self.proven(position)?;
-        self.within_limit(game, position, proven)
+        self.known_where(game, position, |_, _| true)
     }
 
     fn after(&self, game: &Jarmo, position: &JarmoPosition, action: Action) -> Proven {
@@ -98,18 +98,7 @@ impl Endgames<Jarmo> for Tables {
     }
 
     fn known_all(&self, game: &Jarmo, positions: &[JarmoPosition], out: &mut Vec<Option<Proven>>) {
-        let mut found = [None; AT_ONCE];
-        out.clear();
-        for positions in positions.chunks(AT_ONCE) {
-            let found = &mut found[..positions.len()];
-            self.proven_all(positions, found);
-            out.extend(
-                positions
-                    .iter()
-                    .zip(found)
-                    .map(|(position, proven)| self.within_limit(game, position, (*proven)?)),
-            );
-        }
+        self.known_all_where(game, positions, out, |_, _| true);
     }
 
     fn random(&self, stream: &mut Stream) -> JarmoPosition {
@@ -124,6 +113,39 @@ impl Endgames<Jarmo> for Tables {
 }
 
 impl Tables {
+    /// The result under the limit on the length of the game, if the result of the table `counts`.
+    pub(super) fn known_where(
+        &self,
+        game: &Jarmo,
+        position: &JarmoPosition,
+        counts: impl Fn(&JarmoPosition, Verdict) -> bool,
+    ) -> Option<Proven> {
+        let proven = self.proven(position)?;
+        let counts = counts(position, proven.verdict);
+        counts.then(|| self.within_limit(game, position, proven))?
+    }
+
+    /// [`Tables::known_where`] of many positions at once.
+    pub(super) fn known_all_where(
+        &self,
+        game: &Jarmo,
+        positions: &[JarmoPosition],
+        out: &mut Vec<Option<Proven>>,
+        counts: impl Fn(&JarmoPosition, Verdict) -> bool,
+    ) {
+        let mut found = [None; AT_ONCE];
+        out.clear();
+        for positions in positions.chunks(AT_ONCE) {
+            let found = &mut found[..positions.len()];
+            self.proven_all(positions, found);
+            let found = positions.iter().zip(found);
+            out.extend(found.map(|(position, proven)| {
+                let proven = proven.filter(|proven| counts(position, proven.verdict))?;
+                self.within_limit(game, position, proven)
+            }));
+        }
+    }
+
     /// The result under the limit on the length of the game. `None` if the plies are not known and the limit
     /// is so close that it could matter, here or after one action.
     fn within_limit(
@@ -149,21 +171,38 @@ fn cut_off(game: &Jarmo, position: &JarmoPosition, proven: Proven) -> Proven {
     }
 }
 
-/// Tables in use, by folder.
-pub(super) type Shared<G> = Mutex<HashMap<PathBuf, Weak<Tables<G>>>>;
+/// What is in use, by folder.
+pub(super) type Shared<T> = Mutex<HashMap<PathBuf, Weak<T>>>;
+
+/// What is in use of this folder if it `fits`, otherwise what `open` makes of the folder.
+fn share<T>(
+    shared: &Shared<T>,
+    folder: &Path,
+    fits: impl FnOnce(&T) -> bool,
+    open: impl FnOnce() -> Result<T, ExactError>,
+) -> Result<Arc<T>, ExactError> {
+    let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    let in_use = opened.get(&key).and_then(Weak::upgrade);
+    if let Some(found) = in_use.filter(|found| fits(found)) {
+        return Ok(found);
+    }
+    let new = Arc::new(open()?);
+    opened.insert(key, Arc::downgrade(&new));
+    Ok(new)
+}
 
 /// The tables of a folder, with others that use them.
 pub(super) fn open_shared<G: Solvable>(
     game: &G,
     folder: &Path,
-    shared: &Shared<G>,
+    shared: &Shared<Tables<G>>,
 ) -> Result<Arc<Tables<G>>, ExactError> {
-    let key = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let mut opened = shared.lock().unwrap_or_else(PoisonError::into_inner);
-    let in_use = opened.get(&key).and_then(Weak::upgrade);
-    if let Some(tables) = in_use.filter(|tables| tables.belong_to(game)) {
-        return Ok(tables);
-    }
+    let fits = |tables: &Tables<G>| tables.belong_to(game);
+    share(shared, folder, fits, || open(game, folder))
+}
+
+fn open<G: Solvable>(game: &G, folder: &Path) -> Result<Tables<G>, ExactError> {
     let has =
         |force| finished_path::<G>(folder, force).exists() || G::Packed::exists(folder, force);
     let mut forces = G::FORCES;
@@ -175,13 +214,14 @@ pub(super) fn open_shared<G: Solvable>(
         );
         return Err(ExactError::of_kind(ExactErrorKind::NoTables, problem));
     }
-    let tables = Arc::new(Tables::open(game, folder)?);
-    opened.insert(key, Arc::downgrade(&tables));
-    Ok(tables)
+    Tables::open(game, folder)
 }
 
 /// Tables in use.
-static SHARED: LazyLock<Shared<Jarmo>> = LazyLock::new(Shared::default);
+static SHARED: LazyLock<Shared<Tables>> = LazyLock::new(Shared::default);
+
+/// Tables in use whose folder also has what each side holds under the shuttle rule.
+static SHARED_REAL: LazyLock<Shared<RealTables>> = LazyLock::new(Shared::default);
 
 impl HasEndgames for Jarmo {
     fn force_of(&self, position: &JarmoPosition) -> Option<u32> {
@@ -189,7 +229,14 @@ impl HasEndgames for Jarmo {
     }
 
     fn open_endgames(&self, folder: &Path) -> Result<Arc<dyn Endgames<Jarmo>>, ExactError> {
-        Ok(open_shared(self, folder, &SHARED)?)
+        if !Holds::exist(folder) {
+            return Ok(open_shared(self, folder, &SHARED)?);
+        }
+        let fits = |real: &RealTables| real.tables().belong_to(self);
+        Ok(share(&SHARED_REAL, folder, fits, || {
+            let tables = open_shared(self, folder, &SHARED)?;
+            Ok(RealTables::new(tables, Holds::open(self, folder)?))
+        })?)
     }
 
     fn build_quick_endgames(

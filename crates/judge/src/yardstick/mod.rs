@@ -105,12 +105,13 @@ impl<G: HasEndgames> Yardstick<G> {
             let tables = tables.as_ref();
             fresh = fresh::exam(game, tables, settings.fresh, settings.seed);
             let wanted = settings.games.max(settings.starts) as usize;
-            let whole = tables.known(game, &game.start()).is_some();
-            if let Some(openings) = Openings::balanced(game, settings.seed).filter(|_| whole) {
-                let openings = openings.list().iter().take(wanted);
-                starts = openings.map(|opening| opening.position).collect();
-                starts_from = "balanced openings".to_owned();
-            } else {
+            let openings = Openings::balanced(game, settings.seed);
+            let list = openings.as_ref().map_or(&[][..], Openings::list);
+            let positions = list.iter().map(|opening| opening.position);
+            let known = positions.filter(|position| tables.known(game, position).is_some());
+            starts = known.take(wanted).collect();
+            starts_from = "balanced openings".to_owned();
+            if starts.is_empty() || starts.len() < wanted.min(list.len()) {
                 let force;
                 (force, starts) = fresh::drawn(game, tables, wanted, settings.seed);
                 starts_from = format!("drawn positions of force {force}");

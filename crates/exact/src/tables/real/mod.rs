@@ -9,6 +9,7 @@
 //! [`build_real`] finds what one side holds, force by force, from tables; [`Holds`] opens the files.
 
 mod actions;
+mod endgames;
 mod hold;
 mod known;
 mod layer;
@@ -34,6 +35,7 @@ use jarmo_core::games::board::{Board, BoardAction};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_host::files::lock_folder;
 
+pub(super) use self::endgames::RealTables;
 pub use self::hold::Hold;
 
 /// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is
@@ -147,6 +149,12 @@ pub struct HoldCounts {
 }
 
 impl Holds {
+    /// Whether a folder has files.
+    pub(super) fn exist(folder: &Path) -> bool {
+        let exists = |bound| finished_path(folder, bound, LEAST_FORCE).exists();
+        Player::BOTH.into_iter().any(exists)
+    }
+
     /// Opens the files in a folder and verifies all checksums.
     pub fn open(game: &Jarmo, folder: &Path) -> Result<Holds, ExactError> {
         let lines = Lines::of(game.board())?;

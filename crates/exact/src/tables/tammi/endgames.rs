@@ -108,7 +108,7 @@ fn without_plies(proven: Proven) -> Proven {
 }
 
 /// Tables in use.
-static SHARED: LazyLock<Shared<Tammi>> = LazyLock::new(Shared::default);
+static SHARED: LazyLock<Shared<Tables<Tammi>>> = LazyLock::new(Shared::default);
 
 impl HasEndgames for Tammi {
     fn force_of(&self, position: &TammiPosition) -> Option<u32> {
