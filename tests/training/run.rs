@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 use assert_cmd::Command;
 use jarmo::agent_file;
 use jarmo::catalog::CatalogGame;
-use jarmo::config::Config;
+use jarmo::config::{Config, KernelChoice};
 use jarmo::games::{ConnectFour, Tammi};
-use jarmo::net::AgentFile;
+use jarmo::net::{AgentFile, KernelKind};
 use jarmo::observe::{Event, Metrics, Timing};
 use jarmo::run::{Ended, RunError, RunFolder, newest_agent, run};
 use jarmo::train::OpenDevice;
@@ -26,6 +26,7 @@ pub fn config(settings: &[&str]) -> Config {
         "selfplay.simulations=4",
         "replay.capacity=9000",
         "run.threads=1",
+        "run.kernel=int8",
         "run.batch=256",
         "run.first_samples=4096",
         "run.reuse=2.5",
@@ -80,6 +81,26 @@ fn metrics(path: &Path) -> Vec<Metrics> {
 
 fn newest(folder: &RunFolder) -> AgentFile {
     agent_file::load(&newest_agent(folder.path()).unwrap()).unwrap()
+}
+
+#[test]
+fn the_folder_names_the_kernel_that_plays() {
+    let home = tempfile::tempdir().unwrap();
+    let weights = |kernel: &str| {
+        let path = home.path().join(kernel);
+        let kernel = format!("run.kernel={kernel}");
+        let config = config(&["run.steps=20", "evaluation.every=0", &kernel]);
+        let folder = RunFolder::create(&path, &config, None).unwrap();
+        train(&folder, &config, usize::MAX);
+        let weights = newest(&folder).weights().clone();
+        drop(folder);
+        (RunFolder::open(&path).unwrap().1.run.kernel, weights)
+    };
+    let (fastest, fast) = weights("fastest");
+    assert_eq!(fastest, KernelChoice::Named(KernelKind::best()));
+    let (portable, slow) = weights("portable");
+    assert_eq!(portable, KernelChoice::Named(KernelKind::Portable));
+    assert_eq!(fast == slow, KernelKind::best() == KernelKind::Portable);
 }
 
 #[test]

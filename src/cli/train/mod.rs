@@ -16,7 +16,7 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use jarmo_core::net::{AgentFile, KernelKind, NetShape};
+use jarmo_core::net::{AgentFile, NetShape};
 use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use jarmo_host::agent_file;
@@ -341,7 +341,7 @@ fn facts<G: CatalogGame>(
         config.game.name, config.net, config.selfplay.games, config.selfplay.simulations
     );
     let evaluates = match device.kind() {
-        DeviceKind::Cpu => KernelKind::best().to_string(),
+        DeviceKind::Cpu => config.run.kernel.here().to_string(),
         other => other.to_string(),
     };
     Facts {

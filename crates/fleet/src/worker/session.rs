@@ -98,8 +98,9 @@ impl Session<'_> {
             outbox.finish();
             return Ok(());
         };
+        let on = (self.device, config.run.kernel.here());
         let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> {
-            evaluators(game, agent.weights(), self.device, threads)
+            evaluators(game, agent.weights(), on, threads)
         };
         let fits = agent.clone().for_game(game);
         fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;

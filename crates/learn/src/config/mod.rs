@@ -15,7 +15,7 @@ pub use layers::{Base, in_file};
 
 use crate::RunError;
 use crate::train::LearnerSettings;
-use jarmo_core::net::NetSettings;
+use jarmo_core::net::{KernelKind, NetSettings};
 use jarmo_core::numbers::{
     BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
 };
@@ -131,6 +131,54 @@ impl From<ExamChoice> for String {
     }
 }
 
+/// Which kernel computes networks on the processor: `fastest`, or one by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum KernelChoice {
+    /// The fastest of this processor.
+    Fastest,
+    /// This one.
+    Named(KernelKind),
+}
+
+impl KernelChoice {
+    /// The kernel on this processor: the fastest one also where it cannot run the named one.
+    pub fn here(self) -> KernelKind {
+        match self {
+            KernelChoice::Named(kind) if kind.runs_here() => kind,
+            _ => KernelKind::best(),
+        }
+    }
+
+    /// The named kernel, if this processor cannot run it.
+    pub(crate) fn missing_here(self) -> Option<KernelKind> {
+        match self {
+            KernelChoice::Named(kind) if !kind.runs_here() => Some(kind),
+            _ => None,
+        }
+    }
+}
+
+impl TryFrom<String> for KernelChoice {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<KernelChoice, String> {
+        match text.as_str() {
+            "fastest" => Ok(KernelChoice::Fastest),
+            name => name.parse().map(KernelChoice::Named),
+        }
+    }
+}
+
+impl From<KernelChoice> for String {
+    fn from(choice: KernelChoice) -> String {
+        match choice {
+            KernelChoice::Fastest => "fastest".to_owned(),
+            KernelChoice::Named(kind) => kind.to_string(),
+        }
+    }
+}
+
 /// How self-play and learning alternate, and when the run stops.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,6 +187,8 @@ pub struct RunSettings {
     pub seed: u64,
     /// Threads of self-play; 0 for one per core.
     pub threads: usize,
+    /// The kernel of self-play, exams and matches. The folder of a run keeps which one was the fastest.
+    pub kernel: KernelChoice,
     /// Samples per learning step.
     pub batch: usize,
     /// How often a sample is used on average: there are `reuse / batch` learning steps per new sample.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::RunError;
 use super::resume::Place;
 use super::settings::Settings;
-use crate::config::Config;
+use crate::config::{Config, KernelChoice};
 use crate::observe::EventFile;
 use jarmo_core::checksum::digits;
 use jarmo_core::encode::Encode;
@@ -77,12 +77,15 @@ impl Manifest {
 }
 
 impl RunFolder {
-    /// Creates the folder of a new run with its settings and, if it starts from one, an agent.
+    /// Creates the folder of a new run with its settings and, if it starts from one, an agent. The settings name the
+    /// kernel that is the fastest here, so that the run keeps it on another machine.
     pub fn create(
         path: &Path,
         config: &Config,
         first: Option<&AgentFile>,
     ) -> Result<RunFolder, RunError> {
+        let mut config = config.clone();
+        config.run.kernel = KernelChoice::Named(config.run.kernel.here());
         let place = path.display();
         if path.join(CONFIG).exists() {
             return Err(RunError(format!(
@@ -97,7 +100,7 @@ impl RunFolder {
                 ))
             })?;
         }
-        let folder = RunFolder::lock(path, config)?;
+        let folder = RunFolder::lock(path, &config)?;
         if let Some(found) = folder.remains()? {
             return Err(RunError(format!(
                 "{place} holds a run without its {CONFIG}: there is {found}; put {CONFIG} back, or name \

@@ -12,7 +12,7 @@ use super::RunError;
 use super::folder::RunFolder;
 use crate::config::{Config, EvaluationSettings};
 use crate::observe::{MatchScore, Strength};
-use jarmo_core::net::{FrozenNet, NetEvaluator};
+use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator};
 use jarmo_core::random::stream;
 use jarmo_exact::agent::{Agent, AgentSpec, TreeAgent, TreeSettings, build};
 use jarmo_exact::catalog::CatalogGame;
@@ -56,12 +56,17 @@ impl Matches {
         game: &G,
         config: &EvaluationSettings,
         folder: &RunFolder,
-        (seed, step, threads): (u64, u64, usize),
+        (seed, step, threads, kernel): (u64, u64, usize, KernelKind),
         stop: &AtomicBool,
         warn: impl FnMut(String),
     ) -> Result<Option<Strength>, RunError> {
-        let mut nets = vec![FrozenNet::new(folder.load_agent(step)?.weights())];
-        let past = self.past(config.past, folder, &mut nets, warn);
+        let load = |step| {
+            let file = folder.load_agent(step)?;
+            let net = FrozenNet::with_kernel(file.weights(), kernel);
+            Ok(net.expect("the kernel runs here"))
+        };
+        let mut nets = vec![load(step)?];
+        let past = self.past(config.past, load, &mut nets, warn);
         let entrants = entrants(folder, config, step, &past);
         let teams = (0..threads).map(|_| team(game, config, &nets, &past, step));
         let teams: Vec<Team<G>> = teams.collect::<Result<_, _>>()?;
@@ -96,7 +101,7 @@ impl Matches {
     fn past(
         &mut self,
         count: usize,
-        folder: &RunFolder,
+        load: impl Fn(u64) -> Result<FrozenNet, RunError>,
         nets: &mut Vec<FrozenNet>,
         mut warn: impl FnMut(String),
     ) -> Vec<u64> {
@@ -109,9 +114,9 @@ impl Matches {
         while chosen.len() < count
             && let Some(step) = left.pop()
         {
-            match folder.load_agent(step) {
-                Ok(file) => {
-                    nets.push(FrozenNet::new(file.weights()));
+            match load(step) {
+                Ok(net) => {
+                    nets.push(net);
                     chosen.push(step);
                 }
                 Err(error) => {

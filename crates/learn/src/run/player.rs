@@ -6,7 +6,7 @@ use super::{FILE_SAMPLES, RunError};
 use crate::config::Config;
 use crate::train::{DeviceKind, DeviceNet, OpenDevice};
 use jarmo_core::eval::Evaluator;
-use jarmo_core::net::{FrozenNet, NetEvaluator, Weights};
+use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, Weights};
 use jarmo_exact::agent::{Agent, PolicyAgent};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_judge::accuracy::{Exam, ExamScore};
@@ -19,6 +19,7 @@ pub type BoxedEvaluator<G> = Box<dyn Evaluator<G>>;
 pub(super) struct SelfPlayer<G: CatalogGame> {
     game: G,
     device: OpenDevice,
+    kernel: KernelKind,
     pool: ThreadPool,
     play: SelfPlay<G, BoxedEvaluator<G>>,
     pending: Samples, // in no file yet
@@ -35,11 +36,13 @@ impl<G: CatalogGame> SelfPlayer<G> {
         let threads = config.run.playing_threads();
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| RunError(format!("run.threads = {threads}: {error}")))?;
-        let evaluators = evaluators(game, weights, device, threads);
+        let kernel = config.run.kernel.here();
+        let evaluators = evaluators(game, weights, (device, kernel), threads);
         let play = SelfPlay::new(game, &config.selfplay, evaluators, config.run.seed);
         Ok(SelfPlayer {
             game: game.clone(),
             device: device.clone(),
+            kernel,
             pool,
             play,
             pending: Samples::new(),
@@ -86,14 +89,16 @@ impl<G: CatalogGame> SelfPlayer<G> {
 
     /// Continues all games with these weights.
     pub(super) fn use_weights(&mut self, weights: &Weights) {
-        let evaluators = evaluators(&self.game, weights, &self.device, self.threads());
+        let on = (&self.device, self.kernel);
+        let evaluators = evaluators(&self.game, weights, on, self.threads());
         self.play.replace_evaluators(evaluators);
     }
 
     /// Examines these weights without search, on the player's threads.
     pub(super) fn take_exam(&self, exam: &Exam<G>, weights: &Weights) -> ExamScore {
         const SEED: u64 = 0; // a network uses no random numbers
-        let evaluators = evaluators(&self.game, weights, &OpenDevice::cpu(), self.threads());
+        let on = (&OpenDevice::cpu(), self.kernel);
+        let evaluators = evaluators(&self.game, weights, on, self.threads());
         let agent = |evaluator| -> Box<dyn Agent<G>> {
             let name = "network without search".to_owned();
             Box::new(PolicyAgent::new(self.game.clone(), name, evaluator))
@@ -104,16 +109,19 @@ impl<G: CatalogGame> SelfPlayer<G> {
     }
 }
 
-/// An evaluator per thread: the processor's kernels, or burn on another device.
+/// An evaluator per thread: this kernel of the processor, or burn on another device.
+///
+/// # Panics
+/// Panics if this processor cannot run the kernel.
 pub fn evaluators<G: CatalogGame>(
     game: &G,
     weights: &Weights,
-    device: &OpenDevice,
+    (device, kernel): (&OpenDevice, KernelKind),
     count: usize,
 ) -> Vec<BoxedEvaluator<G>> {
     let evaluator: Box<dyn Fn() -> BoxedEvaluator<G>> = match device.kind() {
         DeviceKind::Cpu => {
-            let net = FrozenNet::new(weights);
+            let net = FrozenNet::with_kernel(weights, kernel).expect("the kernel runs here");
             Box::new(move || Box::new(NetEvaluator::with_net(game.clone(), net.clone())))
         }
         DeviceKind::Cuda(_) | DeviceKind::Wgpu => {

@@ -62,7 +62,8 @@ impl KernelKind {
         }
     }
 
-    fn runs_here(self) -> bool {
+    /// Whether this processor can run it.
+    pub fn runs_here(self) -> bool {
         match self {
             KernelKind::Portable | KernelKind::Int8 => true,
             #[cfg(target_arch = "x86_64")]
