@@ -4,6 +4,8 @@ use super::{CHUNK, Numbers, RunNet};
 use crate::net::Weights;
 #[cfg(target_arch = "aarch64")]
 use crate::net::kernel::int8::neon::Neon;
+#[cfg(target_feature = "simd128")]
+use crate::net::kernel::int8::wasm::Simd128;
 use crate::net::kernel::int8::{Dense8, Int8, Rows16, portable::Portable8};
 #[cfg(target_arch = "x86_64")]
 use crate::net::kernel::int8::{avx2::Avx2Int8, vnni::Vnni};
@@ -21,6 +23,10 @@ pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
     }
     #[cfg(target_arch = "aarch64")]
     if let Some(kernel) = Neon::detect() {
+        return super::runner(Integers(kernel), weights);
+    }
+    #[cfg(target_feature = "simd128")]
+    if let Some(kernel) = Simd128::detect() {
         return super::runner(Integers(kernel), weights);
     }
     super::runner(Integers(Portable8), weights)

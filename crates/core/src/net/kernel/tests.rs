@@ -6,6 +6,8 @@ use rand::RngExt;
 
 #[cfg(target_arch = "aarch64")]
 use super::int8::neon::Neon;
+#[cfg(target_feature = "simd128")]
+use super::int8::wasm::Simd128;
 use super::int8::{Dense8, Int8, Rows16, portable::Portable8};
 #[cfg(target_arch = "x86_64")]
 use super::int8::{avx2::Avx2Int8, vnni::Vnni};
@@ -177,7 +179,11 @@ fn in_integers<K: Int8>(kernel: K, (rows, inputs, outputs): (usize, usize, usize
         .collect()
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_feature = "simd128"
+))]
 fn integers_are_the_same_bits<K: Int8>(kernel: K) {
     for rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 97] {
         for (inputs, outputs) in [(32, 1), (64, 33), (96, 176), (416, 80)] {
@@ -190,7 +196,11 @@ fn integers_are_the_same_bits<K: Int8>(kernel: K) {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_feature = "simd128"
+))]
 #[test]
 fn kernels_of_small_integers_give_the_same_bits() {
     #[cfg(target_arch = "x86_64")]
@@ -203,6 +213,10 @@ fn kernels_of_small_integers_give_the_same_bits() {
     }
     #[cfg(target_arch = "aarch64")]
     if let Some(kernel) = Neon::detect() {
+        integers_are_the_same_bits(kernel);
+    }
+    #[cfg(target_feature = "simd128")]
+    if let Some(kernel) = Simd128::detect() {
         integers_are_the_same_bits(kernel);
     }
 }

@@ -31,6 +31,8 @@ impl Avx2Int8 {
 impl Unit for Avx2Int8 {
     type Floats = __m256;
     type Integers = __m256i;
+    type Weights = __m256i;
+    type Sums = __m256i;
     const LANES: usize = 8;
     const VECTORS: usize = 2;
 
@@ -59,7 +61,19 @@ impl Unit for Avx2Int8 {
     }
 
     #[inline(always)]
-    unsafe fn integers<T>(from: *const T) -> __m256i {
+    unsafe fn no_sums() -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_setzero_si256() }
+    }
+
+    #[inline(always)]
+    unsafe fn words(from: *const i16) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<__m256i>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const i8) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { from.cast::<__m256i>().read_unaligned() }
     }

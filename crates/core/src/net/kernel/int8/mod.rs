@@ -9,10 +9,16 @@ pub(in crate::net) mod avx2;
 #[cfg(target_arch = "aarch64")]
 pub(in crate::net) mod neon;
 pub(in crate::net) mod portable;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    target_feature = "simd128"
+))]
 mod simd;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::net) mod vnni;
+#[cfg(target_feature = "simd128")]
+pub(in crate::net) mod wasm;
 
 use super::{Aligned, Dense, Epilogue, LANES};
 
@@ -159,7 +165,7 @@ pub(super) fn is_fast() -> bool {
     #[cfg(target_arch = "aarch64")]
     return neon::Neon::detect().is_some();
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    false
+    cfg!(target_feature = "simd128")
 }
 
 /// The scale of a row whose largest number is `most`, and its inverse.

@@ -28,6 +28,8 @@ impl Neon {
 impl Unit for Neon {
     type Floats = float32x4_t;
     type Integers = int32x4_t;
+    type Weights = int32x4_t;
+    type Sums = int32x4_t;
     const LANES: usize = 4;
     const VECTORS: usize = 4;
 
@@ -56,7 +58,19 @@ impl Unit for Neon {
     }
 
     #[inline(always)]
-    unsafe fn integers<T>(from: *const T) -> int32x4_t {
+    unsafe fn no_sums() -> int32x4_t {
+        // SAFETY: the caller's promise.
+        unsafe { vdupq_n_s32(0) }
+    }
+
+    #[inline(always)]
+    unsafe fn words(from: *const i16) -> int32x4_t {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<int32x4_t>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const i8) -> int32x4_t {
         // SAFETY: the caller's promise.
         unsafe { from.cast::<int32x4_t>().read_unaligned() }
     }

@@ -5,7 +5,7 @@ use crate::net::kernel::{Epilogue, LANES};
 
 /// Added to a small number, this leaves its nearest integer in the lowest bits, ties to even: a float of this size has
 /// no bits behind the point.
-const ROUND: f32 = (1 << 23) as f32;
+pub(super) const ROUND: f32 = (1 << 23) as f32;
 
 /// The kernel for every machine.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The loops of the kernels, written once for all vector units: tiles of six rows by a few vectors, whose sums stay in
 //! registers.
 //!
-//! Everything here is inlined into the entry points of `avx2`, `vnni` and `neon`, which enable the
+//! Everything here is inlined into the entry points of `avx2`, `vnni`, `neon` and `wasm`, which enable the
 //! instructions.
 
 use super::{Dense8, Int8, Rows16, row_scale};
@@ -18,8 +18,12 @@ const DEPTH: usize = 4;
 pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
     /// A register of `LANES` floats.
     type Floats: Copy;
-    /// A register of `LANES` sums of 32 bits, of `2 * LANES` words, or of `4 * LANES` bytes.
+    /// A register of `2 * LANES` words, or of inputs.
     type Integers: Copy;
+    /// The weights of `DEPTH` inputs for `LANES` columns.
+    type Weights: Copy;
+    /// Sums for `LANES` columns, or parts of them.
+    type Sums: Copy;
     /// Floats per register.
     const LANES: usize;
     /// Vectors of a full panel: at most four, so that six rows of sums fit into the registers.
@@ -34,20 +38,24 @@ pub(in crate::net) trait Unit: Copy + Send + Sync + 'static {
 
     /// A register of zeros.
     unsafe fn zeros() -> Self::Integers;
-    /// Loads a register of integers.
-    unsafe fn integers<T>(from: *const T) -> Self::Integers;
+    /// Sums of nothing.
+    unsafe fn no_sums() -> Self::Sums;
+    /// Loads words.
+    unsafe fn words(from: *const i16) -> Self::Integers;
+    /// Loads weights.
+    unsafe fn weights(from: *const i8) -> Self::Weights;
     /// Loads `DEPTH` inputs and repeats them for every column.
     unsafe fn repeat(from: *const u8) -> Self::Integers;
     /// Adds to `sums` the products of the inputs and weights of each column.
     unsafe fn multiply(
-        sums: Self::Integers,
+        sums: Self::Sums,
         inputs: Self::Integers,
-        weights: Self::Integers,
-    ) -> Self::Integers;
+        weights: Self::Weights,
+    ) -> Self::Sums;
     /// Adds word by word.
     unsafe fn add_words(left: Self::Integers, right: Self::Integers) -> Self::Integers;
-    /// Sums of 32 bits as floats.
-    unsafe fn floats(sums: Self::Integers) -> Self::Floats;
+    /// The sum of each column as a float.
+    unsafe fn floats(sums: Self::Sums) -> Self::Floats;
     /// The first and the second half of the words as floats.
     unsafe fn halves(words: Self::Integers) -> [Self::Floats; 2];
     /// Loads floats.
@@ -195,14 +203,14 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
     // `V * LANES * DEPTH`; rows of inputs come in whole groups. Outputs and residuals are `[rows, outputs]`, the bias and
     // the scales of columns are `[outputs]`, those of rows `[rows]`.
     unsafe {
-        let mut sums = [[U::zeros(); V]; R];
+        let mut sums = [[U::no_sums(); V]; R];
         let panel = layer.weights.as_ptr().add(inputs * column);
         let input = input.as_ptr().add(row * inputs);
         for group in 0..inputs / DEPTH {
             let size = U::LANES * DEPTH;
-            let mut weights = [U::integers(panel.add(group * V * size)); V];
+            let mut weights = [U::weights(panel.add(group * V * size)); V];
             for (vector, weights) in weights.iter_mut().enumerate().skip(1) {
-                *weights = U::integers(panel.add((group * V + vector) * size));
+                *weights = U::weights(panel.add((group * V + vector) * size));
             }
             for (index, sums) in sums.iter_mut().enumerate() {
                 let number = U::repeat(input.add(index * inputs + group * DEPTH));
@@ -284,7 +292,7 @@ unsafe fn add_up<U: Unit, const V: usize>(
                 .as_ptr()
                 .add(row as usize * table.width() + column);
             for (vector, sum) in sums.iter_mut().enumerate() {
-                *sum = U::add_words(*sum, U::integers(row.add(vector * 2 * U::LANES)));
+                *sum = U::add_words(*sum, U::words(row.add(vector * 2 * U::LANES)));
             }
         }
         for (vector, &sum) in sums.iter().enumerate() {

@@ -31,6 +31,8 @@ impl Vnni {
 impl Unit for Vnni {
     type Floats = __m512;
     type Integers = __m512i;
+    type Weights = __m512i;
+    type Sums = __m512i;
     const LANES: usize = 16;
     const VECTORS: usize = 4;
 
@@ -59,7 +61,19 @@ impl Unit for Vnni {
     }
 
     #[inline(always)]
-    unsafe fn integers<T>(from: *const T) -> __m512i {
+    unsafe fn no_sums() -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_setzero_si512() }
+    }
+
+    #[inline(always)]
+    unsafe fn words(from: *const i16) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<__m512i>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const i8) -> __m512i {
         // SAFETY: the caller's promise.
         unsafe { from.cast::<__m512i>().read_unaligned() }
     }

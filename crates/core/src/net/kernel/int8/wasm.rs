@@ -1,0 +1,156 @@
+//! SIMD128 of WebAssembly: eight products of 16-bit numbers in one instruction; six rows by two vectors of 4.
+
+use std::arch::wasm32::{
+    f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat,
+    i8x16_shuffle, i16x8_add, i16x8_extend_low_u8x16, i16x8_load_extend_i8x8, i32x4_add,
+    i32x4_dot_i16x8, i32x4_extend_high_i16x8, i32x4_extend_low_i16x8, i32x4_shuffle, i32x4_splat,
+    v128, v128_load32_splat, v128_store32_lane,
+};
+
+use super::portable::ROUND;
+use super::simd::{self, Unit};
+use super::{Dense8, Rows16};
+use crate::net::kernel::Epilogue;
+
+/// The kernel of SIMD128.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::net) struct Simd128(());
+
+impl Simd128 {
+    /// The kernel: this module is only in programs that need the instructions in all their parts.
+    pub(in crate::net) fn detect() -> Option<Simd128> {
+        Some(Simd128(()))
+    }
+}
+
+// SAFETY of every function: callers of [`Unit`] guarantee the pointers; the program has the instructions.
+impl Unit for Simd128 {
+    type Floats = v128;
+    type Integers = v128;
+    type Weights = [v128; 2]; // of 16 bits: those of the first two columns and those of the others
+    type Sums = [v128; 2]; // the same columns, two sums for each
+    const LANES: usize = 4;
+    const VECTORS: usize = 2;
+
+    unsafe fn run_quantise(row: &[f32], inputs: &mut [u8]) -> f32 {
+        // SAFETY: the caller's promise.
+        unsafe { simd::quantise::<Simd128>(row, inputs) }
+    }
+
+    unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::dense::<Simd128>(layer, input, scales, epilogue) }
+    }
+
+    unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]) {
+        // SAFETY: the caller's promise.
+        unsafe { simd::sum_rows::<Simd128>(table, rows, out) }
+    }
+
+    #[inline(always)]
+    unsafe fn zeros() -> v128 {
+        i32x4_splat(0)
+    }
+
+    #[inline(always)]
+    unsafe fn no_sums() -> [v128; 2] {
+        [i32x4_splat(0); 2]
+    }
+
+    #[inline(always)]
+    unsafe fn words(from: *const i16) -> v128 {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<v128>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn weights(from: *const i8) -> [v128; 2] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            [
+                i16x8_load_extend_i8x8(from),
+                i16x8_load_extend_i8x8(from.add(8)),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat(from: *const u8) -> v128 {
+        // SAFETY: the caller's promise.
+        unsafe { i16x8_extend_low_u8x16(v128_load32_splat(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn multiply(sums: [v128; 2], inputs: v128, weights: [v128; 2]) -> [v128; 2] {
+        let [first, second] = weights.map(|weights| i32x4_dot_i16x8(inputs, weights));
+        [i32x4_add(sums[0], first), i32x4_add(sums[1], second)]
+    }
+
+    #[inline(always)]
+    unsafe fn add_words(left: v128, right: v128) -> v128 {
+        i16x8_add(left, right)
+    }
+
+    #[inline(always)]
+    unsafe fn floats([first, second]: [v128; 2]) -> v128 {
+        let even = i32x4_shuffle::<0, 2, 4, 6>(first, second);
+        let odd = i32x4_shuffle::<1, 3, 5, 7>(first, second);
+        f32x4_convert_i32x4(i32x4_add(even, odd))
+    }
+
+    #[inline(always)]
+    unsafe fn halves(words: v128) -> [v128; 2] {
+        [
+            i32x4_extend_low_i16x8(words),
+            i32x4_extend_high_i16x8(words),
+        ]
+        .map(|half| f32x4_convert_i32x4(half))
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> v128 {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<v128>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn splat(number: f32) -> v128 {
+        f32x4_splat(number)
+    }
+
+    #[inline(always)]
+    unsafe fn add(left: v128, right: v128) -> v128 {
+        f32x4_add(left, right)
+    }
+
+    #[inline(always)]
+    unsafe fn scale(left: v128, right: v128) -> v128 {
+        f32x4_mul(left, right)
+    }
+
+    #[inline(always)]
+    unsafe fn larger(left: v128, right: v128) -> v128 {
+        f32x4_pmax(right, left) // one instruction on x86-64, unlike `f32x4_max`
+    }
+
+    #[inline(always)]
+    unsafe fn largest(numbers: v128) -> f32 {
+        let two = f32x4_pmax(numbers, i32x4_shuffle::<2, 3, 0, 1>(numbers, numbers));
+        f32x4_extract_lane::<0>(f32x4_pmax(two, i32x4_shuffle::<1, 0, 3, 2>(two, two)))
+    }
+
+    #[inline(always)]
+    unsafe fn store(numbers: v128, to: *mut f32) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<v128>().write_unaligned(numbers) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bytes(numbers: v128, to: *mut u8) {
+        let numbers = f32x4_add(numbers, f32x4_splat(ROUND)); // the lowest byte of each lane
+        let bytes =
+            i8x16_shuffle::<0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12>(numbers, numbers);
+        // SAFETY: the caller's promise.
+        unsafe { v128_store32_lane::<0>(bytes, to.cast()) }
+    }
+}
