@@ -1,12 +1,17 @@
 //! The page without a server: the folder that `tools/build_page` has made, named by `JARMO_PAGE`.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use flate2::read::GzDecoder;
+use jarmo_core::net::KernelKind;
+use jarmo_web::{Asked, Tab};
+use serde_json::{Value, json};
 
 use crate::chromium::Browser;
 use play::levels::Level;
@@ -17,9 +22,14 @@ struct Files {
     stopped: Arc<AtomicBool>,
 }
 
+/// The folder of the page.
+fn page() -> PathBuf {
+    PathBuf::from(std::env::var_os("JARMO_PAGE").unwrap())
+}
+
 impl Files {
     fn serve() -> Files {
-        let folder = PathBuf::from(std::env::var_os("JARMO_PAGE").unwrap());
+        let folder = page();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let stopped = Arc::new(AtomicBool::new(false));
@@ -166,4 +176,103 @@ fn an_agent_file_that_is_dropped_plays() {
     browser.wait("return document.getElementById('seat-black').value === 'mine.safetensors'");
     move_once(&browser);
     browser.wait_for_moves(2);
+}
+
+/// Runs the program itself with a folder, a game and messages; each message is answered, and the program thinks once
+/// after it.
+const RUN: &str = "
+    const [address, game, messages] = JSON.parse(ARGUMENTS);
+    const load = async (name) => {
+        const { body } = await fetch(new URL(name, address));
+        const unpacked = body.pipeThrough(new DecompressionStream('gzip'));
+        return new Uint8Array(await new Response(unpacked).arrayBuffer());
+    };
+    const run = async () => {
+        const imports = { page: { now: () => 0 } };
+        const { instance } = await WebAssembly.instantiate(await load('program.bin'), imports);
+        const program = instance.exports;
+        const put = (bytes) => {
+            const place = program.room(bytes.length);
+            new Uint8Array(program.memory.buffer, place, bytes.length).set(bytes);
+        };
+        const name = new TextEncoder().encode(game);
+        put(new Uint8Array([...name, ...(await load(`${game}.bin`))]));
+        program.take_agent(name.length);
+        return messages.map((message) => {
+            put(new TextEncoder().encode(JSON.stringify(message)));
+            const length = program.ask();
+            const answer = new Uint8Array(program.memory.buffer, program.answer(), length);
+            const { text } = JSON.parse(new TextDecoder().decode(answer));
+            program.think();
+            return text;
+        });
+    };
+    return run();";
+
+/// Kernels of small integers give the same bits, but exponential functions of two machines may differ in the last one.
+fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| is_same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same = |(key, value)| right.get(key).is_some_and(|other| is_same(value, other));
+            left.len() == right.len() && left.iter().all(same)
+        }
+        (Value::Number(left), Value::Number(right)) => {
+            (left.as_f64().unwrap() - right.as_f64().unwrap()).abs() < 1e-6
+        }
+        _ => left == right,
+    }
+}
+
+#[test]
+#[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
+fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
+    if KernelKind::best() != KernelKind::Int8 {
+        return; // the analysis of this machine takes another kernel than that of the page
+    }
+    let files = Files::serve();
+    let browser = Browser::at(files.address);
+    let sheet = browser.run("return document.querySelector('link[rel=stylesheet]').href");
+    let address = sheet.as_str().unwrap().trim_end_matches("play.css");
+    let folder = address.trim_end_matches('/').rsplit('/').next().unwrap();
+    for game in ["jarmo", "guard", "tammi", "connect_four"] {
+        let message = |path: &str, body: Value| {
+            let body = (!body.is_null()).then(|| body.to_string());
+            json!({"path": path, "session": "0", "body": body, "id": "0", "seed": 1})
+        };
+        let seat = "trained?sims=100&kernel=int8";
+        let opening = json!({ "game": game, "white": seat, "black": seat });
+        let session = "/api/session?lang=en";
+        let mut messages = vec![message("/api/sessions?lang=en", opening)];
+        messages.resize(10, message(session, Value::Null));
+        messages.push(message(session, json!({"do": "analyse", "on": true})));
+        messages.resize(13, message(session, Value::Null));
+        let arguments = json!([address, game, messages]).to_string();
+        let answers = browser.run(&RUN.replace("ARGUMENTS", &json!(arguments).to_string()));
+        let answers = answers.as_array().unwrap();
+
+        let mut bytes = Vec::new();
+        let file = fs::File::open(page().join(folder).join(format!("{game}.bin"))).unwrap();
+        GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+        let mut tab = Tab::new(|| Duration::ZERO);
+        tab.take_agent(game, bytes);
+        let mut expected = Value::Null;
+        for (place, (message, answer)) in messages.into_iter().zip(answers).enumerate() {
+            let asked: Asked = serde_json::from_value(message).unwrap();
+            expected = serde_json::from_str(&tab.answer(&asked).text).unwrap();
+            tab.think();
+            let answer: Value = serde_json::from_str(answer.as_str().unwrap()).unwrap();
+            assert!(
+                is_same(&answer, &expected),
+                "{game}, answer {place}: {answer} instead of {expected}"
+            );
+        }
+        assert_eq!(expected["thought"]["nodes"], 50_000, "{expected}");
+    }
 }
