@@ -1,4 +1,6 @@
 //! SIMD128 of WebAssembly: eight products of 16-bit numbers in one instruction; six rows by two vectors of 4.
+//!
+//! Relaxed SIMD multiplies bytes, but browsers without it would need a second program.
 
 use std::arch::wasm32::{
     f32x4_add, f32x4_convert_i32x4, f32x4_extract_lane, f32x4_mul, f32x4_pmax, f32x4_splat,
