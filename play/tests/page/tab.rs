@@ -178,8 +178,8 @@ fn an_agent_file_that_is_dropped_plays() {
     browser.wait_for_moves(2);
 }
 
-/// Runs the program itself with a folder, a game and messages; each message is answered, and the program thinks once
-/// after it.
+/// Runs the program itself with a folder, a game and messages; the program thinks once before it answers each
+/// message.
 const RUN: &str = "
     const [address, game, messages] = JSON.parse(ARGUMENTS);
     const load = async (name) => {
@@ -199,12 +199,11 @@ const RUN: &str = "
         put(new Uint8Array([...name, ...(await load(`${game}.bin`))]));
         program.take_agent(name.length);
         return messages.map((message) => {
+            program.think();
             put(new TextEncoder().encode(JSON.stringify(message)));
             const length = program.ask();
             const answer = new Uint8Array(program.memory.buffer, program.answer(), length);
-            const { text } = JSON.parse(new TextDecoder().decode(answer));
-            program.think();
-            return text;
+            return JSON.parse(new TextDecoder().decode(answer)).text;
         });
     };
     return run();";
@@ -252,7 +251,7 @@ fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
         let mut messages = vec![message("/api/sessions?lang=en", opening)];
         messages.resize(10, message(session, Value::Null));
         messages.push(message(session, json!({"do": "analyse", "on": true})));
-        messages.resize(13, message(session, Value::Null));
+        messages.resize(12, message(session, Value::Null));
         let arguments = json!([address, game, messages]).to_string();
         let answers = browser.run(&RUN.replace("ARGUMENTS", &json!(arguments).to_string()));
         let answers = answers.as_array().unwrap();
@@ -265,8 +264,8 @@ fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
         let mut expected = Value::Null;
         for (place, (message, answer)) in messages.into_iter().zip(answers).enumerate() {
             let asked: Asked = serde_json::from_value(message).unwrap();
-            expected = serde_json::from_str(&tab.answer(&asked).text).unwrap();
             tab.think();
+            expected = serde_json::from_str(&tab.answer(&asked).text).unwrap();
             let answer: Value = serde_json::from_str(answer.as_str().unwrap()).unwrap();
             assert!(
                 is_same(&answer, &expected),
