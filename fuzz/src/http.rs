@@ -12,14 +12,14 @@ use play::server::{Bounds, Defaults, Server, ServerOptions};
 use play::specs::Store;
 
 /// A page that has opened a session.
-pub struct Page {
+pub(crate) struct Page {
     address: SocketAddr,
     stream: TcpStream,
     session: String,
 }
 
 impl Page {
-    pub fn open() -> Page {
+    pub(crate) fn open() -> Page {
         let address = serve();
         let mut page = Page {
             address,
@@ -38,7 +38,7 @@ impl Page {
     }
 
     /// Sends a body to the session, which must be answered by anything but an error of the server.
-    pub fn post(&mut self, body: &[u8]) {
+    pub(crate) fn post(&mut self, body: &[u8]) {
         let answer = self.request("/api/session", body);
         let status = answer.split(' ').nth(1).expect("a status").to_owned();
         assert!(

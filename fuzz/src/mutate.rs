@@ -35,7 +35,7 @@ const SIGNS: &[u8] = b"\0\t\n\r \"#%&'()*+,-./:;<=>?@[\\]^_`{|}~\x7f\x80\xff";
 const MOST_BYTES: usize = 1 << 20;
 
 /// One to eight changes of an input; pieces come from other inputs of the corpus.
-pub fn mutate(input: &[u8], corpus: &[Vec<u8>], stream: &mut Stream) -> Vec<u8> {
+pub(crate) fn mutate(input: &[u8], corpus: &[Vec<u8>], stream: &mut Stream) -> Vec<u8> {
     let mut bytes = input.to_vec();
     let changes = 1 << draw(stream, 4);
     for _ in 0..changes {
@@ -89,6 +89,6 @@ fn replace_number(bytes: &mut Vec<u8>, place: usize, stream: &mut Stream) {
 }
 
 /// A number below `n`.
-pub fn draw(stream: &mut Stream, n: usize) -> usize {
+pub(crate) fn draw(stream: &mut Stream, n: usize) -> usize {
     below(stream.next_u64(), n as u32) as usize
 }

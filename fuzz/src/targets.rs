@@ -18,7 +18,7 @@ use jarmo::replay::{Sample, Samples};
 use crate::http::Page;
 
 /// A target: its name, which is that of its corpus, and its share of the inputs.
-pub struct Target {
+pub(crate) struct Target {
     pub name: &'static str,
     pub share: u64,
     pub run: fn(&mut Tools, &[u8]),
@@ -27,13 +27,13 @@ pub struct Target {
 }
 
 /// What is expensive to start.
-pub struct Tools {
+pub(crate) struct Tools {
     page: Option<Page>,
     spec: AgentSpec,
 }
 
 impl Tools {
-    pub fn new() -> Tools {
+    pub(crate) fn new() -> Tools {
         Tools {
             page: None,
             spec: AgentSpec::Random,
@@ -41,7 +41,7 @@ impl Tools {
     }
 }
 
-pub const TARGETS: [Target; 10] = [
+pub(crate) const TARGETS: [Target; 10] = [
     target("positions", 20, positions),
     target("actions", 20, actions),
     target("records", 14, records),

@@ -26,7 +26,7 @@ use jarmo_host::input::{Ahead, Line, MAX_LINE_BYTES, Urgency};
 use jarmo_host::record::GameRecord;
 
 /// A game in lines of text.
-pub struct Plain<'a, W> {
+pub(crate) struct Plain<'a, W> {
     session: &'a mut Session,
     texts: &'static Texts,
     out: W,
@@ -49,7 +49,7 @@ enum Next {
 
 impl<'a, W: Write> Plain<'a, W> {
     /// A game that writes to `out`.
-    pub fn new(session: &'a mut Session, texts: &'static Texts, out: W) -> Plain<'a, W> {
+    pub(crate) fn new(session: &'a mut Session, texts: &'static Texts, out: W) -> Plain<'a, W> {
         session.set_evaluating(false);
         Plain {
             session,
@@ -64,7 +64,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     /// Reads lines until the input ends or the user quits.
-    pub fn run(&mut self, input: impl BufRead + Send + 'static) -> io::Result<()> {
+    pub(crate) fn run(&mut self, input: impl BufRead + Send + 'static) -> io::Result<()> {
         let mut lines = Ahead::read(input, urgency)?;
         self.stop = Arc::clone(lines.stop());
         self.stop_or_end = Arc::clone(lines.stop_or_end());
@@ -101,7 +101,7 @@ impl<'a, W: Write> Plain<'a, W> {
     }
 
     /// Looks at every position of the game and writes what its moves were worth.
-    pub fn analyse(&mut self) -> io::Result<()> {
+    pub(crate) fn analyse(&mut self) -> io::Result<()> {
         self.session.set_analysing(true);
         while let Some(job) = self.session.job() {
             let Some(thought) = self.think(&job)? else {
@@ -416,7 +416,7 @@ impl<'a, W: Write> Plain<'a, W> {
 }
 
 /// Writes the annotated record of a session's game to a file.
-pub fn export(session: &Session, path: &Path) -> Result<(), String> {
+pub(crate) fn export(session: &Session, path: &Path) -> Result<(), String> {
     files::append_line(path, &analysis::annotated(session))
         .map_err(|problem| format!("{}: {problem}", path.display()))
 }

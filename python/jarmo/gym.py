@@ -16,7 +16,7 @@ from typing import Any, Literal, SupportsIndex
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, Space
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -112,7 +112,8 @@ class JarmoEnv(gymnasium.Env[Observation, np.int64]):
         self._over = True
         self._begun = False
         self.render_mode = render_mode
-        observation_space, self.action_space = _spaces(self._env)
+        observation_space, action_space = _spaces(self._env)
+        self.action_space: Discrete[np.int64] = action_space
         self.observation_space = observation_space  # type: ignore[assignment]
 
     def reset(
@@ -216,7 +217,7 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             threads: The most threads to use, by default one per core.
             render_mode: ``"ansi"`` for text, ``"svg"`` for pictures as SVG text.
         """
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
         self._env = jarmo.VecEnv(
             game,
             num_envs,
@@ -232,9 +233,11 @@ class JarmoVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space, self.single_action_space = _spaces(self._env)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = MultiDiscrete([self._env.game.num_actions] * num_envs)
+        observation_space, action_space = _spaces(self._env)
+        self.single_observation_space: Space[Any] = observation_space
+        self.single_action_space: Space[Any] = action_space
+        self.observation_space: Space[Any] = batch_space(observation_space, num_envs)
+        self.action_space: Space[Any] = MultiDiscrete([self._env.game.num_actions] * num_envs)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None

@@ -11,15 +11,27 @@ Importing this module registers ``jarmo``, ``guard``, ``tammi`` and ``jarmo_conn
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyspiel
+from numpy.typing import NDArray
 
 import jarmo
 
 NAMES = {"jarmo": "jarmo", "guard": "guard", "tammi": "tammi", "jarmo_connect_four": "connect_four"}
 """The games by their names in OpenSpiel."""
+
+if TYPE_CHECKING:  # OpenSpiel has no types.
+
+    class _Game:
+        def __init__(self, *arguments: Any) -> None: ...
+
+    class _State:
+        def __init__(self, *arguments: Any) -> None: ...
+
+else:
+    _Game, _State = pyspiel.Game, pyspiel.State
 
 _ENDLESS = 10_000
 """The length of games without a limit, for OpenSpiel, which asks for one. Games of connect four have 42 plies."""
@@ -45,7 +57,7 @@ def _game_type(name: str, game: str) -> Any:
     )
 
 
-class JarmoGame(pyspiel.Game):  # type: ignore[misc]
+class JarmoGame(_Game):
     """A game of the package. The parameter ``position`` is the text of another position to start from."""
 
     name: str
@@ -53,9 +65,9 @@ class JarmoGame(pyspiel.Game):  # type: ignore[misc]
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         name, given = self.name, dict(params or {})
-        self.rules = jarmo.Game(NAMES[name])
+        self.rules: jarmo.Game = jarmo.Game(NAMES[name])
         text = given.get("position", "")
-        self.first = self.rules.position(text) if text else self.rules.start
+        self.first: jarmo.Position = self.rules.position(text) if text else self.rules.start
         length = self.rules.max_plies or (42 if self.rules.name == "connect_four" else _ENDLESS)
         info = pyspiel.GameInfo(
             num_distinct_actions=self.rules.num_actions,
@@ -103,7 +115,7 @@ def _replay(start: jarmo.Position, actions: tuple[int, ...]) -> _Place:
     return _Place(start, actions, start.play(*actions))
 
 
-class JarmoState(pyspiel.State):  # type: ignore[misc]
+class JarmoState(_State):
     """A position in OpenSpiel's form. Player 0 is White, player 1 Black."""
 
     def __init__(self, game: JarmoGame) -> None:
@@ -149,8 +161,8 @@ class JarmoObserver:
     def __init__(self, rules: jarmo.Game) -> None:
         self._rules = rules
         self._shape = rules.feature_shape()
-        self.tensor = np.zeros(int(np.prod(self._shape)), np.float32)
-        self.dict = {"observation": self.tensor.reshape(self._shape)}
+        self.tensor: NDArray[np.float32] = np.zeros(int(np.prod(self._shape)), np.float32)
+        self.dict: dict[str, NDArray[np.float32]] = {"observation": self.tensor.reshape(self._shape)}
 
     def set_from(self, state: JarmoState, player: int) -> None:
         """Writes the features, as the player to move sees them."""

@@ -157,10 +157,12 @@ class Player:
     """A function as a function of positions, alone or with search."""
 
     def __init__(self, policy: Callable[..., Any], game: Game, threats: bool) -> None:
-        self.policy, self.game, self.threats = policy, game, threats
-        self.name = getattr(policy, "__name__", type(policy).__name__)
-        self.of_positions = _arguments(policy) == 1
-        self.has_values = False
+        self.policy: Callable[..., Any] = policy
+        self.game: Game = game
+        self.threats: bool = threats
+        self.name: str = getattr(policy, "__name__", type(policy).__name__)
+        self.of_positions: bool = _arguments(policy) == 1
+        self.has_values: bool = False
         if not self.of_positions:
             answer = self._asked([game.start])
             self.has_values = isinstance(answer, tuple)
@@ -287,9 +289,11 @@ class Budget:
     def __init__(self, *, minutes: float | None = None, steps: int | None = None) -> None:
         if (minutes is None) == (steps is None):
             raise ValueError("a budget is either minutes or steps")
-        self.minutes, self.steps, self.taken = minutes, steps, 0
-        self.speed = calibrate() if minutes is not None else 1.0
-        self.start = time.process_time()
+        self.minutes: float | None = minutes
+        self.steps: int | None = steps
+        self.taken: int = 0
+        self.speed: float = calibrate() if minutes is not None else 1.0
+        self.start: float = time.process_time()
 
     def step(self, count: int = 1) -> None:
         """Counts steps of the environment."""

@@ -52,16 +52,16 @@ class raw_env(AECEnv):  # type: ignore[misc]
             game, 1, threads=1, autoreset="disabled", random_plies=random_plies, threats=threats
         )
         self._threats = threats
-        self.metadata = {
+        self.metadata: dict[str, Any] = {
             "render_modes": ["ansi", "svg"],
             "name": f"{self._env.game.name}_v1",
             "is_parallelizable": False,
         }
         self.render_mode = render_mode
-        self.possible_agents = list(AGENTS)
-        self.agents = list(AGENTS)
+        self.possible_agents: list[str] = list(AGENTS)
+        self.agents: list[str] = list(AGENTS)
         actions = self._env.game.num_actions
-        self.observation_spaces = {
+        self.observation_spaces: dict[str, Space[Any]] = {
             agent: Dict(
                 {
                     "observation": Box(0, 1, self._env.observation_shape, np.float32),
@@ -70,7 +70,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             )
             for agent in AGENTS
         }
-        self.action_spaces = {agent: Discrete(actions) for agent in AGENTS}
+        self.action_spaces: dict[str, Space[Any]] = {agent: Discrete(actions) for agent in AGENTS}
 
     def observation_space(self, agent: str) -> Space[Any]:
         """The space of an agent's observations."""
@@ -84,12 +84,12 @@ class raw_env(AECEnv):  # type: ignore[misc]
         """Starts another game."""
         self._step = self._env.reset(seed=seed)
         self.agents = list(self.possible_agents)
-        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards: dict[str, float] = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
+        self.terminations: dict[str, bool] = dict.fromkeys(self.agents, False)
+        self.truncations: dict[str, bool] = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.agent_selection = AGENTS[self._step.to_move[0]]
+        self.agent_selection: str = AGENTS[self._step.to_move[0]]
 
     def step(self, action: int | None) -> None:
         """Plays an action of the agent to move."""

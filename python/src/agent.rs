@@ -58,7 +58,7 @@ struct Agents<G: CatalogGame> {
     agents: Vec<Box<dyn Player<G>>>,
 }
 
-pub fn build<G: CatalogGame>(
+pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     spec: &str,
 ) -> Result<Box<dyn AnyAgent>, String> {

@@ -48,7 +48,7 @@ pub struct ArenaText {
     svg: String,
 }
 
-pub fn play<G: CatalogGame>(
+pub(crate) fn play<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
     settings: &ArenaSettings,
     remote: RemotePlayers,
@@ -140,7 +140,7 @@ fn openings<G: CatalogGame>(
 #[pyo3(signature = (agents, game, *, games=100, nodes=None, random_plies=None, openings=None, gauntlet=false,
                     anchor=None, seed=1, threads=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-pub fn arena(
+pub(crate) fn arena(
     py: Python<'_>,
     agents: Vec<PlayerArgument>,
     game: GameArgument,

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
 /// Reads an array of whole numbers, `[len]`, of any integer type.
-pub fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyResult<Vec<i64>> {
+pub(crate) fn integers(given: &Bound<'_, PyAny>, name: &str, len: usize) -> PyResult<Vec<i64>> {
     let numbers = match whole_numbers(given)? {
         Some(numbers) => numbers,
         None => {
@@ -66,7 +66,7 @@ fn whole_numbers(given: &Bound<'_, PyAny>) -> PyResult<Option<Vec<i64>>> {
 }
 
 /// The caller's array to write into, checked: type, shape, layout, and that it may be written.
-pub fn writable<'py, T: Element, D: Dimension>(
+pub(crate) fn writable<'py, T: Element, D: Dimension>(
     given: &Bound<'py, PyAny>,
     name: &str,
     shape: &[usize],
@@ -109,12 +109,12 @@ pub fn writable<'py, T: Element, D: Dimension>(
 }
 
 /// Type and shape of an array, for messages.
-pub fn describe(array: &Bound<'_, PyUntypedArray>) -> String {
+pub(crate) fn describe(array: &Bound<'_, PyUntypedArray>) -> String {
     format!("{} with shape {:?}", array.dtype(), array.shape())
 }
 
 /// A new array of this shape.
-pub fn shaped<'py, T: Element>(
+pub(crate) fn shaped<'py, T: Element>(
     py: Python<'py>,
     numbers: Vec<T>,
     shape: &[usize],
@@ -124,7 +124,7 @@ pub fn shaped<'py, T: Element>(
 }
 
 /// A new array with these numbers, which are as many as the shape has.
-pub fn copied<'py, T: Element + Copy>(
+pub(crate) fn copied<'py, T: Element + Copy>(
     py: Python<'py>,
     numbers: &[T],
     shape: impl IntoDimension,
@@ -134,10 +134,13 @@ pub fn copied<'py, T: Element + Copy>(
 }
 
 /// Bytes from which on a new array is aligned; below, a copy costs less than the alignment.
-pub const LARGE: usize = 1 << 14;
+pub(crate) const LARGE: usize = 1 << 14;
 
 /// A new array of zeros. If it is large it begins at a multiple of 64 bytes, so that JAX takes it without a copy.
-pub fn aligned<'py, T: Element>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn aligned<'py, T: Element>(
+    py: Python<'py>,
+    shape: &[usize],
+) -> PyResult<Bound<'py, PyAny>> {
     const ALIGNMENT: usize = 64;
     let bytes = shape.iter().product::<usize>() * size_of::<T>();
     if bytes < LARGE {

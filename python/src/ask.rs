@@ -73,13 +73,13 @@ impl Remote {
 
 /// The evaluator of one thread.
 #[derive(Clone)]
-pub struct RemoteEvaluator<G> {
+pub(crate) struct RemoteEvaluator<G> {
     game: G,
     remote: Remote,
 }
 
 impl<G> RemoteEvaluator<G> {
-    pub fn new(game: G, remote: Remote) -> RemoteEvaluator<G> {
+    pub(crate) fn new(game: G, remote: Remote) -> RemoteEvaluator<G> {
         RemoteEvaluator { game, remote }
     }
 }
@@ -147,7 +147,7 @@ impl<G: CatalogGame> RemoteEvaluator<G> {
 }
 
 /// What the user's function is called with.
-pub struct Asking<'a, 'py> {
+pub(crate) struct Asking<'a, 'py> {
     pub evaluate: &'a Bound<'py, PyAny>,
     pub facts: &'a Facts,
     pub remote: &'a Remote,
@@ -157,7 +157,7 @@ pub struct Asking<'a, 'py> {
 
 impl Asking<'_, '_> {
     /// Runs `work` on another thread and answers its questions until it is done.
-    pub fn serve<T: Send>(
+    pub(crate) fn serve<T: Send>(
         &self,
         questions: &mut Receiver<Option<Question>>,
         work: impl FnOnce() -> T + Send,
@@ -214,7 +214,7 @@ impl Asking<'_, '_> {
 
 /// Runs `work` on another thread and answers its questions on this one until it is done. After an error, or Ctrl-C,
 /// `stop` is set, questions are dropped unanswered, and so is the result.
-pub fn serve<Q: Send, T: Send>(
+pub(crate) fn serve<Q: Send, T: Send>(
     py: Python<'_>,
     (finished, questions): (Sender<Option<Q>>, &mut Receiver<Option<Q>>),
     stop: &AtomicBool,

@@ -18,9 +18,9 @@ use crate::players::{RemoteAgent, RemotePlayers, with_functions};
 use crate::threads::pool;
 
 /// Decisions and right ones, all and in critical positions, by phase; the whole exam comes first.
-pub type ExamCounts = Vec<(&'static str, [u64; 4])>;
+pub(crate) type ExamCounts = Vec<(&'static str, [u64; 4])>;
 
-pub fn take<G: CatalogGame>(
+pub(crate) fn take<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
     player: &str,
     remote: Option<RemotePlayers>,
@@ -70,7 +70,7 @@ pub fn take<G: CatalogGame>(
 }
 
 /// The exam of a file, or that of the package.
-pub fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, String> {
+pub(crate) fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, String> {
     match file {
         Some(path) => Exam::load(game, path).map_err(|error| error.to_string()),
         None => Exam::built_in(game).ok_or_else(|| {
@@ -85,7 +85,7 @@ pub fn open<G: CatalogGame>(game: &G, file: Option<&Path>) -> Result<Exam<G>, St
 /// Examines an agent; returns the counts. `jarmo.exam` wraps it.
 #[pyfunction]
 #[pyo3(signature = (agent, game, *, file=None, nodes=None, seed=1))]
-pub fn exam(
+pub(crate) fn exam(
     py: Python<'_>,
     agent: PlayerArgument,
     game: GameArgument,

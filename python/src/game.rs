@@ -28,7 +28,7 @@ use crate::tables::{self, AnyTables};
 use crate::yardstick::{self, AnyYardstick, Questions};
 
 /// Rules with their settings.
-pub struct Rules<G> {
+pub(crate) struct Rules<G> {
     pub game: G,
     pub facts: Facts,
 }
@@ -240,7 +240,7 @@ impl<G: CatalogGame> AnyGame for Rules<G> {
 ///
 /// # Panics
 /// Panics if one belongs to another game.
-pub fn own<G: CatalogGame>(positions: &[&dyn AnyPosition]) -> Vec<G::Position> {
+pub(crate) fn own<G: CatalogGame>(positions: &[&dyn AnyPosition]) -> Vec<G::Position> {
     let own = |position: &&dyn AnyPosition| {
         let any: &dyn Any = position.as_any();
         let own: &At<G> = any.downcast_ref().expect("a position of this game");
@@ -304,11 +304,11 @@ impl std::hash::Hash for PyGame {
 }
 
 /// A game as an argument: `jarmo.Game` or the name of one.
-pub struct GameArgument(pub Arc<dyn AnyGame>);
+pub(crate) struct GameArgument(pub Arc<dyn AnyGame>);
 
 impl GameArgument {
     /// The game that is meant where none is named.
-    pub fn standard() -> GameArgument {
+    pub(crate) fn standard() -> GameArgument {
         let game = named(GAMES[0], GameSettings::default());
         GameArgument(game.expect("the standard settings are valid"))
     }
@@ -329,7 +329,7 @@ impl<'py> FromPyObject<'_, 'py> for GameArgument {
 }
 
 /// The game with this name and these settings.
-pub fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
+pub(crate) fn named(name: &str, settings: GameSettings) -> PyResult<Arc<dyn AnyGame>> {
     let game = with_game(name, &settings, Erase(settings.clone()));
     game.map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -16,10 +16,10 @@ use crate::game::GameArgument;
 use crate::number;
 
 /// Tensors by name.
-pub type Tensors = BTreeMap<String, Tensor>;
+pub(crate) type Tensors = BTreeMap<String, Tensor>;
 
 /// The tensors of the network of an agent.
-pub fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, String> {
+pub(crate) fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, String> {
     let AgentSpec::Network(source, _) = spec else {
         return Err(format!("agent `{spec}` has no network"));
     };
@@ -28,7 +28,7 @@ pub fn of_agent<G: CatalogGame>(game: &G, spec: &AgentSpec) -> Result<Tensors, S
 }
 
 /// Writes an agent file.
-pub fn save<G: CatalogGame>(
+pub(crate) fn save<G: CatalogGame>(
     game: &G,
     path: &Path,
     tensors: Tensors,
@@ -51,7 +51,7 @@ pub fn save<G: CatalogGame>(
 }
 
 /// The tensors as a dictionary of arrays.
-pub fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> {
+pub(crate) fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, tensor) in tensors {
         dict.set_item(name, shaped(py, tensor.data, &tensor.dims)?)?;
@@ -77,7 +77,7 @@ pub fn to_dict(py: Python<'_>, tensors: Tensors) -> PyResult<Bound<'_, PyDict>> 
 ///     games: Self-play games.
 #[pyfunction]
 #[pyo3(signature = (path, game, tensors, *, run="", seed=0, step=0, games=0))]
-pub fn save_agent(
+pub(crate) fn save_agent(
     path: PathBuf,
     game: GameArgument,
     tensors: &Bound<'_, PyDict>,

@@ -45,12 +45,12 @@ where
     }
 }
 
-pub fn seed(given: Given<'_, '_>) -> PyResult<u64> {
+pub(crate) fn seed(given: Given<'_, '_>) -> PyResult<u64> {
     whole(given, "seed", 0..=u64::MAX)
 }
 
 /// A seed, or a sequence of them, which must not be empty; none for `None`.
-pub fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
+pub(crate) fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
     if given.is_none() {
         return Ok(Vec::new());
     }
@@ -68,69 +68,69 @@ pub fn seeds(given: Given<'_, '_>) -> PyResult<Vec<u64>> {
     }
 }
 
-pub fn num_envs(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn num_envs(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "num_envs", 1..=1 << 24)
 }
 
-pub fn threads(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+pub(crate) fn threads(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "threads", 1..=1024)
 }
 
-pub fn max_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+pub(crate) fn max_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "max_plies", 0..=u32::MAX)
 }
 
-pub fn quiet_limit(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+pub(crate) fn quiet_limit(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "quiet_limit", 0..=u32::MAX)
 }
 
-pub fn random_plies(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn random_plies(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "random_plies", 0..=MOST_OPENING_PLIES)
 }
 
-pub fn some_random_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+pub(crate) fn some_random_plies(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "random_plies", 0..=MOST_OPENING_PLIES)
 }
 
 /// No random opening is this long without ending most games.
 const MOST_OPENING_PLIES: u32 = 100;
 
-pub fn nodes(given: Given<'_, '_>) -> PyResult<Option<u64>> {
+pub(crate) fn nodes(given: Given<'_, '_>) -> PyResult<Option<u64>> {
     some(given, "nodes", 0..=u64::MAX) // whoever cannot do with 0 says why
 }
 
-pub fn simulations(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn simulations(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "simulations", 1..=10_000_000) // no tree holds more
 }
 
-pub fn considered(given: Given<'_, '_>) -> PyResult<Option<u32>> {
+pub(crate) fn considered(given: Given<'_, '_>) -> PyResult<Option<u32>> {
     some(given, "considered", 1..=u32::MAX)
 }
 
-pub fn batch(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn batch(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "batch", 1..=1 << 24)
 }
 
-pub fn games(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn games(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "games", 1..=1 << 20)
 }
 
-pub fn min_samples(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn min_samples(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "min_samples", 1..=1 << 30)
 }
 
-pub fn slot(given: Given<'_, '_>) -> PyResult<u32> {
+pub(crate) fn slot(given: Given<'_, '_>) -> PyResult<u32> {
     whole(given, "slot", 0..=u32::MAX)
 }
 
-pub fn viewer(given: Given<'_, '_>) -> PyResult<Option<u8>> {
+pub(crate) fn viewer(given: Given<'_, '_>) -> PyResult<Option<u8>> {
     some(given, "viewer", 0..=1)
 }
 
-pub fn step(given: Given<'_, '_>) -> PyResult<u64> {
+pub(crate) fn step(given: Given<'_, '_>) -> PyResult<u64> {
     whole(given, "step", 0..=u64::MAX)
 }
 
-pub fn games_played(given: Given<'_, '_>) -> PyResult<u64> {
+pub(crate) fn games_played(given: Given<'_, '_>) -> PyResult<u64> {
     whole(given, "games", 0..=u64::MAX)
 }

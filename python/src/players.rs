@@ -17,13 +17,16 @@ use crate::game::{AnyGame, Rules};
 use crate::position::{AnyPosition, At, Position};
 
 /// A position of this game.
-pub fn boxed<G: CatalogGame>(rules: &Arc<Rules<G>>, position: G::Position) -> Box<dyn AnyPosition> {
+pub(crate) fn boxed<G: CatalogGame>(
+    rules: &Arc<Rules<G>>,
+    position: G::Position,
+) -> Box<dyn AnyPosition> {
     let rules = rules.clone();
     Box::new(At { rules, position })
 }
 
 /// Calls a function with positions and checks its actions. Errors name the argument that the function was.
-pub fn ask(
+pub(crate) fn ask(
     function: &Bound<'_, PyAny>,
     argument: &str,
     game: Arc<dyn AnyGame>,
@@ -62,7 +65,7 @@ pub struct RemotePlayers(Sender<Option<Question>>);
 
 /// Runs `work`, whose players can be functions, which this thread calls. Sets `stop` after an error in one, or Ctrl-C;
 /// then the result is dropped.
-pub fn with_functions<T: Send>(
+pub(crate) fn with_functions<T: Send>(
     py: Python<'_>,
     game: &Arc<dyn AnyGame>,
     functions: &[Bound<'_, PyAny>],
@@ -86,7 +89,7 @@ pub fn with_functions<T: Send>(
 }
 
 /// A function as an agent, on any thread.
-pub struct RemoteAgent<G: CatalogGame> {
+pub(crate) struct RemoteAgent<G: CatalogGame> {
     pub rules: Arc<Rules<G>>,
     pub name: String,
     pub function: usize,

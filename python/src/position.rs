@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use crate::game::{AnyGame, PyGame, Rules};
 
 /// A position of one game.
-pub struct At<G: CatalogGame> {
+pub(crate) struct At<G: CatalogGame> {
     pub rules: Arc<Rules<G>>,
     pub position: G::Position,
 }
@@ -308,7 +308,7 @@ impl Position {
 }
 
 /// The positions of an argument: one position or a sequence of them.
-pub fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Position>>> {
+pub(crate) fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Position>>> {
     if let Ok(one) = given.cast::<Position>() {
         return Ok(vec![one.clone()]);
     }
@@ -326,7 +326,7 @@ pub fn listed<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Positio
 }
 
 /// [`listed`], refusing positions of other games than this one.
-pub fn positions_of<'py>(
+pub(crate) fn positions_of<'py>(
     game: &Arc<dyn AnyGame>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, Position>>> {
@@ -336,7 +336,7 @@ pub fn positions_of<'py>(
 }
 
 /// [`positions_of`], refusing positions that are over.
-pub fn open_positions_of<'py>(
+pub(crate) fn open_positions_of<'py>(
     game: &Arc<dyn AnyGame>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, Position>>> {
@@ -360,7 +360,10 @@ fn check(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult
 }
 
 /// Refuses positions of other games, and those that are over.
-pub fn check_open(game: &Arc<dyn AnyGame>, positions: &[Bound<'_, Position>]) -> PyResult<()> {
+pub(crate) fn check_open(
+    game: &Arc<dyn AnyGame>,
+    positions: &[Bound<'_, Position>],
+) -> PyResult<()> {
     check(game, positions)?;
     let over = |position: &Bound<'_, Position>| position.get().at.outcome().is_some();
     match positions.iter().position(over) {

@@ -107,7 +107,7 @@ impl<G: CatalogGame> AnySelfPlay for Played<G> {
     }
 }
 
-pub fn build<G: CatalogGame>(
+pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     arguments: &SelfPlayArguments,
     remote: Remote,

@@ -58,7 +58,7 @@ impl Searched {
 }
 
 /// Searches from positions that are not over. After an error of the evaluator the result is not complete.
-pub fn run<G: CatalogGame>(
+pub(crate) fn run<G: CatalogGame>(
     game: &G,
     positions: &[G::Position],
     plan: &SearchPlan,
@@ -172,7 +172,7 @@ fn read<G: Game>(tree: &Tree<G>, game: &G, found: &mut Searched) {
 }
 
 /// The search rule by its name, with the settings that are given.
-pub fn search_rule(
+pub(crate) fn search_rule(
     root: &str,
     considered: Option<u32>,
     cpuct: Option<f32>,
@@ -248,7 +248,7 @@ pub fn search_rule(
 #[pyo3(signature = (positions, evaluate, *, simulations=64, root="gumbel", noise=false, seed=0, threats=false,
                     batch=1024, pad=false, threads=None, considered=None, cpuct=None, fpu=None, temperature=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
-pub fn search<'py>(
+pub(crate) fn search<'py>(
     positions: &Bound<'py, PyAny>,
     evaluate: &Bound<'py, PyAny>,
     #[pyo3(from_py_with = number::simulations)] simulations: u32,

@@ -29,7 +29,7 @@ struct Opened<G: CatalogGame> {
     tables: Arc<dyn Endgames<G>>,
 }
 
-pub fn open<G: CatalogGame>(
+pub(crate) fn open<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     folder: &Path,
 ) -> Result<Box<dyn AnyTables>, String> {

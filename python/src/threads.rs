@@ -12,16 +12,16 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// How often a waiting thread looks for Ctrl-C.
-pub const TICK: Duration = Duration::from_millis(20);
+pub(crate) const TICK: Duration = Duration::from_millis(20);
 
 /// The number of threads to use: the given one, or one per core.
-pub fn count(threads: Option<u32>) -> usize {
+pub(crate) fn count(threads: Option<u32>) -> usize {
     threads.map_or(cores(), |threads| threads as usize)
 }
 
 /// The threads of this process, one per core. A child made by `fork` has none of its parent's threads, so it gets
 /// new ones.
-pub fn pool() -> Arc<ThreadPool> {
+pub(crate) fn pool() -> Arc<ThreadPool> {
     static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
     let mut known = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = process::id();
@@ -39,7 +39,7 @@ pub fn pool() -> Arc<ThreadPool> {
 
 /// Runs some work on another thread with Python's lock released. On Ctrl-C `stop` is set, and the exception is
 /// raised when the work has ended.
-pub fn interruptible<T: Send>(
+pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send,

@@ -40,7 +40,7 @@ struct Measuring<G: CatalogGame> {
     yardstick: Yardstick<G>,
 }
 
-pub fn build<G: CatalogGame>(
+pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     settings: YardstickSettings,
     folder: Option<&Path>,
@@ -111,7 +111,7 @@ pub struct Questions {
     made: String,
 }
 
-pub fn questions<G: CatalogGame>(
+pub(crate) fn questions<G: CatalogGame>(
     rules: &Arc<Rules<G>>,
     file: Option<&Path>,
 ) -> Result<Questions, String> {
@@ -222,7 +222,7 @@ fn read_row(json: &str) -> PyResult<Row> {
 /// Rows of results as text and as a picture.
 #[pyfunction]
 #[pyo3(signature = (rows, title))]
-pub fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(String, String)> {
+pub(crate) fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(String, String)> {
     let rows: Vec<Row> = rows
         .iter()
         .map(|json| read_row(json))
@@ -233,7 +233,7 @@ pub fn yardstick_report(rows: Vec<String>, title: &str) -> PyResult<(String, Str
 /// Marks the answers of a row once more; raises ``ValueError`` if they do not give its result.
 #[pyfunction]
 #[pyo3(signature = (row))]
-pub fn yardstick_verify(row: &str) -> PyResult<()> {
+pub(crate) fn yardstick_verify(row: &str) -> PyResult<()> {
     let row = read_row(row)?;
     let settings = jarmo_exact::catalog::GameSettings::default();
     let game = crate::game::named(&row.game, settings)?;
@@ -244,7 +244,7 @@ pub fn yardstick_verify(row: &str) -> PyResult<()> {
 /// checksum, and how it was made.
 #[pyfunction]
 #[pyo3(signature = (game, file=None))]
-pub fn exam_questions<'py>(
+pub(crate) fn exam_questions<'py>(
     py: Python<'py>,
     game: GameArgument,
     file: Option<PathBuf>,

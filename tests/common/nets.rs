@@ -5,7 +5,7 @@ use jarmo::net::{AgentFile, NetSettings, NetShape, Provenance, Weights};
 use jarmo::random::stream;
 
 /// The smallest network for this game, with random weights.
-pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
+pub(crate) fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
     let net = NetSettings {
         width: 32,
         blocks: 1,
@@ -15,7 +15,7 @@ pub fn tiny<G: Encode>(game: &G, seed: u64) -> AgentFile {
 }
 
 /// The bytes of a file with `from` replaced by `to` in its header, under a checksum that fits.
-pub fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
+pub(crate) fn with_header(file: &AgentFile, from: &str, to: &str) -> Vec<u8> {
     let bytes = file.to_bytes();
     let length = u64::from_le_bytes(*bytes.first_chunk().unwrap()) as usize;
     let header = std::str::from_utf8(&bytes[8..8 + length]).unwrap();

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, Command};
 
 /// Tries every number of a command and its subcommands at its bounds and beyond; returns how many there are. Types that
 /// are not numbers must be among `others`, so that a new type cannot be forgotten.
-pub fn try_every_number(command: &Command, others: &[TypeId]) -> usize {
+pub(crate) fn try_every_number(command: &Command, others: &[TypeId]) -> usize {
     walk(command, command, &[], others)
 }
 

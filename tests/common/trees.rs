@@ -7,19 +7,19 @@ use jarmo::random::stream;
 use jarmo::search::{Batch, GumbelSettings, PuctSettings, SearchRule, Tree, TreeLimit};
 use rand::Rng;
 
-pub const GUMBEL: SearchRule = SearchRule::Gumbel(GumbelSettings {
+pub(crate) const GUMBEL: SearchRule = SearchRule::Gumbel(GumbelSettings {
     considered: 16,
     value_scale: 0.1,
     visit_offset: 50.0,
     least_range: 0.0,
 });
 
-pub fn search_rules() -> [SearchRule; 2] {
+pub(crate) fn search_rules() -> [SearchRule; 2] {
     [GUMBEL, SearchRule::Puct(PuctSettings::default())]
 }
 
 /// A tree from the start of a game after this many simulations with `evaluator`.
-pub fn grown<G: Game>(
+pub(crate) fn grown<G: Game>(
     game: &G,
     rule: SearchRule,
     simulations: u32,
@@ -33,7 +33,7 @@ pub fn grown<G: Game>(
 }
 
 /// A long corridor in which `mover` never has a choice, so that nothing is proven early.
-pub fn corridor(mover: Player, length: usize) -> Node {
+pub(crate) fn corridor(mover: Player, length: usize) -> Node {
     let mut node = Node::end(1, 1);
     for _ in 0..length {
         node = Node::Choice(mover, vec![node]);
@@ -42,7 +42,7 @@ pub fn corridor(mover: Player, length: usize) -> Node {
 }
 
 /// An evaluator with pseudorandom logits and values that depend on the position alone.
-pub fn opinionated<G: Game>(
+pub(crate) fn opinionated<G: Game>(
     game: &G,
     batch: usize,
 ) -> ScriptedEvaluator<impl FnMut(&G::Position, &mut [f32]) -> Evaluation + use<G>> {
@@ -66,7 +66,7 @@ pub fn opinionated<G: Game>(
 }
 
 /// A text that is equal for equal trees.
-pub fn summary<G: Game>(tree: &Tree<G>) -> String {
+pub(crate) fn summary<G: Game>(tree: &Tree<G>) -> String {
     format!(
         "{:?} {:?} {:?}",
         tree.root_actions(),

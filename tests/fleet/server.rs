@@ -14,7 +14,7 @@ use machine::nats_server;
 use tempfile::TempDir;
 
 /// A running server with its keys.
-pub struct Server {
+pub(crate) struct Server {
     folder: TempDir,
     port: u16,
     process: Child,
@@ -23,7 +23,7 @@ pub struct Server {
 
 impl Server {
     /// Starts a server with these further arguments of `fleet up`. `None` if this machine has none.
-    pub fn start(arguments: &[&str]) -> Option<Server> {
+    pub(crate) fn start(arguments: &[&str]) -> Option<Server> {
         let program = nats_server()?;
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
@@ -52,17 +52,17 @@ impl Server {
         Some(server)
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let scheme = if self.tls { "tls" } else { "nats" };
         format!("{scheme}://localhost:{}", self.port)
     }
 
     /// A command with the address and a key; its output goes to a file of this name.
-    pub fn command(&self, arguments: &[&str], key: &str, log: &str) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str], key: &str, log: &str) -> Command {
         let mut all: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
         all.extend(["--key".to_owned(), format!("server/{key}.key")]);
         if self.tls {
@@ -78,31 +78,31 @@ impl Server {
         command
     }
 
-    pub fn log(&self, name: &str) -> String {
+    pub(crate) fn log(&self, name: &str) -> String {
         fs::read_to_string(self.folder().join(name)).unwrap_or_default()
     }
 
     /// Kills the server and starts it again with the same data.
-    pub fn crash(&mut self) {
+    pub(crate) fn crash(&mut self) {
         self.end();
         self.start_again();
     }
 
     /// Kills the server, deletes its data and starts it again.
-    pub fn lose_data(&mut self) {
+    pub(crate) fn lose_data(&mut self) {
         self.end();
         fs::remove_dir_all(self.folder().join("server/data")).unwrap();
         self.start_again();
     }
 
     /// Kills the server.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
     /// Whether something listens on its port.
-    pub fn listens(&self) -> bool {
+    pub(crate) fn listens(&self) -> bool {
         std::net::TcpStream::connect(("127.0.0.1", self.port)).is_ok()
     }
 
@@ -140,7 +140,7 @@ fn start_server(program: &Path, folder: &Path) -> Child {
     server.spawn().expect("nats-server starts")
 }
 
-pub fn jarmo(folder: &Path, arguments: &[impl AsRef<str>]) -> Command {
+pub(crate) fn jarmo(folder: &Path, arguments: &[impl AsRef<str>]) -> Command {
     let mut command = Command::new(program());
     command.current_dir(folder);
     command.args(arguments.iter().map(AsRef::as_ref));
@@ -152,7 +152,7 @@ fn program() -> PathBuf {
 }
 
 /// Waits until something holds, for at most two minutes.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
@@ -161,12 +161,12 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// A free port, which no test of the crates takes.
-pub fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     machine::free_port(20_000)
 }
 
 /// A small network and few simulations, so that games are soon there.
-pub const TINY: [&str; 14] = [
+pub(crate) const TINY: [&str; 14] = [
     "--set",
     "game.name=connect_four",
     "--set",
@@ -184,7 +184,7 @@ pub const TINY: [&str; 14] = [
 ];
 
 /// A learner of the run `run` that does not play.
-pub fn learner(server: &Server, more: &[&str]) -> Child {
+pub(crate) fn learner(server: &Server, more: &[&str]) -> Child {
     let url = server.url();
     let train = ["train", "--run", "run", "--fleet", &url, "--no-play"];
     let all = [&train[..], &TINY, more].concat();
@@ -195,7 +195,7 @@ pub fn learner(server: &Server, more: &[&str]) -> Child {
 }
 
 /// A worker of one thread.
-pub fn worker(server: &Server, key: &str, log: &str, more: &[&str]) -> Child {
+pub(crate) fn worker(server: &Server, key: &str, log: &str, more: &[&str]) -> Child {
     let url = server.url();
     let work = ["worker", &url, "--threads", "1"];
     let all = [&work[..], more].concat();
@@ -203,12 +203,12 @@ pub fn worker(server: &Server, key: &str, log: &str, more: &[&str]) -> Child {
 }
 
 /// A worker with the first key, which prints every event as a line of JSON.
-pub fn first_worker(server: &Server, log: &str) -> Child {
+pub(crate) fn first_worker(server: &Server, log: &str) -> Child {
     worker(server, "worker-1", log, &["--json"])
 }
 
 /// Sends SIGTERM, as a cloud does before it takes a machine away, and waits for the end.
-pub fn stop(mut process: Child) {
+pub(crate) fn stop(mut process: Child) {
     let id = process.id().to_string();
     assert!(
         Command::new("kill")

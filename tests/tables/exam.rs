@@ -17,7 +17,7 @@ fn agent(text: &str) -> Box<dyn Agent<Jarmo>> {
 }
 
 /// An exam of random positions of the tables, each force as often as any other.
-pub fn of_tables(game: &Jarmo, tables: &Tables, positions: usize) -> Exam<Jarmo> {
+pub(crate) fn of_tables(game: &Jarmo, tables: &Tables, positions: usize) -> Exam<Jarmo> {
     let layers: Vec<_> = tables.layers().collect();
     let mut draws = stream(3, 0);
     let (mut seen, mut questions) = (HashSet::new(), Vec::new());

@@ -17,7 +17,7 @@ use jarmo::train::OpenDevice;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
-pub fn config(settings: &[&str]) -> Config {
+pub(crate) fn config(settings: &[&str]) -> Config {
     let small = [
         "game.name=connect_four",
         "net.width=32",
@@ -59,7 +59,7 @@ fn train(folder: &RunFolder, config: &Config, stop_after: usize) -> Ended {
     .unwrap()
 }
 
-pub fn run_quietly<G: CatalogGame>(
+pub(crate) fn run_quietly<G: CatalogGame>(
     game: G,
     config: &Config,
     folder: &RunFolder,

@@ -31,13 +31,13 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// The coordinate of a value; values outside are drawn at the border.
-    pub fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let share = (value - self.values.0) / (self.values.1 - self.values.0);
         self.places.0 + share.clamp(0.0, 1.0) * (self.places.1 - self.places.0)
     }
 
     /// Round values at least `apart` pixels apart.
-    pub fn ticks(&self, apart: f64) -> Vec<f64> {
+    pub(crate) fn ticks(&self, apart: f64) -> Vec<f64> {
         let (low, high) = self.values;
         let least = (high - low) * apart / (self.places.1 - self.places.0).abs();
         let power = 10_f64.powf(least.log10().floor());
@@ -79,21 +79,21 @@ impl Svg {
         self.body.push('\n');
     }
 
-    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
         self.push(format_args!(
             r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-width="{width}"/>"#,
             from.0, from.1, to.0, to.1
         ));
     }
 
-    pub fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
+    pub(crate) fn dashes(&mut self, from: (f64, f64), to: (f64, f64), colour: &str) {
         self.push(format_args!(
             r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="6 4"/>"#,
             from.0, from.1, to.0, to.1
         ));
     }
 
-    pub fn band(&mut self, x: (f64, f64), y: (f64, f64)) {
+    pub(crate) fn band(&mut self, x: (f64, f64), y: (f64, f64)) {
         self.push(format_args!(
             r#"<rect x="{:.1}" y="{:.1}" width="{:.1}" height="{:.1}" fill="{GREY}" opacity="0.12"/>"#,
             x.0,
@@ -103,14 +103,21 @@ impl Svg {
         ));
     }
 
-    pub fn dot(&mut self, at: (f64, f64), colour: &str) {
+    pub(crate) fn dot(&mut self, at: (f64, f64), colour: &str) {
         self.push(format_args!(
             r#"<circle cx="{:.1}" cy="{:.1}" r="4" fill="{colour}"/>"#,
             at.0, at.1
         ));
     }
 
-    pub fn text(&mut self, at: (f64, f64), text: &str, anchor: &str, colour: &str, size: u32) {
+    pub(crate) fn text(
+        &mut self,
+        at: (f64, f64),
+        text: &str,
+        anchor: &str,
+        colour: &str,
+        size: u32,
+    ) {
         let text = text
             .replace('&', "&amp;")
             .replace('<', "&lt;")
@@ -123,7 +130,7 @@ impl Svg {
 
     /// The axes of curves: lines at the values of `up`, with their unit, and `ticks` of `along` below the plot, with what
     /// they count.
-    pub fn axes(
+    pub(crate) fn axes(
         &mut self,
         (up, unit): (&Scale, &str),
         (along, ticks, what): (&Scale, &[f64], &str),
@@ -147,7 +154,7 @@ impl Svg {
     }
 
     /// Labels to the right of `x`, each at its height, or lower where it would cover another.
-    pub fn labels(&mut self, x: f64, mut labels: Vec<(f64, &str, &str)>) {
+    pub(crate) fn labels(&mut self, x: f64, mut labels: Vec<(f64, &str, &str)>) {
         labels.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut lowest = f64::NEG_INFINITY;
         for (y, text, colour) in labels {
@@ -156,7 +163,7 @@ impl Svg {
         }
     }
 
-    pub fn finish(self, height: f64) -> String {
+    pub(crate) fn finish(self, height: f64) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
              viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\">\n\

@@ -13,18 +13,18 @@ use jarmo_selfplay::replay::{Sample, Samples};
 use rand::Rng;
 
 /// Positions with their exact results.
-pub struct Lessons {
+pub(super) struct Lessons {
     questions: Samples, // with a perfect policy: every right action has the same probability
     successors: Samples, // one of each question, at random; the policy is unknown and therefore uniform
     mirror: Option<Mirror>, // half of the positions of a batch are mirrored
 }
 
 /// Positions that must not be learned.
-pub struct Excluded(HashSet<Vec<u16>>);
+pub(super) struct Excluded(HashSet<Vec<u16>>);
 
 impl Excluded {
     /// The positions of an exam, those after any action in them, and all their mirror images.
-    pub fn of<G: CatalogGame>(game: &G, exam: &Exam<G>) -> Excluded {
+    pub(super) fn of<G: CatalogGame>(game: &G, exam: &Exam<G>) -> Excluded {
         let mirror = game.mirror();
         let mut excluded = HashSet::new();
         let mut exclude = |position: &G::Position| {
@@ -49,14 +49,14 @@ impl Excluded {
     }
 
     /// No positions.
-    pub fn none() -> Excluded {
+    pub(super) fn none() -> Excluded {
         Excluded(HashSet::new())
     }
 }
 
 impl Lessons {
     /// No positions yet.
-    pub fn new<G: CatalogGame>(game: &G) -> Lessons {
+    pub(super) fn new<G: CatalogGame>(game: &G) -> Lessons {
         Lessons {
             questions: Samples::new(),
             successors: Samples::new(),
@@ -66,7 +66,7 @@ impl Lessons {
 
     /// Adds the positions of an exam, and for each one a position after a random action, without those that are
     /// excluded. Returns the number of excluded positions.
-    pub fn add<G: CatalogGame>(
+    pub(super) fn add<G: CatalogGame>(
         &mut self,
         game: &G,
         exam: &Exam<G>,
@@ -93,18 +93,18 @@ impl Lessons {
     }
 
     /// The positions with a policy.
-    pub fn questions(&self) -> &Samples {
+    pub(super) fn questions(&self) -> &Samples {
         &self.questions
     }
 
     /// The positions after a random action in one of [`Lessons::questions`], without a policy.
-    pub fn successors(&self) -> &Samples {
+    pub(super) fn successors(&self) -> &Samples {
         &self.successors
     }
 
     /// Fills a batch with questions and then successors, drawn uniformly and with replacement. The policy to learn
     /// is that of `own` without the wrong actions: this network may prefer any right action.
-    pub fn draw(
+    pub(super) fn draw(
         &self,
         [questions, successors]: [usize; 2],
         own: &mut FrozenNet,
@@ -151,7 +151,7 @@ impl Lessons {
 }
 
 /// How far a network is from exact results: means over positions.
-pub struct Errors {
+pub(super) struct Errors {
     /// Minus the logarithm of the probability of all right actions together.
     pub policy: f64,
     /// Minus the logarithm of the probability of the exact result.
@@ -162,7 +162,7 @@ pub struct Errors {
 
 impl Errors {
     /// Measures a network on at most this many positions, evenly spread and not mirrored.
-    pub fn of(net: &mut FrozenNet, samples: &Samples, most: usize) -> Errors {
+    pub(super) fn of(net: &mut FrozenNet, samples: &Samples, most: usize) -> Errors {
         const CHUNK: usize = 256;
         let step = samples.len().div_ceil(most).max(1);
         let samples: Vec<Sample<'_>> = samples.iter().step_by(step).collect();

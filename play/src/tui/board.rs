@@ -10,7 +10,7 @@ use jarmo_core::games::board::BRAILLE_DOTS;
 use jarmo_core::view::{Layout, Piece, Style as BoardStyle};
 
 /// The inputs of a drawing of the board.
-pub struct Picture<'a> {
+pub(crate) struct Picture<'a> {
     /// The board.
     pub layout: &'a Layout,
     /// The position on it.
@@ -41,7 +41,7 @@ fn board_step(room: u16, rows: u16) -> u16 {
 
 /// The positions of the cells on the screen.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     area: Rect,
     step: (u16, u16),   // characters between neighbouring cells
     origin: (u16, u16), // the centre of the upper left cell
@@ -58,7 +58,7 @@ const LAST: Color = Color::Green;
 
 impl Grid {
     /// The largest grid that fits into an area.
-    pub fn new(layout: &Layout, area: Rect, flipped: bool) -> Grid {
+    pub(crate) fn new(layout: &Layout, area: Rect, flipped: bool) -> Grid {
         let (columns, rows) = (layout.columns as u16, layout.rows as u16);
         // Room for row names on the left and column names below.
         let room = (area.width.saturating_sub(4), area.height.saturating_sub(1));
@@ -115,7 +115,7 @@ impl Grid {
     }
 
     /// The cell at a point of the screen.
-    pub fn hit(&self, layout: &Layout, at: Position) -> Option<usize> {
+    pub(crate) fn hit(&self, layout: &Layout, at: Position) -> Option<usize> {
         (0..layout.cells.len()).find(|&cell| {
             let (x, y) = self.centre(layout, cell);
             at.x.abs_diff(x) <= 2 && at.y.abs_diff(y) <= u16::from(self.step.1 > 2)
@@ -129,7 +129,7 @@ impl Grid {
 }
 
 /// Draws the board.
-pub fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
+pub(crate) fn draw(picture: &Picture, grid: Grid, buffer: &mut Buffer) {
     buffer.set_style(grid.area, Style::new().bg(BACKGROUND).fg(Color::Gray));
     match picture.layout.style {
         BoardStyle::Board => draw_lines(picture, &grid, buffer),

@@ -24,7 +24,7 @@ const PASSING: [&str; 3] = [
 ];
 
 /// A browser with an empty profile.
-pub struct Browser {
+pub(crate) struct Browser {
     driver: Child,
     address: SocketAddr,
     session: String,
@@ -33,14 +33,14 @@ pub struct Browser {
 
 impl Browser {
     /// Starts a browser and opens the page there as someone who has been there before.
-    pub fn at(address: SocketAddr) -> Browser {
+    pub(crate) fn at(address: SocketAddr) -> Browser {
         let browser = Browser::start();
         browser.open(address);
         browser
     }
 
     /// Starts a browser.
-    pub fn start() -> Browser {
+    pub(crate) fn start() -> Browser {
         let (driver, port) = start_driver();
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let profile = tempfile::tempdir().unwrap();
@@ -75,7 +75,7 @@ impl Browser {
         }
     }
 
-    pub fn call(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
         let value = self.ask(method, path, body);
         assert_eq!(value.get("error"), None, "{path}: {value}");
         value
@@ -93,7 +93,7 @@ impl Browser {
     }
 
     /// Opens the page as someone who has been there before.
-    pub fn open(&self, address: SocketAddr) {
+    pub(crate) fn open(&self, address: SocketAddr) {
         let icon = format!("http://{address}/icon.svg");
         self.call("POST", "/url", json!({"url": icon}));
         self.run("localStorage.setItem('welcomed', 'true')");
@@ -101,25 +101,25 @@ impl Browser {
     }
 
     /// Opens the page as it is in this browser.
-    pub fn visit(&self, address: SocketAddr) {
+    pub(crate) fn visit(&self, address: SocketAddr) {
         self.call("POST", "/url", json!({"url": format!("http://{address}/")}));
         self.wait("return document.documentElement.dataset.ready === 'true'");
     }
 
     /// Opens an address of the page, as a link in another tab would.
-    pub fn open_link(&self, link: &str) {
+    pub(crate) fn open_link(&self, link: &str) {
         self.call("POST", "/url", json!({"url": "about:blank"}));
         self.call("POST", "/url", json!({"url": link}));
         self.wait("return document.documentElement.dataset.ready === 'true'");
     }
 
     /// The value of a field.
-    pub fn value(&self, id: &str) -> String {
+    pub(crate) fn value(&self, id: &str) -> String {
         let value = self.run(&format!("return document.getElementById('{id}').value"));
         value.as_str().unwrap().to_owned()
     }
 
-    pub fn run(&self, script: &str) -> Value {
+    pub(crate) fn run(&self, script: &str) -> Value {
         self.call(
             "POST",
             "/execute/sync",
@@ -127,11 +127,11 @@ impl Browser {
         )
     }
 
-    pub fn wait(&self, condition: &str) {
+    pub(crate) fn wait(&self, condition: &str) {
         self.wait_within(PATIENCE, condition);
     }
 
-    pub fn wait_within(&self, limit: Duration, condition: &str) {
+    pub(crate) fn wait_within(&self, limit: Duration, condition: &str) {
         let began = Instant::now();
         while self.run(condition) != json!(true) {
             let page = self.run("return document.body.innerText");
@@ -141,7 +141,7 @@ impl Browser {
     }
 
     /// Chooses from a list.
-    pub fn choose(&self, list: &str, value: &str) {
+    pub(crate) fn choose(&self, list: &str, value: &str) {
         self.run(&format!(
             "const list = document.getElementById('{list}'); list.value = '{value}';
              list.dispatchEvent(new Event('change'))"
@@ -149,7 +149,7 @@ impl Browser {
     }
 
     /// Clicks an element as soon as it can be clicked, after opening the menu if that is where it is.
-    pub fn click(&self, selector: &str) {
+    pub(crate) fn click(&self, selector: &str) {
         let began = Instant::now();
         loop {
             self.run(&format!(
@@ -170,20 +170,20 @@ impl Browser {
     }
 
     /// Chooses a file of this machine in a file field.
-    pub fn choose_file(&self, selector: &str, file: &Path) {
+    pub(crate) fn choose_file(&self, selector: &str, file: &Path) {
         let element = self.element(selector);
         let id = element[ELEMENT].as_str().unwrap();
         let path = format!("/element/{id}/value");
         self.call("POST", &path, json!({"text": file.to_str().unwrap()}));
     }
 
-    pub fn element(&self, selector: &str) -> Value {
+    pub(crate) fn element(&self, selector: &str) -> Value {
         let place = json!({"using": "css selector", "value": selector});
         self.call("POST", "/element", place)
     }
 
     /// Presses on a cell, moves over other elements, and releases on the last.
-    pub fn drag(&self, pointer: &str, from: u64, way: &[&str]) {
+    pub(crate) fn drag(&self, pointer: &str, from: u64, way: &[&str]) {
         let to = |selector: &str| {
             let origin = self.element(selector);
             json!({"type": "pointerMove", "duration": 40, "origin": origin, "x": 0, "y": 0})
@@ -200,7 +200,7 @@ impl Browser {
     }
 
     /// Waits until a piece is drawn in the middle of a cell.
-    pub fn wait_for_piece(&self, cell: u64) {
+    pub(crate) fn wait_for_piece(&self, cell: u64) {
         let script = format!(
             "const middle = (node) => {{ const box = node.getBoundingClientRect();
                  return [box.left + box.width / 2, box.top + box.height / 2]; }};
@@ -211,12 +211,12 @@ impl Browser {
         self.wait(&script);
     }
 
-    pub fn cell(&self, cell: u64) {
+    pub(crate) fn cell(&self, cell: u64) {
         self.click(&format!("[data-cell=\"{cell}\"]"));
     }
 
     /// The cells of a kind: `source`, `target`, `picked`, `last`.
-    pub fn cells(&self, kind: &str) -> Vec<u64> {
+    pub(crate) fn cells(&self, kind: &str) -> Vec<u64> {
         let script = format!(
             "return [...document.querySelectorAll('.cell.{kind}')].map((cell) => Number(cell.dataset.cell))"
         );
@@ -229,19 +229,19 @@ impl Browser {
             .collect()
     }
 
-    pub fn label(&self, cell: u64) -> String {
+    pub(crate) fn label(&self, cell: u64) -> String {
         let script = format!("return document.querySelector('[data-cell=\"{cell}\"]').ariaLabel");
         self.run(&script).as_str().unwrap().to_owned()
     }
 
     /// The text of an element.
-    pub fn text(&self, id: &str) -> String {
+    pub(crate) fn text(&self, id: &str) -> String {
         let script = format!("return document.getElementById('{id}').textContent");
         self.run(&script).as_str().unwrap().to_owned()
     }
 
     /// Waits until the text of an element contains a part.
-    pub fn wait_for_text(&self, id: &str, part: &str) {
+    pub(crate) fn wait_for_text(&self, id: &str, part: &str) {
         let part = serde_json::to_string(part).unwrap();
         self.wait(&format!(
             "return document.getElementById('{id}').textContent.includes({part})"
@@ -249,21 +249,21 @@ impl Browser {
     }
 
     /// Waits until there are this many moves.
-    pub fn wait_for_moves(&self, count: u64) {
+    pub(crate) fn wait_for_moves(&self, count: u64) {
         self.wait(&format!(
             "return document.querySelectorAll('#moves button').length === {count}"
         ));
     }
 
     /// Waits until the board shows a game.
-    pub fn wait_for_game(&self, game: &str) {
+    pub(crate) fn wait_for_game(&self, game: &str) {
         self.wait(&format!(
             "return document.documentElement.dataset.game === '{game}'"
         ));
     }
 
     /// Whether an element is shown.
-    pub fn shows(&self, selector: &str) -> bool {
+    pub(crate) fn shows(&self, selector: &str) -> bool {
         let script = format!(
             "return document.querySelector('{selector}').checkVisibility({{ visibilityProperty: true }})"
         );
@@ -271,7 +271,7 @@ impl Browser {
     }
 
     /// Presses a key while the element has the focus.
-    pub fn press(&self, selector: &str, key: &str) {
+    pub(crate) fn press(&self, selector: &str, key: &str) {
         self.run(&format!(
             "const node = document.querySelector('{selector}'); node.focus();
              node.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))"
@@ -279,48 +279,48 @@ impl Browser {
     }
 
     /// Calls Chromium itself.
-    pub fn chromium(&self, command: &str, values: Value) {
+    pub(crate) fn chromium(&self, command: &str, values: Value) {
         let body = json!({"cmd": command, "params": values});
         self.call("POST", "/goog/cdp/execute", body);
     }
 
     /// Makes the page this large, in its own pixels.
-    pub fn resize(&self, width: u32, height: u32) {
+    pub(crate) fn resize(&self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.chromium("Emulation.setDeviceMetricsOverride", size);
     }
 
     /// Changes the theme of the system: `light` or `dark`.
-    pub fn system_theme(&self, theme: &str) {
+    pub(crate) fn system_theme(&self, theme: &str) {
         let feature = json!({"name": "prefers-color-scheme", "value": theme});
         self.chromium("Emulation.setEmulatedMedia", json!({"features": [feature]}));
     }
 
-    pub fn reload(&self) {
+    pub(crate) fn reload(&self) {
         self.call("POST", "/refresh", json!({}));
         self.wait("return document.documentElement.dataset.ready === 'true'");
     }
 
-    pub fn moves(&self) -> u64 {
+    pub(crate) fn moves(&self) -> u64 {
         self.run("return document.querySelectorAll('#moves button').length")
             .as_u64()
             .unwrap()
     }
 
-    pub fn turn(&self) -> String {
+    pub(crate) fn turn(&self) -> String {
         self.run("return document.documentElement.dataset.turn")
             .as_str()
             .unwrap()
             .to_owned()
     }
 
-    pub fn my_turn(&self) {
+    pub(crate) fn my_turn(&self) {
         self.wait("return document.documentElement.dataset.turn !== 'agent'");
     }
 
     /// Loads the game of a record.
-    pub fn load(&self, record: &str) {
+    pub(crate) fn load(&self, record: &str) {
         self.click("#record-open");
         self.wait("return document.getElementById('record-box').open");
         let text = serde_json::to_string(record).unwrap();

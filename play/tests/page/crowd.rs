@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
 /// Connects from an address of this machine.
-pub fn connect_from(client: [u8; 4], server: SocketAddr) -> TcpStream {
+pub(crate) fn connect_from(client: [u8; 4], server: SocketAddr) -> TcpStream {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -29,14 +29,14 @@ pub fn connect_from(client: [u8; 4], server: SocketAddr) -> TcpStream {
 }
 
 /// Opens a session from an address.
-pub fn open_from(client: [u8; 4], server: SocketAddr, opening: &Value) -> Answer {
+pub(crate) fn open_from(client: [u8; 4], server: SocketAddr, opening: &Value) -> Answer {
     let stream = connect_from(client, server);
     let body = opening.to_string();
     request_by(stream, "POST", "/api/sessions", &[JSON], &body)
 }
 
 /// Plays a move and waits for the agent's answer. Returns the time that takes.
-pub fn play_from(client: [u8; 4], server: SocketAddr, id: &str, text: &str) -> Duration {
+pub(crate) fn play_from(client: [u8; 4], server: SocketAddr, id: &str, text: &str) -> Duration {
     let began = Instant::now();
     let headers = [JSON, ("X-Session", id)];
     let body = json!({ "do": "play", "text": text }).to_string();

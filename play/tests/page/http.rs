@@ -11,25 +11,25 @@ use play::specs::Store;
 use serde_json::Value;
 
 /// An answer.
-pub struct Answer {
+pub(crate) struct Answer {
     pub status: u16,
     pub head: String,
     pub body: String,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.body))
     }
 }
 
 /// Sends a request as it is written and reads all of the answer.
-pub fn send(address: SocketAddr, request: &[u8]) -> Answer {
+pub(crate) fn send(address: SocketAddr, request: &[u8]) -> Answer {
     send_by(TcpStream::connect(address).unwrap(), request)
 }
 
 /// The same by an open connection.
-pub fn send_by(mut stream: TcpStream, request: &[u8]) -> Answer {
+pub(crate) fn send_by(mut stream: TcpStream, request: &[u8]) -> Answer {
     stream
         .set_read_timeout(Some(Duration::from_secs(60)))
         .unwrap();
@@ -70,7 +70,7 @@ fn is_whole(answer: &[u8]) -> bool {
 }
 
 /// Sends a request with a body and more header lines.
-pub fn request(
+pub(crate) fn request(
     address: SocketAddr,
     method: &str,
     path: &str,
@@ -87,7 +87,7 @@ pub fn request(
 }
 
 /// The same by an open connection.
-pub fn request_by(
+pub(crate) fn request_by(
     stream: TcpStream,
     method: &str,
     path: &str,
@@ -107,12 +107,12 @@ pub fn request_by(
 }
 
 /// Starts a server for the rest of the test.
-pub fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+pub(crate) fn serve(seats: [&str; 2], bounds: Bounds) -> SocketAddr {
     serve_with(Store::default(), seats, bounds)
 }
 
 /// The same with trained agents and tables.
-pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
+pub(crate) fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr {
     serve_options(seats, |options| {
         options.defaults.store = store;
         options.bounds = bounds;
@@ -120,7 +120,10 @@ pub fn serve_with(store: Store, seats: [&str; 2], bounds: Bounds) -> SocketAddr 
 }
 
 /// The same with other options.
-pub fn serve_options(seats: [&str; 2], change: impl FnOnce(&mut ServerOptions)) -> SocketAddr {
+pub(crate) fn serve_options(
+    seats: [&str; 2],
+    change: impl FnOnce(&mut ServerOptions),
+) -> SocketAddr {
     let mut options = ServerOptions {
         host: [127, 0, 0, 1].into(),
         port: 0,

@@ -14,9 +14,9 @@ use play::specs::Store;
 use predicates::str::contains;
 use serde_json::{Value, json};
 
-pub const JSON: (&str, &str) = ("Content-Type", "application/json");
+pub(crate) const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-pub fn open(address: SocketAddr, opening: Value) -> (String, Value) {
+pub(crate) fn open(address: SocketAddr, opening: Value) -> (String, Value) {
     let answer = request(
         address,
         "POST",
@@ -29,7 +29,7 @@ pub fn open(address: SocketAddr, opening: Value) -> (String, Value) {
     (view["id"].as_str().unwrap().to_owned(), view)
 }
 
-pub fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
+pub(crate) fn command(address: SocketAddr, id: &str, message: Value) -> Answer {
     let headers = [JSON, ("X-Session", id)];
     request(
         address,

@@ -30,7 +30,7 @@ static NAMES: PyOnceLock<[Py<PyString>; FIELDS.len()]> = PyOnceLock::new();
 
 /// What the arrays look like.
 #[derive(Clone)]
-pub struct Layout {
+pub(super) struct Layout {
     pub game: Arc<dyn AnyGame>,
     pub games: usize,
     /// Features as `uint8`.
@@ -42,7 +42,7 @@ pub struct Layout {
 
 impl Layout {
     /// The shape of the features of some positions.
-    pub fn features(&self, games: usize) -> [usize; 4] {
+    pub(super) fn features(&self, games: usize) -> [usize; 4] {
         self.game.facts().shape(games, self.threats)
     }
 
@@ -77,7 +77,7 @@ impl Layout {
     }
 
     /// The arrays to write, in the order of `FIELDS`: new ones, or those of the caller.
-    pub fn arrays<'py>(
+    pub(super) fn arrays<'py>(
         &self,
         py: Python<'py>,
         out: Option<&Bound<'py, PyAny>>,
@@ -97,7 +97,7 @@ impl Layout {
     }
 
     /// Gives the arrays to `work` as rows.
-    pub fn fill<'py, T>(
+    pub(super) fn fill<'py, T>(
         &self,
         arrays: &[Bound<'py, PyAny>],
         zeroed: bool,
@@ -147,14 +147,14 @@ impl Layout {
     }
 
     /// Whether all arrays are small.
-    pub fn is_small(&self) -> bool {
+    pub(super) fn is_small(&self) -> bool {
         let numbers: usize = self.features(self.games).iter().product();
         numbers * size_of::<f32>() < LARGE
     }
 
     /// New small arrays. `work` writes the numbers before Python knows the arrays, which spares the checks and locks of
     /// arrays that a caller holds.
-    pub fn few<'py>(
+    pub(super) fn few<'py>(
         &self,
         py: Python<'py>,
         work: impl FnOnce(Rows<'_>) -> PyResult<()>,
@@ -204,7 +204,7 @@ impl Layout {
     }
 
     /// `jarmo.Step`: what a step wrote, and what ended in it.
-    pub fn step<'py>(
+    pub(super) fn step<'py>(
         &self,
         py: Python<'py>,
         env: &dyn AnyEnv,
@@ -242,7 +242,7 @@ impl Layout {
     }
 
     /// `jarmo.Step` of zeros.
-    pub fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(super) fn buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut arrays = self.zeros(py)?;
         arrays.push(shaped(py, Vec::<i64>::new(), &[0])?);
         arrays.push(match self.bytes {

@@ -35,7 +35,7 @@ struct Games<G: CatalogGame> {
     failure: Failure,              // of an opponent that is a function
 }
 
-pub fn build<G: CatalogGame>(
+pub(crate) fn build<G: CatalogGame>(
     rules: Arc<Rules<G>>,
     arguments: EnvArguments,
 ) -> PyResult<Box<dyn AnyEnv>> {

@@ -8,10 +8,10 @@ mod python;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-pub use games::build;
+pub(crate) use games::build;
 use jarmo_core::env::{EnvSettings, Features, Rows};
 use pyo3::PyResult;
-pub use python::{VecEnv, bench_env};
+pub(crate) use python::{VecEnv, bench_env};
 
 use crate::agent::PlayerArgument;
 use crate::position::AnyPosition;

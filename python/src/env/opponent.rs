@@ -12,11 +12,11 @@ use crate::game::Rules;
 use crate::players::{ask, boxed};
 
 /// Where a function leaves its exception.
-pub type Failure = Arc<Mutex<Option<PyErr>>>;
+pub(super) type Failure = Arc<Mutex<Option<PyErr>>>;
 
 /// A function of positions. It is called by the thread that steps the environment: that of the caller, because the
 /// games are in one shard.
-pub struct FunctionOpponent<G: CatalogGame> {
+pub(super) struct FunctionOpponent<G: CatalogGame> {
     pub rules: Arc<Rules<G>>,
     pub function: Py<PyAny>,
     pub failure: Failure,

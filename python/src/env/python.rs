@@ -482,7 +482,7 @@ impl VecEnv {
 /// ``plies_per_cpu_s`` and the number of ``threads``. With ``observe`` features and masks are written.
 #[pyfunction]
 #[pyo3(signature = (game, num_envs, *, observe=true, seconds=1.0, seed=0))]
-pub fn bench_env<'py>(
+pub(crate) fn bench_env<'py>(
     py: Python<'py>,
     game: GameArgument,
     #[pyo3(from_py_with = number::num_envs)] num_envs: u32,

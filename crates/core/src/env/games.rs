@@ -32,7 +32,7 @@ impl NewGames {
     /// The seed and the number that a slot's random numbers come from: with a seed of its own, those of the first slot
     /// of an environment with that seed.
     #[inline]
-    pub fn origin(&self, slot: u64) -> (u64, u64) {
+    pub(super) fn origin(&self, slot: u64) -> (u64, u64) {
         match self.seeds.get(slot as usize) {
             Some(&seed) => (seed, 0),
             None => (self.settings.seed, slot),
@@ -78,7 +78,7 @@ pub(super) struct Games<G: Game> {
 
 impl<G: Game> Games<G> {
     /// New games in the slots with these numbers.
-    pub fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> Games<G> {
+    pub(super) fn new(game: &G, numbers: Range<usize>, new: &NewGames) -> Games<G> {
         let mut games = Games {
             sides: vec![Player::White; numbers.len()],
             actors: vec![Player::White; numbers.len()],
@@ -90,18 +90,18 @@ impl<G: Game> Games<G> {
     }
 
     /// New games in the same slots, as at the start.
-    pub fn fresh(&self, new: &NewGames) -> Games<G> {
+    pub(super) fn fresh(&self, new: &NewGames) -> Games<G> {
         Games::new(self.shard.game(), self.numbers(), new)
     }
 
     /// The numbers of its slots.
-    pub fn numbers(&self) -> Range<usize> {
+    pub(super) fn numbers(&self) -> Range<usize> {
         let first = self.shard.number(0) as usize;
         first..first + self.shard.len()
     }
 
     /// Starts other games in the slots with these numbers.
-    pub fn restart(&mut self, new: &NewGames, which: impl Fn(usize) -> bool) {
+    pub(super) fn restart(&mut self, new: &NewGames, which: impl Fn(usize) -> bool) {
         self.finished.clear();
         for (slot, number) in self.numbers().enumerate() {
             if which(number) {
@@ -111,7 +111,7 @@ impl<G: Game> Games<G> {
     }
 
     /// Starts games from these openings in the slots with these numbers.
-    pub fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
+    pub(super) fn start(&mut self, new: &NewGames, openings: &[(usize, Line<G::Position>)]) {
         self.finished.clear();
         let numbers = self.numbers();
         for (number, opening) in openings.iter().filter(|(slot, _)| numbers.contains(slot)) {
@@ -207,7 +207,7 @@ pub(super) struct Part<G: Game> {
 
 impl<G: Game> Part<G> {
     /// Plays one action in every game, then those of the opponent. Returns whether it was not interrupted.
-    pub fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
+    pub(super) fn step(&mut self, new: &NewGames, actions: &[Action]) -> bool {
         if self.opponent.is_some() {
             self.note_actors();
         }
@@ -216,14 +216,14 @@ impl<G: Game> Part<G> {
     }
 
     /// Lets the opponent begin. Returns whether it was not interrupted.
-    pub fn begin(&mut self, new: &NewGames) -> bool {
+    pub(super) fn begin(&mut self, new: &NewGames) -> bool {
         let done = self.reply(new);
         self.note_actors();
         done
     }
 
     /// Notes whose actions the next step plays.
-    pub fn note_actors(&mut self) {
+    pub(super) fn note_actors(&mut self) {
         let Games {
             shard,
             sides,
@@ -242,7 +242,7 @@ impl<G: Game> Part<G> {
     }
 
     /// Lets the opponent act until the caller is to move in every game. Returns whether it was not interrupted.
-    pub fn reply(&mut self, new: &NewGames) -> bool {
+    pub(super) fn reply(&mut self, new: &NewGames) -> bool {
         let Some(opponent) = &mut self.opponent else {
             return true;
         };

@@ -41,7 +41,7 @@ const MIN_RANGE: f32 = 1e-8;
 /// had. All considered actions are visited equally often, then the better half of them, and so on down
 /// to two.
 #[derive(Clone, Debug)]
-pub struct Halving {
+pub(super) struct Halving {
     simulations: u32,
     rounds: u32,     // the number of halvings, at least 1
     considered: u32, // actions that remain
@@ -52,7 +52,7 @@ pub struct Halving {
 
 impl Halving {
     /// The schedule for this many actions and simulations.
-    pub fn new(considered: u32, simulations: u32) -> Halving {
+    pub(super) fn new(considered: u32, simulations: u32) -> Halving {
         let considered = considered.max(1);
         let rounds = considered.next_power_of_two().trailing_zeros().max(1);
         let mut halving = Halving {
@@ -72,12 +72,12 @@ impl Halving {
     }
 
     /// The visits that the next action to visit has had. Constant until [`Halving::advance`].
-    pub fn visits(&self) -> u32 {
+    pub(super) fn visits(&self) -> u32 {
         self.visits
     }
 
     /// Moves to the next simulation.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.left -= 1;
         if self.left > 0 {
             return;
@@ -96,7 +96,7 @@ impl Halving {
 
 /// The completed values of a node's actions, on the scale of logits.
 #[derive(Clone, Copy, Debug)]
-pub struct Completed {
+pub(super) struct Completed {
     unvisited: f32, // the value of unvisited actions, from -1 to 1
     least: f32,
     factor: f32, // from values above `least` to logits
@@ -109,7 +109,7 @@ impl Completed {
     /// An unvisited action gets the mixed value: the mean of the raw value and the values of the visited
     /// actions, weighted by prior and visits.
     #[inline]
-    pub fn new(
+    pub(super) fn new(
         children: &Children<'_>,
         raw: f32,
         all_legal: bool,
@@ -154,13 +154,13 @@ impl Completed {
 
     /// The value of a child on the scale of logits.
     #[inline]
-    pub fn of(&self, children: &Children<'_>, index: usize) -> f32 {
+    pub(super) fn of(&self, children: &Children<'_>, index: usize) -> f32 {
         self.scale(children.known_value(index).unwrap_or(self.unvisited))
     }
 
     /// The value of a child without visits on the scale of logits.
     #[inline]
-    pub fn unvisited(&self) -> f32 {
+    pub(super) fn unvisited(&self) -> f32 {
         self.scale(self.unvisited)
     }
 
@@ -171,7 +171,7 @@ impl Completed {
 }
 
 /// Writes the improved policy, `softmax(logits + completed values)`, over the children.
-pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut [f32]) {
+pub(super) fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut [f32]) {
     // Completed values lie between 0 and (offset + visits) * scale, which may overflow `exp`, so the
     // largest is subtracted.
     let unvisited = completed.unvisited();
@@ -204,7 +204,7 @@ pub fn improved_policy(children: &Children<'_>, completed: &Completed, out: &mut
 /// The child to visit inside the tree, so that visit shares approach the improved policy.
 /// `weights` is scratch space, one number per child.
 #[inline]
-pub fn select_interior(
+pub(super) fn select_interior(
     children: &Children<'_>,
     completed: &Completed,
     weights: &mut [f32],

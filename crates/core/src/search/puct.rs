@@ -49,7 +49,7 @@ impl PuctSettings {
 /// The child with the highest `value + exploration * prior / (1 + visits)`. `mean` is the value of the
 /// node so far; `priors` are used in place of those of the children.
 #[inline]
-pub fn select(
+pub(super) fn select(
     children: &Children<'_>,
     priors: &[f32],
     mean: f32,
@@ -80,7 +80,7 @@ pub fn select(
 }
 
 /// Writes each child's share of the visits.
-pub fn visit_policy(visits: &[u32], out: &mut [f32]) {
+pub(super) fn visit_policy(visits: &[u32], out: &mut [f32]) {
     let sum: u32 = visits.iter().sum();
     if sum == 0 {
         out.fill(1.0 / visits.len() as f32);

@@ -119,7 +119,7 @@ impl Edges {
 
 /// The edges of one node.
 #[derive(Clone, Copy)]
-pub struct Children<'a> {
+pub(super) struct Children<'a> {
     /// The evaluator's probability of each action, at the search rule's temperature.
     pub priors: &'a [f32],
     /// Evaluations at or below each action.
@@ -131,18 +131,18 @@ pub struct Children<'a> {
 
 impl Children<'_> {
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.priors.len()
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.priors.is_empty()
     }
 
     /// The value of a visited or proven child for the player who acts, from -1 to 1.
     #[inline]
-    pub fn known_value(&self, index: usize) -> Option<f32> {
+    pub(super) fn known_value(&self, index: usize) -> Option<f32> {
         let visits = self.visits[index];
         let bounds = self.ends[index].bounds;
         if bounds.is_exact() {
@@ -157,7 +157,7 @@ impl Children<'_> {
     /// Whether more visits to a child can change anything: its result is not proven, and it may be
     /// better than the result that the node is sure of.
     #[inline]
-    pub fn is_open(&self, index: usize) -> bool {
+    pub(super) fn is_open(&self, index: usize) -> bool {
         let bounds = self.ends[index].bounds;
         !bounds.is_exact() && bounds.upper > self.floor.bounds.lower
     }

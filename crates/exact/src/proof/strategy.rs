@@ -134,7 +134,7 @@ pub(super) struct Moves {
 
 impl Moves {
     /// The moves of positions with these ascending keys.
-    pub fn new(keys: Vec<u64>, actions: Vec<u8>) -> Moves {
+    pub(super) fn new(keys: Vec<u64>, actions: Vec<u8>) -> Moves {
         Moves {
             numbers: Numbers::new(),
             keys,
@@ -157,7 +157,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub fn new() -> Numbers {
+    pub(super) fn new() -> Numbers {
         let mut count = 0;
         let layers = (LEAST_FORCE..=MOST_FORCE)
             .map(|force| {
@@ -171,12 +171,12 @@ impl Numbers {
     }
 
     /// The number of placements.
-    pub fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.count
     }
 
     /// The number of a position's placement; `None` if a player has no archer.
-    pub fn of(&self, position: &JarmoPosition) -> Option<u64> {
+    pub(super) fn of(&self, position: &JarmoPosition) -> Option<u64> {
         let above_least = position.force().checked_sub(LEAST_FORCE)?;
         let (first, layer) = self.layers.get(above_least as usize)?;
         let index = layer.index(&Placement::of(position))?;

@@ -4,7 +4,7 @@ use jarmo_core::game::{Proven, Verdict};
 
 /// Decodes a byte of a table, for the player to move.
 #[inline(always)]
-pub fn proven(byte: u8) -> Proven {
+pub(super) fn proven(byte: u8) -> Proven {
     // A lookup instead of a branch, so that the processor does not stall on the byte.
     MEANING[usize::from(byte)]
 }
@@ -24,23 +24,23 @@ const fn meanings() -> [Proven; 256] {
 }
 
 /// The byte of a drawn position.
-pub const DRAWN: u8 = 0;
+pub(super) const DRAWN: u8 = 0;
 
 /// The byte of a game that is over and drawn.
-pub const OVER_DRAWN: u8 = 1;
+pub(super) const OVER_DRAWN: u8 = 1;
 
 const LOST: u8 = 2; // and 4, 6, … one, two, … plies later
 const WON: u8 = 3;
 
 /// The byte of a position lost in this many plies.
 #[inline(always)]
-pub const fn lost(plies: u32) -> u8 {
+pub(super) const fn lost(plies: u32) -> u8 {
     LOST + 2 * plies as u8
 }
 
 /// The byte of a position won in this many plies.
 #[inline(always)]
-pub const fn won(plies: u32) -> u8 {
+pub(super) const fn won(plies: u32) -> u8 {
     WON + 2 * plies as u8
 }
 
@@ -49,43 +49,43 @@ pub const fn won(plies: u32) -> u8 {
 /// The counter `256 - k` means that `k` actions of the position are not yet known to lose. Distances must
 /// fit below the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ActionCounters {
+pub(super) struct ActionCounters {
     first: u8, // the counter with the largest k
 }
 
 /// A set of distances in plies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Distances(pub u128);
+pub(super) struct Distances(pub u128);
 
 impl Distances {
     /// Adds a distance.
     #[inline(always)]
-    pub fn add(&mut self, plies: u32) {
+    pub(super) fn add(&mut self, plies: u32) {
         self.0 |= 1 << plies;
     }
 
     /// Whether the set has this distance.
-    pub fn has(self, plies: u32) -> bool {
+    pub(super) fn has(self, plies: u32) -> bool {
         self.0 >> plies & 1 == 1
     }
 
     /// The distances of either set.
-    pub fn or(self, other: Distances) -> Distances {
+    pub(super) fn or(self, other: Distances) -> Distances {
         Distances(self.0 | other.0)
     }
 
     /// The longest distance; 0 for the empty set.
-    pub fn longest(self) -> u32 {
+    pub(super) fn longest(self) -> u32 {
         self.0.checked_ilog2().unwrap_or(0)
     }
 }
 
 /// The counter of a position with one action left that may not lose.
-pub const LAST_COUNTER: u8 = u8::MAX;
+pub(super) const LAST_COUNTER: u8 = u8::MAX;
 
 impl ActionCounters {
     /// Counters for up to `most` actions, at most 200.
-    pub fn up_to(most: u32) -> ActionCounters {
+    pub(super) fn up_to(most: u32) -> ActionCounters {
         assert!((1..=200).contains(&most), "too many counters for a byte");
         ActionCounters {
             first: (256 - most) as u8,
@@ -93,19 +93,19 @@ impl ActionCounters {
     }
 
     /// The longest distance that fits below the counters.
-    pub fn most_plies(self) -> u32 {
+    pub(super) fn most_plies(self) -> u32 {
         u32::from((self.first - WON - 1) / 2)
     }
 
     /// The counter for `count` actions; `count` is at least 1.
     #[inline(always)]
-    pub fn counter(self, count: u32) -> u8 {
+    pub(super) fn counter(self, count: u32) -> u8 {
         debug_assert!((1..=256 - u32::from(self.first)).contains(&count));
         (256 - count) as u8
     }
 
     /// The distances of the results among these bytes.
-    pub fn distances(self, bytes: &[u8]) -> Distances {
+    pub(super) fn distances(self, bytes: &[u8]) -> Distances {
         let mut seen = [false; 256];
         for &byte in bytes {
             seen[usize::from(byte)] = true;
@@ -119,7 +119,7 @@ impl ActionCounters {
 
     /// Whether the byte is a counter and not a result.
     #[inline(always)]
-    pub fn is_counter(self, byte: u8) -> bool {
+    pub(super) fn is_counter(self, byte: u8) -> bool {
         byte >= self.first
     }
 }

@@ -36,11 +36,11 @@ use crate::ExactError;
 use jarmo_host::files::{self, rename};
 
 /// Goes up when the index, the bytes or the header change, so that older files cannot be used.
-pub const FORMAT_VERSION: u32 = 1;
+pub(super) const FORMAT_VERSION: u32 = 1;
 
 const MAGIC: [u8; 8] = *b"JARMOTAB";
 /// Bytes before the first position.
-pub const HEADER: usize = 72;
+pub(super) const HEADER: usize = 72;
 const CHUNK: usize = 1 << 24;
 const FINISHED: u32 = u32::MAX;
 
@@ -120,22 +120,22 @@ impl Bytes {
 }
 
 /// The file of a finished layer.
-pub fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+pub(super) fn finished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.table", G::FILES))
 }
 
 /// The file of an unfinished layer.
-pub fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+pub(super) fn unfinished_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.unfinished", G::FILES))
 }
 
 /// The file that says what the pages of an unfinished layer include.
-pub fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
+pub(super) fn pages_path<G: Solvable>(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("{}-{force:02}.pages", G::FILES))
 }
 
 /// Opens the file of a finished layer and verifies its checksum.
-pub fn open_finished<G: Solvable>(
+pub(super) fn open_finished<G: Solvable>(
     folder: &Path,
     owner: Owner,
     layer: &G::Layer,
@@ -197,7 +197,7 @@ fn check(file: &[u8], owner: Owner, layer: &impl Layer) -> Result<(), ExactError
 
 /// Turns the file of an unfinished layer, whose bytes are all solved, into a table: writes the header,
 /// syncs, renames.
-pub fn seal_finished<G: Solvable>(
+pub(super) fn seal_finished<G: Solvable>(
     folder: &Path,
     mut file: &File,
     owner: Owner,
@@ -230,7 +230,7 @@ pub fn seal_finished<G: Solvable>(
 }
 
 /// Writes the table of a layer that was solved in memory.
-pub fn write_finished<G: Solvable>(
+pub(super) fn write_finished<G: Solvable>(
     folder: &Path,
     bytes: &[u8],
     owner: Owner,
@@ -254,7 +254,7 @@ pub fn write_finished<G: Solvable>(
 }
 
 /// The checksum that the header of a mapped table has for its positions' bytes.
-pub fn checksum_of(table: &[u8]) -> u64 {
+pub(super) fn checksum_of(table: &[u8]) -> u64 {
     u64::from_le_bytes(table[48..56].try_into().expect("eight bytes"))
 }
 

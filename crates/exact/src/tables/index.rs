@@ -96,12 +96,12 @@ pub(super) struct SideMaterial {
 impl SideMaterial {
     /// Ways to choose the marks among the archers.
     #[inline(always)]
-    pub fn patterns(self) -> usize {
+    pub(super) fn patterns(self) -> usize {
         choose(self.archers.into(), self.marks.into())
     }
 
     /// Ways to place the archers and marks on this many free circles.
-    pub fn placements(self, free: usize) -> usize {
+    pub(super) fn placements(self, free: usize) -> usize {
         choose(free, self.archers.into()) * self.patterns()
     }
 }
@@ -120,7 +120,7 @@ pub(super) struct Material {
 impl Material {
     /// The material of a placement.
     #[inline(always)]
-    pub fn of(placement: &Placement) -> Material {
+    pub(super) fn of(placement: &Placement) -> Material {
         Material {
             mover: placement.mover,
             own: placement.own.material(),
@@ -130,7 +130,7 @@ impl Material {
 
     /// Archers and marks together.
     #[inline(always)]
-    pub fn force(&self) -> u32 {
+    pub(super) fn force(&self) -> u32 {
         let Material { own, enemy, .. } = self;
         u32::from(own.archers + own.marks + enemy.archers + enemy.marks)
     }
@@ -163,7 +163,7 @@ pub(super) struct Block {
 
 impl Block {
     /// The number of positions.
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.rows * self.columns
     }
 }

@@ -76,25 +76,25 @@ fn all_sets() -> impl Iterator<Item = u32> {
 
 /// The player's goal row, on which archers never move again.
 #[inline(always)]
-pub fn goal(player: Player) -> u32 {
+pub(super) fn goal(player: Player) -> u32 {
     Circles::goal(player).0
 }
 
 /// The player's home row.
 #[inline(always)]
-pub fn home(player: Player) -> u32 {
+pub(super) fn home(player: Player) -> u32 {
     Circles::home(player).0
 }
 
 /// Whether the game is over: a player has no archer outside the goal row.
 #[inline(always)]
-pub fn is_over(placement: &Placement) -> bool {
+pub(super) fn is_over(placement: &Placement) -> bool {
     let Placement { mover, own, enemy } = placement;
     (own.archers & !goal(*mover) == 0) | (enemy.archers & !goal(!*mover) == 0)
 }
 
 /// Points of the player to move minus those of the opponent.
-pub fn score_difference(placement: &Placement) -> i32 {
+pub(super) fn score_difference(placement: &Placement) -> i32 {
     let Placement { mover, own, enemy } = placement;
     let points = |player, archers: u32| {
         (archers.count_ones() + (archers & goal(player)).count_ones()) as i32
@@ -104,7 +104,7 @@ pub fn score_difference(placement: &Placement) -> i32 {
 
 /// The circles on which the player to move can redeploy an archer.
 #[inline(always)]
-pub fn deploy_places(placement: &Placement) -> u32 {
+pub(super) fn deploy_places(placement: &Placement) -> u32 {
     let Placement { mover, own, enemy } = placement;
     if own.marked & goal(*mover) != 0 && (own.archers.count_ones() as usize) < MOST {
         home(*mover) & !(own.archers | enemy.archers)
@@ -115,7 +115,7 @@ pub fn deploy_places(placement: &Placement) -> u32 {
 
 /// The placement after the archer on `from` captured the one on `to` and was marked.
 #[inline(always)]
-pub fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
+pub(super) fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
     let Placement { mover, own, enemy } = placement;
     let (from, to) = (1 << from, 1 << to);
     Placement {

@@ -6,7 +6,7 @@
 use jarmo_core::games::board::CIRCLES;
 
 /// The size of the largest sets: the most archers of a player.
-pub const MOST: usize = 5;
+pub(super) const MOST: usize = 5;
 
 /// The places of the largest board.
 const PLACES: usize = 32;
@@ -84,38 +84,38 @@ const fn pattern_ranks() -> [u8; 1 << MOST] {
 
 /// The binomial coefficient, for `k` up to 5 and `n` up to 32.
 #[inline(always)]
-pub fn choose(n: usize, k: usize) -> usize {
+pub(super) fn choose(n: usize, k: usize) -> usize {
     CHOOSE[n][k] as usize
 }
 
 /// The rank of a set of `size` numbers below 25.
 #[inline(always)]
-pub fn rank(set: u32, size: usize) -> usize {
+pub(super) fn rank(set: u32, size: usize) -> usize {
     debug_assert_eq!(set.count_ones() as usize, size);
     usize::from(LOW[(set & LOW_MASK) as usize]) + HIGH[size][(set >> LOW_BITS) as usize] as usize
 }
 
 /// [`rank`] on boards of up to 32 places, without large lookup tables.
 #[inline]
-pub fn rank_of(set: u32) -> usize {
+pub(super) fn rank_of(set: u32) -> usize {
     let places = bits(set).zip(1..);
     places.map(|(place, k)| choose(place as usize, k)).sum()
 }
 
 /// The rank of a subset of five elements.
 #[inline(always)]
-pub fn pattern_rank(pattern: u32) -> usize {
+pub(super) fn pattern_rank(pattern: u32) -> usize {
     usize::from(PATTERN[pattern as usize])
 }
 
 /// The set of `size` numbers below 25 with this rank.
-pub fn unrank(rank: usize, size: usize) -> u32 {
+pub(super) fn unrank(rank: usize, size: usize) -> u32 {
     unrank_below(CIRCLES, rank, size)
 }
 
 /// The set of `size` numbers below `bound` with this rank.
 #[inline]
-pub fn unrank_below(mut bound: usize, mut rank: usize, size: usize) -> u32 {
+pub(super) fn unrank_below(mut bound: usize, mut rank: usize, size: usize) -> u32 {
     let mut set = 0;
     for k in (1..=size).rev() {
         let top = (0..bound)
@@ -132,7 +132,7 @@ pub fn unrank_below(mut bound: usize, mut rank: usize, size: usize) -> u32 {
 
 /// The next set of the same size. Meaningless for the last set and for the empty one.
 #[inline(always)]
-pub fn next(set: u32) -> u32 {
+pub(super) fn next(set: u32) -> u32 {
     let lowest = set & set.wrapping_neg();
     let ripple = set.wrapping_add(lowest);
     ripple | (((set ^ ripple) >> 2) >> lowest.trailing_zeros())
@@ -140,26 +140,26 @@ pub fn next(set: u32) -> u32 {
 
 /// The new index of `place` after the places of `removed` are deleted.
 #[inline(always)]
-pub fn squeeze(place: u32, removed: u32) -> u32 {
+pub(super) fn squeeze(place: u32, removed: u32) -> u32 {
     place - (removed & ((1 << place) - 1)).count_ones()
 }
 
 /// `set` with the places of `removed` deleted: bit `i` is the `i`-th remaining place.
 #[inline(always)]
-pub fn compress(set: u32, removed: u32) -> u32 {
+pub(super) fn compress(set: u32, removed: u32) -> u32 {
     debug_assert_eq!(set & removed, 0);
     bits(set).fold(0, |out, place| out | 1 << squeeze(place, removed))
 }
 
 /// The inverse of [`compress`]; `places` are the remaining circles, in order.
 #[inline(always)]
-pub fn expand(set: u32, places: &[u8; CIRCLES]) -> u32 {
+pub(super) fn expand(set: u32, places: &[u8; CIRCLES]) -> u32 {
     bits(set).fold(0, |out, place| out | 1 << places[place as usize])
 }
 
 /// The inverse of [`compress`] on boards of up to 32 places.
 #[inline]
-pub fn spread(set: u32, removed: u32) -> u32 {
+pub(super) fn spread(set: u32, removed: u32) -> u32 {
     let mut left = !removed;
     let mut passed = 0;
     bits(set).fold(0, |out, place| {
@@ -172,7 +172,7 @@ pub fn spread(set: u32, removed: u32) -> u32 {
 }
 
 /// The circles outside `removed`, in order, padded with zeros.
-pub fn places_outside(removed: u32) -> [u8; CIRCLES] {
+pub(super) fn places_outside(removed: u32) -> [u8; CIRCLES] {
     let mut places = [0; CIRCLES];
     let left = bits(!removed & ((1 << CIRCLES) - 1));
     for (slot, place) in places.iter_mut().zip(left) {
@@ -183,7 +183,7 @@ pub fn places_outside(removed: u32) -> [u8; CIRCLES] {
 
 /// Which members of `set`, in order, are in `subset`: bit `i` is the `i`-th member.
 #[inline(always)]
-pub fn pattern(subset: u32, set: u32) -> u32 {
+pub(super) fn pattern(subset: u32, set: u32) -> u32 {
     debug_assert_eq!(subset & !set, 0);
     bits(subset).fold(0, |out, place| {
         out | 1 << (set & ((1 << place) - 1)).count_ones()
@@ -192,7 +192,7 @@ pub fn pattern(subset: u32, set: u32) -> u32 {
 
 /// The inverse of [`pattern`].
 #[inline(always)]
-pub fn pick(pattern: u32, set: u32) -> u32 {
+pub(super) fn pick(pattern: u32, set: u32) -> u32 {
     let mut out = 0;
     for (index, place) in bits(set).enumerate() {
         out |= (pattern >> index & 1) << place;
@@ -202,12 +202,12 @@ pub fn pick(pattern: u32, set: u32) -> u32 {
 
 /// The members of a set, lowest first.
 #[inline(always)]
-pub fn bits(set: u32) -> Members {
+pub(super) fn bits(set: u32) -> Members {
     Members(set)
 }
 
 /// See [`bits`].
-pub struct Members(u32);
+pub(super) struct Members(u32);
 
 impl Iterator for Members {
     type Item = u32;

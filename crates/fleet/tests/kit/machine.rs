@@ -7,7 +7,7 @@ use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The program `nats-server`; `None` if this machine has none, unless JARMO_FLEET asks for it.
-pub fn nats_server() -> Option<OsString> {
+pub(super) fn nats_server() -> Option<OsString> {
     let program = env::var_os("JARMO_NATS_SERVER");
     if program.is_none() {
         assert!(
@@ -21,7 +21,7 @@ pub fn nats_server() -> Option<OsString> {
 
 /// A free port among the 10,000 from the first one, which no other test of this process was given. They lie below those
 /// that the system gives to outgoing connections, so that none of them takes it before the server does.
-pub fn free_port(first: u16) -> u16 {
+pub(super) fn free_port(first: u16) -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     loop {
         let number = process::id() * 101 + GIVEN.fetch_add(1, Ordering::Relaxed);

@@ -24,10 +24,10 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// The run of tests that have one.
-pub const RUN: &str = "run";
+pub(crate) const RUN: &str = "run";
 
 /// A running server with its keys.
-pub struct TestServer {
+pub(crate) struct TestServer {
     folder: TempDir,
     server: Server,
     process: Child,
@@ -35,7 +35,7 @@ pub struct TestServer {
 
 impl TestServer {
     /// Starts a server with so many keys for workers. `None` if this machine has none.
-    pub fn start(workers: u32) -> Option<TestServer> {
+    pub(crate) fn start(workers: u32) -> Option<TestServer> {
         TestServer::start_with(ServerSettings {
             workers: Some(workers),
             ..ServerSettings::default()
@@ -43,7 +43,7 @@ impl TestServer {
     }
 
     /// Starts a server that encrypts, with a certificate for 127.0.0.1. It listens on 127.0.0.2 as well.
-    pub fn encrypted() -> Option<TestServer> {
+    pub(crate) fn encrypted() -> Option<TestServer> {
         TestServer::start_with(ServerSettings {
             host: Some("127.0.0.1".to_owned()),
             tls: Some(true),
@@ -75,17 +75,17 @@ impl TestServer {
     }
 
     /// The address with the learner's key.
-    pub fn learner(&self) -> Address {
+    pub(crate) fn learner(&self) -> Address {
         self.address(&self.server.learner_key())
     }
 
     /// The file of a worker's key.
-    pub fn key(&self, worker: u32) -> PathBuf {
+    pub(crate) fn key(&self, worker: u32) -> PathBuf {
         self.server.key_file(&format!("worker-{worker}"))
     }
 
     /// The address with a key.
-    pub fn address(&self, key: &Path) -> Address {
+    pub(crate) fn address(&self, key: &Path) -> Address {
         Address {
             url: self.server.url(),
             key: Some(key.to_owned()),
@@ -94,7 +94,7 @@ impl TestServer {
     }
 
     /// A folder for a run.
-    pub fn folder(&self, run: &str) -> PathBuf {
+    pub(crate) fn folder(&self, run: &str) -> PathBuf {
         self.folder.path().join(run)
     }
 }
@@ -107,7 +107,7 @@ impl Drop for TestServer {
 }
 
 /// A learner of connect four that has begun, with a queue for so many files.
-pub fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply {
+pub(crate) fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply {
     let link = Link::open(&server.learner(), "learner").unwrap();
     let mut config = Config::default();
     config.game.name = "connect_four".to_owned();
@@ -123,7 +123,7 @@ pub fn learner(server: &TestServer, run: &str, queue: u64) -> NatsSupply {
 }
 
 /// A file of games by a network of so many learning steps, and its positions. Another seed gives another file.
-pub fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) {
+pub(crate) fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) {
     let game = ConnectFour::new(0);
     let settings = SelfPlaySettings {
         games: 4,
@@ -147,7 +147,7 @@ pub fn file(run: &str, weights: u64, seed: u64, worker: &str) -> (Vec<u8>, u64) 
 }
 
 /// Someone with a worker's key who keeps no rule.
-pub struct Stranger {
+pub(crate) struct Stranger {
     runtime: Runtime,
     client: Client,
     /// The public half of the key.
@@ -155,7 +155,7 @@ pub struct Stranger {
 }
 
 impl Stranger {
-    pub fn with_key(server: &TestServer, number: u32) -> Stranger {
+    pub(crate) fn with_key(server: &TestServer, number: u32) -> Stranger {
         let seed = std::fs::read_to_string(server.key(number)).unwrap();
         let key = KeyPair::from_seed(seed.trim()).unwrap().public_key();
         let runtime = Runtime::new().unwrap();
@@ -170,29 +170,29 @@ impl Stranger {
     }
 
     /// The subject of its files.
-    pub fn files(&self, run: &str) -> String {
+    pub(crate) fn files(&self, run: &str) -> String {
         format!("jarmo.samples.{run}.{}", self.key)
     }
 
     /// The subject of what it says of itself under a name.
-    pub fn progress(&self, name: &str) -> String {
+    pub(crate) fn progress(&self, name: &str) -> String {
         format!("jarmo.progress.{}.{name}", self.key)
     }
 
     /// Says under a name that it is there.
-    pub fn report(&self, name: &str) {
+    pub(crate) fn report(&self, name: &str) {
         self.ask(&self.progress(name), b"{}".to_vec(), None)
             .unwrap();
     }
 
     /// Sends without waiting for an answer.
-    pub fn send(&self, subject: &str, content: Vec<u8>) {
+    pub(crate) fn send(&self, subject: &str, content: Vec<u8>) {
         let sent = self.client.publish(subject.to_owned(), content.into());
         self.runtime.block_on(sent).unwrap();
     }
 
     /// The answer to a request, or why there is none.
-    pub fn ask(
+    pub(crate) fn ask(
         &self,
         subject: &str,
         content: Vec<u8>,
@@ -215,7 +215,7 @@ impl Stranger {
 }
 
 /// Waits until something holds, for at most a minute.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{what}");

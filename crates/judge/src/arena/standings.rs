@@ -139,7 +139,7 @@ impl BoutTally {
         }
     }
 
-    pub fn results(&self) -> Results {
+    pub(super) fn results(&self) -> Results {
         let mut all = self.by_side[0];
         all.merge(self.by_side[1]);
         all

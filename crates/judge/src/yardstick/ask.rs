@@ -16,7 +16,7 @@ pub(super) struct Asked<'a, G: Game> {
 
 impl<G: Game> Asked<'_, G> {
     /// Their actions in these positions. The random numbers of each depend on the seed and its number alone.
-    pub fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Vec<Action> {
+    pub(super) fn choose(&mut self, positions: &[G::Position], numbers: &[u64]) -> Vec<Action> {
         let (nodes, seed) = (self.nodes, self.seed);
         let part = positions.len().div_ceil(self.agents.len()).max(1);
         let parts = positions.par_chunks(part).zip(numbers.par_chunks(part));

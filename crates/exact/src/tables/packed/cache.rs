@@ -8,7 +8,7 @@ use super::coder::BLOCK_GROUPS;
 const KEPT: usize = 128;
 
 /// A block: the number of its file in this process, and its number in the file.
-pub type Key = (u64, u64);
+pub(super) type Key = (u64, u64);
 
 struct Cache {
     keys: [Option<Key>; KEPT],
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// One group of a block; `decode` writes all of them if this thread does not have the block.
-pub fn group(key: Key, at: usize, decode: impl FnOnce(&mut [u8; BLOCK_GROUPS])) -> u8 {
+pub(super) fn group(key: Key, at: usize, decode: impl FnOnce(&mut [u8; BLOCK_GROUPS])) -> u8 {
     CACHE.with_borrow_mut(|cache| {
         let slot = (key.1.wrapping_add(key.0.wrapping_mul(11)) % KEPT as u64) as usize;
         let groups = &mut cache.groups[slot];

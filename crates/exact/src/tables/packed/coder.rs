@@ -7,11 +7,11 @@
 use super::BLOCK;
 
 /// Results in a group.
-pub const GROUP: usize = 4;
+pub(super) const GROUP: usize = 4;
 /// Numbers of groups.
-pub const GROUPS: usize = 81;
+pub(super) const GROUPS: usize = 81;
 /// Groups of a whole block.
-pub const BLOCK_GROUPS: usize = BLOCK / GROUP;
+pub(super) const BLOCK_GROUPS: usize = BLOCK / GROUP;
 
 const STREAMS: usize = 4;
 const FIRST: usize = 0; // the group before the first one of a stream
@@ -19,11 +19,11 @@ const BITS: u32 = 14;
 const TOTAL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << 16; // states are at least this between two groups
 /// Bytes of a model in a file.
-pub const MODEL_BYTES: usize = GROUPS * GROUPS * 2;
+pub(super) const MODEL_BYTES: usize = GROUPS * GROUPS * 2;
 
 /// How often every group follows every other, in `1 / TOTAL`.
 #[derive(Debug)]
-pub struct Model {
+pub(super) struct Model {
     frequencies: Vec<[u16; GROUPS]>, // by the group before
     ranked: Vec<Ranked>,             // the same, for decoding
 }
@@ -36,16 +36,16 @@ struct Ranked {
 }
 
 /// Counts from which a model is made.
-pub struct Counts(Vec<[u64; GROUPS]>);
+pub(super) struct Counts(Vec<[u64; GROUPS]>);
 
 impl Counts {
     /// No group counted.
-    pub fn new() -> Counts {
+    pub(super) fn new() -> Counts {
         Counts(vec![[0; GROUPS]; GROUPS])
     }
 
     /// Counts the groups of some results.
-    pub fn add(&mut self, results: &[u8]) {
+    pub(super) fn add(&mut self, results: &[u8]) {
         let mut before = FIRST;
         for group in results.chunks(GROUP).map(group) {
             self.0[before][group] += 1;
@@ -54,7 +54,7 @@ impl Counts {
     }
 
     /// The model of these counts. Every group can follow every other.
-    pub fn model(&self) -> Model {
+    pub(super) fn model(&self) -> Model {
         let frequencies = self.0.iter().map(|counts| {
             let rest = u64::from(TOTAL) - GROUPS as u64; // every group has at least one
             let sum: u64 = counts.iter().sum();
@@ -82,20 +82,20 @@ impl Model {
     }
 
     /// Reads the bytes of [`Model::to_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Option<Model> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Model> {
         let numbers = bytes.as_chunks::<2>().0;
         let frequencies = numbers.as_chunks::<GROUPS>().0.iter();
         Model::of(frequencies.map(|row| row.map(u16::from_le_bytes)).collect())
     }
 
     /// Its bytes in a file, [`MODEL_BYTES`] of them.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let numbers = self.frequencies.as_flattened().iter();
         numbers.flat_map(|number| number.to_le_bytes()).collect()
     }
 
     /// Encodes the results of a block, at most [`BLOCK`] of them, each 0, 1 or 2.
-    pub fn encode(&self, results: &[u8]) -> Vec<u8> {
+    pub(super) fn encode(&self, results: &[u8]) -> Vec<u8> {
         let groups: Vec<usize> = results.chunks(GROUP).map(group).collect();
         let length = groups.len().div_ceil(STREAMS);
         let mut states = [LEAST; STREAMS];
@@ -129,7 +129,7 @@ impl Model {
     ///
     /// # Panics
     /// Panics if the block is too short.
-    pub fn decode(&self, block: &[u8], results: usize, groups: &mut [u8; BLOCK_GROUPS]) {
+    pub(super) fn decode(&self, block: &[u8], results: usize, groups: &mut [u8; BLOCK_GROUPS]) {
         let count = results.div_ceil(GROUP);
         let length = count.div_ceil(STREAMS);
         let (states, words) = block.split_at(4 * STREAMS);
@@ -195,7 +195,7 @@ fn group(results: &[u8]) -> usize {
 
 /// One result of a group.
 #[inline(always)]
-pub fn result(group: u8, place: usize) -> u8 {
+pub(super) fn result(group: u8, place: usize) -> u8 {
     const POWERS: [u8; GROUP] = [1, 3, 9, 27];
     group / POWERS[place] % 3
 }

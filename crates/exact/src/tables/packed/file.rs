@@ -56,7 +56,7 @@ const MATRIX_BYTES: usize = 8 + MODEL_BYTES;
 const ENTRY_BYTES: usize = 8;
 
 /// The file of a packed layer.
-pub fn packed_path(folder: &Path, force: u32) -> PathBuf {
+pub(crate) fn packed_path(folder: &Path, force: u32) -> PathBuf {
     folder.join(format!("force-{force:02}.packed"))
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Move {
 }
 
 impl Move {
-    pub fn reverse(self) -> Move {
+    pub(super) fn reverse(self) -> Move {
         Move {
             from: self.to,
             to: self.from,

@@ -17,11 +17,11 @@ pub(in crate::tables) struct RealTables {
 }
 
 impl RealTables {
-    pub fn new(tables: Arc<Tables>, holds: Holds) -> RealTables {
+    pub(crate) fn new(tables: Arc<Tables>, holds: Holds) -> RealTables {
         RealTables { tables, holds }
     }
 
-    pub fn tables(&self) -> &Tables {
+    pub(crate) fn tables(&self) -> &Tables {
         &self.tables
     }
 

@@ -4,7 +4,7 @@ use jarmo_core::games::jarmo::SHUTTLE_LIMIT;
 
 /// Whether the bound side holds a placement with that side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
+pub(crate) enum Hold {
     /// Not known to hold.
     No,
     /// Holds, whatever the bound side did before.

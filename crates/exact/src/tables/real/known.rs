@@ -38,7 +38,7 @@ pub(super) struct Known<'a> {
 impl Known<'_> {
     /// The byte of a placement with the bound side to move.
     #[inline(always)]
-    pub fn hold(&self, placement: &Placement) -> Hold {
+    pub(super) fn hold(&self, placement: &Placement) -> Hold {
         let number = (Material::of(placement).force() - LEAST_FORCE) as usize;
         Hold::of(match (self.lower.get(number), &self.top) {
             (Some(layer), _) => layer.codes()[layer.layout.place(placement)],
@@ -49,7 +49,7 @@ impl Known<'_> {
 
     /// The flags of a placement with the free side to move.
     #[inline(always)]
-    pub fn flags(&self, placement: &Placement) -> u8 {
+    pub(super) fn flags(&self, placement: &Placement) -> u8 {
         let number = (Material::of(placement).force() - LEAST_FORCE) as usize;
         let (place, byte) = match (self.lower.get(number), &self.top) {
             (Some(layer), _) => {
@@ -67,7 +67,7 @@ impl Known<'_> {
 
     /// How far the bound side, which is to move, holds a placement in which the game is not over.
     #[inline(always)]
-    pub fn evaluate(&self, placement: &Placement) -> Hold {
+    pub(super) fn evaluate(&self, placement: &Placement) -> Hold {
         let mut only = None;
         for (index, taken) in moves(self.lines, placement).enumerate() {
             if self.longest_streak(&after_move(placement, taken), taken, 1) >= 1 {
@@ -102,7 +102,7 @@ impl Known<'_> {
     /// The longest streak with which the bound side may have made the move that led to `next`, so that it holds;
     /// 0 if it does not hold at all. Of longer ones than `enough` nothing is said.
     #[inline(always)]
-    pub fn longest_streak(&self, next: &Placement, taken: Move, enough: u8) -> u8 {
+    pub(super) fn longest_streak(&self, next: &Placement, taken: Move, enough: u8) -> u8 {
         if next.own.archers == 0 {
             return SHUTTLE_LIMIT; // the free side has lost its last archer
         }
@@ -149,7 +149,7 @@ impl Known<'_> {
     /// Visits the placements after all actions of the free side, which is to move, in a game that is not over:
     /// also after a pass wherever the shuttle rule may force it.
     #[inline(always)]
-    pub fn each_reply(&self, placement: &Placement, mut visit: impl FnMut(&Placement)) {
+    pub(super) fn each_reply(&self, placement: &Placement, mut visit: impl FnMut(&Placement)) {
         for taken in moves(self.lines, placement) {
             visit(&after_move(placement, taken));
         }
@@ -163,7 +163,7 @@ impl Known<'_> {
 
     /// Whether the bound side holds a placement with the free side to move after this last move of the bound
     /// side, with this streak.
-    pub fn holds_after(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
+    pub(super) fn holds_after(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
         match last {
             _ if placement.own.archers == 0 => true,
             None => self.flags(placement) & LOSES == 0,
@@ -173,7 +173,7 @@ impl Known<'_> {
 
     /// Whether the bound side, which is to move, holds a placement after this last move of its own, with this
     /// streak.
-    pub fn holds_before(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
+    pub(super) fn holds_before(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
         match (self.hold(placement), last) {
             (Hold::No, _) => false,
             (Hold::Yes, _) | (Hold::Unless { .. }, None) => true,

@@ -49,7 +49,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn new(force: u32) -> Layout {
+    pub(super) fn new(force: u32) -> Layout {
         let layer = Layer::new(force);
         let mut ends = [0; 2];
         let mut starts = Vec::new();
@@ -69,7 +69,7 @@ impl Layout {
 
     /// The number of a placement among those with the same player to move.
     #[inline(always)]
-    pub fn place(&self, placement: &Placement) -> usize {
+    pub(super) fn place(&self, placement: &Placement) -> usize {
         let (number, within) = self
             .layer
             .place(placement)
@@ -78,12 +78,12 @@ impl Layout {
     }
 
     /// The bytes of the two-bit flags.
-    pub fn flag_bytes(&self) -> usize {
+    pub(super) fn flag_bytes(&self) -> usize {
         self.size.div_ceil(4)
     }
 
     /// The bytes of the file.
-    pub fn file_size(&self) -> usize {
+    pub(super) fn file_size(&self) -> usize {
         HEADER + self.size + self.flag_bytes()
     }
 }
@@ -97,7 +97,7 @@ pub(super) struct HeldLayer {
 
 impl HeldLayer {
     /// Opens the file and verifies its checksum.
-    pub fn open(
+    pub(super) fn open(
         folder: &Path,
         owner: Owner,
         bound: Player,
@@ -119,13 +119,13 @@ impl HeldLayer {
 
     /// One byte for each placement with the bound side to move.
     #[inline(always)]
-    pub fn codes(&self) -> &[u8] {
+    pub(super) fn codes(&self) -> &[u8] {
         &self.map[HEADER..][..self.layout.size]
     }
 
     /// Two bits for each placement with the other side to move.
     #[inline(always)]
-    pub fn flags(&self) -> &[u8] {
+    pub(super) fn flags(&self) -> &[u8] {
         &self.map[HEADER + self.layout.size..]
     }
 }
@@ -139,7 +139,7 @@ pub(super) struct Unfinished {
 
 impl Unfinished {
     /// Opens the unfinished file of an earlier build, or begins one. Also tells whether it existed.
-    pub fn open(
+    pub(super) fn open(
         folder: &Path,
         owner: Owner,
         bound: Player,
@@ -179,18 +179,18 @@ impl Unfinished {
     }
 
     /// The stage of the work and the blocks that are done in it.
-    pub fn stage(&self) -> (u32, u32) {
+    pub(super) fn stage(&self) -> (u32, u32) {
         (number(&self.map, STAGE), number(&self.map, BLOCKS))
     }
 
     /// Notes the stage of the work and the blocks that are done in it.
-    pub fn note(&mut self, stage: u32, blocks: u32) {
+    pub(super) fn note(&mut self, stage: u32, blocks: u32) {
         let both = u64::from(stage) | u64::from(blocks) << 32;
         self.map[STAGE..STAGE + 8].copy_from_slice(&both.to_le_bytes());
     }
 
     /// Writes the checksum and gives the file its name.
-    pub fn finish(mut self, finished: &Path) -> Result<(), ExactError> {
+    pub(super) fn finish(mut self, finished: &Path) -> Result<(), ExactError> {
         let sum = checksum(&self.map[HEADER..]);
         self.map[CHECKSUM..CHECKSUM + 8].copy_from_slice(&sum.to_le_bytes());
         self.note(FINISHED, 0);

@@ -36,7 +36,7 @@ use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_host::files::lock_folder;
 
 pub(super) use self::endgames::RealTables;
-pub use self::hold::Hold;
+pub(super) use self::hold::Hold;
 
 /// Finds what a side holds, up to a force, in `folder`. Finished forces there are kept, an unfinished one is
 /// continued.

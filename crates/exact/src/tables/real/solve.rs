@@ -53,7 +53,7 @@ pub(super) struct Solver<'a> {
 
 impl Solver<'_> {
     /// Brings the file to its final bytes.
-    pub fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(Stage)) {
+    pub(super) fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(Stage)) {
         let blocks = self.layout.layer.blocks();
         let share = |number: usize| (number + 1) as f64 / blocks.len() as f64;
         for stage in [FILL, COUNT] {

@@ -24,8 +24,8 @@ use std::io;
 
 use rayon::prelude::*;
 
-pub use self::pages::Pages;
-pub use self::spill::Spill;
+pub(super) use self::pages::Pages;
+pub(super) use self::spill::Spill;
 
 use self::back::{Bins, Columns, Origin, Spread};
 use self::pages::{BlockPages, FINAL, Page, Plan};
@@ -38,7 +38,7 @@ use jarmo_core::game::{Player, Proven};
 
 /// Finished layers: the bytes of each, lowest force first.
 #[derive(Clone, Debug)]
-pub struct Layers<'a> {
+pub(super) struct Layers<'a> {
     layers: Vec<(Layer, &'a [u8])>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Layers<'a> {
     ///
     /// # Panics
     /// Panics unless every layer has one byte per position.
-    pub fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
+    pub(super) fn of(finished: impl Iterator<Item = &'a [u8]>) -> Layers<'a> {
         let layers = finished.zip(LEAST_FORCE..).map(|(bytes, force)| {
             let layer = Layer::new(force);
             assert_eq!(bytes.len(), layer.size(), "one byte per position");
@@ -70,7 +70,7 @@ impl<'a> Layers<'a> {
 
 /// How far the work on a layer is.
 #[derive(Clone, Copy, Debug)]
-pub enum Progress {
+pub(super) enum Progress {
     /// This share of the positions has first bytes.
     Filled(f64),
     /// This share of the sources of a step is done.
@@ -93,7 +93,7 @@ const PARTS: usize = 8;
 const BESIDES: u64 = 512 << 20;
 
 /// The bytes of memory that the solver must have for this layer, and those that it can use.
-pub fn memory_of(layer: &Layer) -> (u64, u64) {
+pub(super) fn memory_of(layer: &Layer) -> (u64, u64) {
     let plan = Plan::of(layer);
     let largest = (0..layer.blocks().len()).map(|number| {
         let others = targets(&plan, layer, number)
@@ -109,7 +109,7 @@ pub fn memory_of(layer: &Layer) -> (u64, u64) {
 }
 
 /// The solver of one layer.
-pub struct Solver<'a> {
+pub(super) struct Solver<'a> {
     lines: &'a Lines,
     layer: &'a Layer,
     lower: &'a Layers<'a>,
@@ -120,7 +120,7 @@ pub struct Solver<'a> {
 
 impl<'a> Solver<'a> {
     /// A solver of `layer`; `lower` holds all layers below it.
-    pub fn new(lines: &'a Lines, layer: &'a Layer, lower: &'a Layers<'a>) -> Solver<'a> {
+    pub(super) fn new(lines: &'a Lines, layer: &'a Layer, lower: &'a Layers<'a>) -> Solver<'a> {
         // Neighbours in this order lead to the same blocks, so that few have to be read again.
         let mut order: Vec<usize> = (0..layer.blocks().len()).collect();
         order.sort_by_key(|&number| {
@@ -144,7 +144,7 @@ impl<'a> Solver<'a> {
     }
 
     /// The pages of this layer that may take `memory` bytes in all, with the others in `spill`.
-    pub fn pages(
+    pub(super) fn pages(
         &self,
         memory: u64,
         spill: Spill,
@@ -160,7 +160,7 @@ impl<'a> Solver<'a> {
 
     /// Solves the layer. Afterwards all pages are final, and saved if they have files. Returns the longest
     /// distance.
-    pub fn solve(
+    pub(super) fn solve(
         &self,
         pages: &mut Pages,
         tell: &mut dyn FnMut(Progress),

@@ -113,7 +113,7 @@ pub(super) struct Page {
 pub(super) const FINAL: u32 = u32::MAX;
 
 /// All pages of a layer.
-pub struct Pages {
+pub(crate) struct Pages {
     pub(super) plan: Plan,
     pub(super) pages: Vec<Page>,
     /// The next source; all pages include those before it. 0 before all pages have their first bytes.
@@ -133,12 +133,12 @@ struct Disk {
 
 impl Pages {
     /// The pages of a layer that is solved in memory alone.
-    pub fn in_memory(layer: &Layer) -> Pages {
+    pub(crate) fn in_memory(layer: &Layer) -> Pages {
         Pages::new(Plan::of(layer), usize::MAX, None)
     }
 
     /// The pages of a layer, of which at most `memory` bytes are in memory, and the others in `spill`.
-    pub fn on_disk(
+    pub(crate) fn on_disk(
         layer: &Layer,
         memory: u64,
         mut spill: Spill,
@@ -376,7 +376,7 @@ impl Pages {
     }
 
     /// The bytes of the layer, one per position, if they are all in memory.
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         let mut all = Vec::with_capacity(self.plan.places.last().map_or(0, |place| place.end));
         for page in self.pages {
             all.extend(page.bytes);
@@ -385,7 +385,7 @@ impl Pages {
     }
 
     /// The files of the layer; every page must be saved.
-    pub fn into_spill(self) -> Option<Spill> {
+    pub(crate) fn into_spill(self) -> Option<Spill> {
         self.disk.map(|disk| disk.spill)
     }
 }

@@ -96,7 +96,7 @@ pub(super) struct Outgoing {
 }
 
 /// The two files of an unfinished layer.
-pub struct Spill {
+pub(crate) struct Spill {
     files: Arc<Files>,
     saved: Option<(u32, Vec<Entry>)>,
 }
@@ -113,7 +113,7 @@ struct Files {
 
 impl Spill {
     /// Goes on with the files of an earlier build.
-    pub fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
+    pub(crate) fn resume(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
         let files = Files::open(folder, layer, false)?;
         let damaged = |path: &Path, what: &str| ExactError::damaged(what).at(path);
         let mut head = [0; 48];
@@ -146,7 +146,7 @@ impl Spill {
     }
 
     /// Creates empty files; room for the whole table is taken at once.
-    pub fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
+    pub(crate) fn create(folder: &Path, owner: Owner, layer: &Layer) -> Result<Spill, ExactError> {
         let files = Files::open(folder, layer, true)?;
         let size = (HEADER + layer.size()) as u64;
         allocate(&files.table, size).map_err(ExactError::io(&files.table_path))?;
@@ -199,7 +199,7 @@ impl Spill {
     }
 
     /// Makes the solved layer a table: header, sync, rename.
-    pub fn finish(
+    pub(crate) fn finish(
         self,
         folder: &Path,
         owner: Owner,

@@ -21,7 +21,7 @@ use jarmo_core::games::TammiPosition;
 use jarmo_core::games::tammi::SQUARES;
 
 /// Pieces on the board for which tables can be built.
-pub const FORCES: RangeInclusive<u32> = 2..=5;
+pub(crate) const FORCES: RangeInclusive<u32> = 2..=5;
 
 const MOST: usize = *FORCES.end() as usize;
 const ROW: usize = 4; // squares of a row

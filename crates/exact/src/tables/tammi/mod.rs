@@ -16,7 +16,8 @@ mod solve;
 
 use std::ops::RangeInclusive;
 
-pub use index::{FORCES, TammiLayer};
+pub(super) use index::FORCES;
+pub use index::TammiLayer;
 
 use super::file::{Bytes, write_finished};
 use super::lookup::Tables;

@@ -30,7 +30,7 @@ struct Update {
 }
 
 /// The bytes of a layer, and the longest distance. `lower` has all layers below it.
-pub fn solve(
+pub(super) fn solve(
     game: &Tammi,
     layer: &TammiLayer,
     lower: &[Bytes],
