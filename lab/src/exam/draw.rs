@@ -213,6 +213,16 @@ impl<'a, G: HasExam> Draw<'a, G> {
             kinds.push(format!("{} {name}", drawn.len()));
             questions.extend(drawn);
         }
+        if let Mix::EachPly(last) = self.mix {
+            let more = self.fill(wanted, last, &questions, &mut random);
+            if !more.is_empty() {
+                let number = more.len();
+                kinds.push(format!(
+                    "{number} more {random_name} in place of those that a ply lacks"
+                ));
+            }
+            questions.extend(more);
+        }
         let mix = match self.mix {
             Mix::AsDrawn => "as drawn".to_owned(),
             Mix::HalfCritical => "of each kind half are critical".to_owned(),
@@ -301,6 +311,33 @@ impl<'a, G: HasExam> Draw<'a, G> {
         };
         let rooms = sources.iter().map(rooms).collect();
         (first, rooms)
+    }
+
+    /// For [`Mix::EachPly`]: random questions in place of those that some plies lack. Positions that found no room before
+    /// may be drawn again.
+    fn fill(
+        &mut self,
+        wanted: usize,
+        last: u32,
+        questions: &[Question<G::Position>],
+        random: &mut impl FnMut(&mut Stream) -> G::Position,
+    ) -> Vec<Question<G::Position>> {
+        self.seen = questions.iter().map(|question| question.position).collect();
+        let critical = questions.iter().filter(|one| one.is_critical()).count();
+        let room = |critical, wanted| Room {
+            plies: 0..=last,
+            critical: Some(critical),
+            wanted,
+        };
+        let rooms = vec![
+            room(true, (wanted / 2).saturating_sub(critical)),
+            room(
+                false,
+                (wanted - wanted / 2).saturating_sub(questions.len() - critical),
+            ),
+        ];
+        let mut stream = self.stream(3, 0);
+        self.draw(rooms, || random(&mut stream))
     }
 
     /// The positions after an action in these, each once.
