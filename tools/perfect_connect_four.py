@@ -9,8 +9,7 @@ The agent moves first, and the first player of connect four wins with best play.
 of 12 plies: it plays a move with the best score, the quickest win or the longest defence, and draws equal ones at
 random. A mistake turns a win into a draw or a loss, or a draw into a loss.
 
-With `--self` the agent plays both sides instead, after 4 random plies. The mistakes of both sides count, and a game is
-won if the first player won it.
+With `--random-plies 4` games start after 4 random plies, and the agent plays the second side in every other game.
 """
 
 import argparse
@@ -19,10 +18,6 @@ import subprocess
 from math import sqrt
 
 from bitbully import BitBully, Board
-
-RANDOM_PLIES = 4
-"""Random plies before a game of the agent against itself."""
-
 
 class Engine:
     """`jarmo engine`, asked for one move at a time."""
@@ -48,15 +43,15 @@ def sign(score):
     return (score > 0) - (score < 0)
 
 
-def play(engine, solver, draws, itself):
-    """One game: 1 if the first player won, 2 if the second, 0 for a draw; and the number of the agent's mistakes."""
+def play(engine, solver, draws, side, random_plies):
+    """One game of the agent on a side, 0 or 1: whether it won (1), lost (-1) or drew (0), and its mistakes."""
     board, moves, mistakes = Board(), [], 0
     engine.new_game()
     while not board.is_game_over():
         scores = solver.score_all_moves(board)
-        if itself and len(moves) < RANDOM_PLIES:
+        if len(moves) < random_plies:
             move = draws.choice(sorted(scores))
-        elif itself or len(moves) % 2 == 0:
+        elif len(moves) % 2 == side:
             move = engine.choose(moves)
             mistakes += sign(scores[move]) < sign(max(scores.values()))
         else:
@@ -65,7 +60,9 @@ def play(engine, solver, draws, itself):
         if not board.play(move):
             raise SystemExit(f"column {move} after {moves} is illegal")
         moves.append(move)
-    return (0 if not board.has_win() else 1 + (len(moves) + 1) % 2), mistakes
+    if not board.has_win():
+        return 0, mistakes
+    return (1 if (len(moves) - 1) % 2 == side else -1), mistakes
 
 
 def mean(counts):
@@ -81,15 +78,16 @@ def main():
     parser.add_argument("agents", nargs="+")
     parser.add_argument("--games", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--self", action="store_true", dest="itself", help="the agent on both sides, after 4 random plies")
+    parser.add_argument("--random-plies", type=int, default=0, choices=range(7))
     options = parser.parse_args()
     solver = BitBully(opening_book="12-ply-dist")
     for agent in options.agents:
         engine, draws = Engine(options.program, agent, options.seed), random.Random(options.seed)
-        games = [play(engine, solver, draws, options.itself) for _ in range(options.games)]
+        sides = [number % 2 if options.random_plies else 0 for number in range(options.games)]
+        games = [play(engine, solver, draws, side, options.random_plies) for side in sides]
         engine.process.kill()
-        winners, mistakes = zip(*games)
-        results = f"{winners.count(1)} won, {winners.count(0)} drawn, {winners.count(2)} lost"
+        outcomes, mistakes = zip(*games)
+        results = f"{outcomes.count(1)} won, {outcomes.count(0)} drawn, {outcomes.count(-1)} lost"
         print(f"{agent}: {results}; {mean(mistakes)} mistakes a game, none in {mistakes.count(0)}", flush=True)
 
 
