@@ -13,6 +13,16 @@ use serde_json::{Value, json};
 /// The key of an element's id in WebDriver's answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// How long a test waits for the page.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Why an element cannot be clicked yet.
+const PASSING: [&str; 3] = [
+    "element not interactable",
+    "element click intercepted",
+    "stale element reference",
+];
+
 /// A browser with an empty profile.
 pub struct Browser {
     driver: Child,
@@ -66,15 +76,20 @@ impl Browser {
     }
 
     pub fn call(&self, method: &str, path: &str, body: Value) -> Value {
+        let value = self.ask(method, path, body);
+        assert_eq!(value.get("error"), None, "{path}: {value}");
+        value
+    }
+
+    /// What the driver answers, problems included.
+    fn ask(&self, method: &str, path: &str, body: Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
         let body = if method == "GET" {
             String::new()
         } else {
             body.to_string()
         };
-        let answer = request(self.address, method, &path, &[], &body);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.json()["value"].take()
+        request(self.address, method, &path, &[], &body).json()["value"].take()
     }
 
     /// Opens the page as someone who has been there before.
@@ -113,7 +128,7 @@ impl Browser {
     }
 
     pub fn wait(&self, condition: &str) {
-        self.wait_within(Duration::from_secs(20), condition);
+        self.wait_within(PATIENCE, condition);
     }
 
     pub fn wait_within(&self, limit: Duration, condition: &str) {
@@ -133,15 +148,25 @@ impl Browser {
         ));
     }
 
-    /// Clicks an element, after opening the menu if that is where it is.
+    /// Clicks an element as soon as it can be clicked, after opening the menu if that is where it is.
     pub fn click(&self, selector: &str) {
-        self.run(&format!(
-            "document.querySelector('{}')?.closest('[popover]')?.showPopover()",
-            selector.replace('\'', "\\'")
-        ));
-        let element = self.element(selector);
-        let id = element[ELEMENT].as_str().unwrap();
-        self.call("POST", &format!("/element/{id}/click"), json!({}));
+        let began = Instant::now();
+        loop {
+            self.run(&format!(
+                "document.querySelector('{}')?.closest('[popover]')?.showPopover()",
+                selector.replace('\'', "\\'")
+            ));
+            let element = self.element(selector);
+            let id = element[ELEMENT].as_str().unwrap();
+            let answer = self.ask("POST", &format!("/element/{id}/click"), json!({}));
+            let problem = answer["error"].as_str();
+            let may_pass = problem.is_some_and(|problem| PASSING.contains(&problem));
+            if !may_pass || began.elapsed() > PATIENCE {
+                assert_eq!(problem, None, "{selector}: {answer}");
+                return;
+            }
+            sleep(Duration::from_millis(10));
+        }
     }
 
     /// Chooses a file of this machine in a file field.
