@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""An agent of jarmo, moving first, against a perfect player of connect four: how often it keeps the win.
+"""Agents of jarmo against a perfect player of connect four: results, and moves that throw a result away.
 
     python3 -m venv target/tools/perfect
     target/tools/perfect/bin/pip install bitbully==0.0.79 bitbully-databases==0.0.2
-    target/tools/perfect/bin/python tools/perfect_connect_four.py target/release/jarmo trained:64 --games 200
+    target/tools/perfect/bin/python tools/perfect_connect_four.py target/release/jarmo trained:0 trained:64
 
-The first player of connect four wins with best play. The opponent is BitBully with its book of 12 plies: it plays a
-move with the best score, the quickest win or the longest defence, and draws equal ones at random.
+The agent moves first, and the first player of connect four wins with best play. The opponent is BitBully with its book
+of 12 plies: it plays a move with the best score, the quickest win or the longest defence, and draws equal ones at
+random. A mistake turns a win into a draw or a loss, or a draw into a loss.
+
+With `--random-plies 4` games start after 4 random plies, and the agent plays the second side in every other game.
 """
 
 import argparse
 import random
 import subprocess
+from math import sqrt
 
 from bitbully import BitBully, Board
-
 
 class Engine:
     """`jarmo engine`, asked for one move at a time."""
@@ -36,35 +39,56 @@ class Engine:
         raise SystemExit("the engine ended")
 
 
-def play(engine, solver, draws):
-    """The winner of one game: 1 for the agent, 2 for the opponent, 0 for a draw."""
-    board, moves = Board(), []
+def sign(score):
+    return (score > 0) - (score < 0)
+
+
+def play(engine, solver, draws, side, random_plies):
+    """One game of the agent on a side, 0 or 1: whether it won (1), lost (-1) or drew (0), and its mistakes."""
+    board, moves, mistakes = Board(), [], 0
+    engine.new_game()
     while not board.is_game_over():
-        if len(moves) % 2 == 0:
+        scores = solver.score_all_moves(board)
+        if len(moves) < random_plies:
+            move = draws.choice(sorted(scores))
+        elif len(moves) % 2 == side:
             move = engine.choose(moves)
+            mistakes += sign(scores[move]) < sign(max(scores.values()))
         else:
-            scores = solver.score_all_moves(board)
             best = max(scores.values())
             move = draws.choice([move for move, score in scores.items() if score == best])
         if not board.play(move):
             raise SystemExit(f"column {move} after {moves} is illegal")
         moves.append(move)
-    return 0 if not board.has_win() else 1 + (len(moves) + 1) % 2
+    if not board.has_win():
+        return 0, mistakes
+    return (1 if (len(moves) - 1) % 2 == side else -1), mistakes
+
+
+def mean(counts):
+    """The mean of some counts and half its 95 % interval."""
+    middle = sum(counts) / len(counts)
+    variance = sum((count - middle) ** 2 for count in counts) / max(len(counts) - 1, 1)
+    return f"{middle:.3f} ± {1.96 * sqrt(variance / len(counts)):.3f}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("agents", nargs="+")
-    parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--games", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--random-plies", type=int, default=0, choices=range(7))
     options = parser.parse_args()
     solver = BitBully(opening_book="12-ply-dist")
     for agent in options.agents:
         engine, draws = Engine(options.program, agent, options.seed), random.Random(options.seed)
-        results = [play(engine, solver, draws) for _ in range(options.games)]
+        sides = [number % 2 if options.random_plies else 0 for number in range(options.games)]
+        games = [play(engine, solver, draws, side, options.random_plies) for side in sides]
         engine.process.kill()
-        print(f"{agent}: {results.count(1)} won, {results.count(0)} drawn, {results.count(2)} lost", flush=True)
+        outcomes, mistakes = zip(*games)
+        results = f"{outcomes.count(1)} won, {outcomes.count(0)} drawn, {outcomes.count(-1)} lost"
+        print(f"{agent}: {results}; {mean(mistakes)} mistakes a game, none in {mistakes.count(0)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use assert_cmd::Command;
-use jarmo_core::game::{Game, Mask, Proven, Verdict};
+use jarmo_core::env::Line;
+use jarmo_core::game::{Game, Mask, Player, Proven, Verdict};
 use jarmo_core::games::{ConnectFour, ConnectFourPosition, Jarmo, JarmoPosition, Tammi};
+use jarmo_core::random::{Stream, below};
 use jarmo_exact::agent::{Agent, AgentSpec, build};
 use jarmo_exact::tables::{BuildSettings, Tables, build as build_tables};
 use jarmo_judge::accuracy::{Exam, Phase, Question};
 use lab::exam::{Draw, HasExam, Mix, Source, random_of_tables, solve_by_tables};
 use predicates::str::contains;
+use rand::Rng;
 
 fn agent(text: &str) -> Box<dyn Agent<Jarmo>> {
     build(Jarmo::standard(), &text.parse::<AgentSpec>().unwrap()).unwrap()
@@ -45,7 +48,7 @@ fn a_drawn_exam_has_no_position_twice_and_half_of_it_is_critical() {
     let exam = drawn_exam(&game, &tables, all, 1);
     // The start lies outside these tables, so there are no openings.
     let made =
-        "60 random placements, 60 positions from games of random against itself, 0 positions after";
+        "60 random placements, 60 positions from games of random against itself; of each kind";
     assert!(exam.made().contains(made), "{}", exam.made());
     assert_eq!(exam.len(), 120);
     let critical = |part: &[Question<JarmoPosition>]| {
@@ -70,7 +73,7 @@ fn an_exam_can_come_from_one_source_as_it_is_drawn() {
     let tables = Tables::solve(&game, 4).unwrap();
     let selfplay = (Mix::AsDrawn, &[Source::SelfPlay][..]);
     let exam = drawn_exam(&game, &tables, selfplay, 1);
-    let made = "0 random placements, 120 positions from games of random against itself, 0";
+    let made = "tables; 120 positions from games of random against itself; as drawn";
     assert!(exam.made().contains(made), "{}", exam.made());
     let critical = exam.questions().iter().filter(|one| one.is_critical());
     assert_ne!(critical.count(), 60);
@@ -78,6 +81,55 @@ fn an_exam_can_come_from_one_source_as_it_is_drawn() {
     assert!(
         drawn_exam(&game, &tables, openings, 1).is_empty(),
         "the start is not solved"
+    );
+}
+
+#[test]
+fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
+    let game = ConnectFour::new(0);
+    let mut agents: Vec<Box<dyn Agent<ConnectFour>>> =
+        vec![build(game.clone(), &"random".parse().unwrap()).unwrap()];
+    // The first column of some positions wins, everything else is a draw.
+    let results = |position: &ConnectFourPosition| {
+        let mut results = vec![Proven::DRAW; game.legal(position).count() as usize];
+        if position.stones(Player::White) % 3 == 0 {
+            results[0] = Proven::win(1);
+        }
+        results
+    };
+    let mut solve = |positions: &[ConnectFourPosition]| {
+        let results = positions.iter().map(|position| Some(results(position)));
+        results.collect()
+    };
+    let draw = Draw::new(&game, &mut solve, Mix::EachPly(20), 5);
+    let random = |stream: &mut Stream| {
+        let plies = below(stream.next_u64(), 21);
+        Line::random(&game, plies, stream).position
+    };
+    let sources = [Source::Random, Source::SelfPlay];
+    let exam = draw.exam(
+        1500,
+        &sources,
+        random,
+        "random ones",
+        &mut agents,
+        "no solver",
+    );
+    assert_eq!(exam.len(), 1500);
+    let critical = exam.questions().iter().filter(|one| one.is_critical());
+    assert_eq!(critical.count(), 750);
+    let mut plies = [0; 21];
+    for question in exam.questions() {
+        plies[game.ply(&question.position) as usize] += 1;
+    }
+    assert_eq!(plies[..3], [1, 7, 49], "all that there are");
+    let share = (1500 - 57) / 18;
+    let even = |count: &u32| (share - 1..=share + 2).contains(count);
+    assert!(plies[3..].iter().all(even), "{plies:?}");
+    let made = exam.made();
+    assert!(
+        made.contains("no solver; all 57 positions of the first plies, "),
+        "{made}"
     );
 }
 
@@ -253,4 +305,50 @@ fn the_program_draws_an_exam_of_tammi() {
     lab(Path::new("nowhere"))
         .code(1)
         .stderr(contains("nowhere: is missing"));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_program_draws_an_exam_of_connect_four_with_a_solver() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("my.exam");
+    let lab = |options: &[&str]| {
+        let mut command = Command::cargo_bin("lab").unwrap();
+        command.args(["exam", "--game", "connect_four", "--agent", "random"]);
+        command
+            .args(["--positions", "420", "--out"])
+            .arg(&out)
+            .args(options);
+        command.assert()
+    };
+    let solver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/solver");
+    let made = "420 questions of connect_four, made by";
+    lab(&["--python", solver]).success().stderr(contains(made));
+    let game = ConnectFour::new(0);
+    let exam = Exam::load(&game, &out).unwrap();
+    assert!(
+        exam.made().contains("; solved by Solver 1; "),
+        "{}",
+        exam.made()
+    );
+    let mut plies: Vec<u32> = Vec::new();
+    for question in exam.questions() {
+        let ply = game.ply(&question.position);
+        let end = 41 + ply % 2; // the last stone of the player to move
+        let first = question.results[0];
+        assert!([Proven::DRAW, Proven::win(end - ply)].contains(&first));
+        plies.push(ply);
+    }
+    assert_eq!(plies.iter().max(), Some(&34));
+
+    for (options, message) in [
+        (["--python", "nowhere"], "nowhere: "),
+        (["--python", "true"], "the solver ended"),
+        (
+            ["--tables", "."],
+            "connect_four has no tables; give --python",
+        ),
+    ] {
+        lab(&options).code(1).stderr(contains(message));
+    }
 }

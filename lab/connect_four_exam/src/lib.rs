@@ -1,9 +1,5 @@
 //! How the solver of the crate connect-four-ai reads positions.
 
-/// The lab's drawing of exams, without the lab's learner.
-#[path = "../../src/exam/mod.rs"]
-pub mod exam;
-
 use connect_four_ai::Position;
 use jarmo_core::games::ConnectFourPosition;
 use jarmo_core::games::connect_four::{COLUMNS, ROWS};
