@@ -372,13 +372,7 @@ def of_other_run(trial, count, settings):
 def good_file(fleet):
     """The name and the content of a file that the learner took, and has not yet put into a checkpoint."""
 
-    def read():
-        for path in fleet.inbox():
-            with contextlib.suppress(FileNotFoundError):
-                return path.stem.split("-")[1], path.read_bytes()
-        return None
-
-    return until("a file in the inbox", read, 60, 0.005)
+    return until("a file in the inbox", lambda: next(iter(fleet.inbox()), None), 60, 0.005)
 
 
 def send_bad(trial, content_of, why, said=""):

@@ -279,9 +279,15 @@ class Fleet:
         return [line["id"] for line in self.order() if "id" in line]
 
     def inbox(self):
-        with contextlib.suppress(FileNotFoundError):
-            return [path for path in (self.run / "inbox").iterdir() if path.suffix == ".games"]
-        return []
+        """Names and contents of the files that are in no checkpoint yet."""
+        files = []
+        for path in (self.run / "inbox").glob("*.games"):
+            with contextlib.suppress(FileNotFoundError):
+                held, content = path.read_bytes().split(b"\n", 1)
+                for name, size in json.loads(held):
+                    files.append((name["id"], content[:size]))
+                    content = content[size:]
+        return files
 
     def report(self):
         """What the learner has counted since its last start, as its newest sign of life says."""
@@ -299,9 +305,7 @@ class Fleet:
         kept = {}
 
         def enough():
-            for path in self.inbox():
-                with contextlib.suppress(FileNotFoundError):
-                    kept.setdefault(path.stem.split("-")[1], path.read_bytes())
+            kept.update(self.inbox())
             return len(kept) >= count
 
         until("files of workers", enough, seconds, 0.01)
@@ -313,7 +317,7 @@ class Fleet:
 
         def taken():
             window = set(self.window())
-            return all(path.stem.split("-")[1] in window for path in self.inbox())
+            return all(name in window for name, _ in self.inbox())
 
         until("the inbox is in the window", taken, seconds, 0.5)
 

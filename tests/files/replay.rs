@@ -127,14 +127,15 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     let (mut replay, _) = open(folder.path(), 25);
     assert!(replay.is_empty());
     for start in (0..50).step_by(10) {
-        replay.push(samples(start..start + 10)).unwrap();
+        replay.push(samples(start..start + 10));
     }
-    replay.push(Samples::new()).unwrap();
+    replay.push(Samples::new());
     // Three files hold at least 25 samples; a fourth is not needed.
     assert_eq!(numbers(&replay), (20..50).collect::<Vec<_>>());
     assert_eq!(replay.len(), 30);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
-    replay.tidy().unwrap();
+    // Two files entered and left the window before it was written.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    replay.save().unwrap();
     let mut files: Vec<_> = fs::read_dir(folder.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -151,8 +152,12 @@ fn the_oldest_files_make_room_and_the_rest_comes_back() {
     let (mut again, warnings) = open(folder.path(), 25);
     assert!(warnings.is_empty());
     assert_eq!(numbers(&again), numbers(&replay));
-    again.push(samples(50..60)).unwrap();
+    again.push(samples(50..60));
     assert_eq!(numbers(&again), (30..60).collect::<Vec<_>>());
+    again.save().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    again.tidy().unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     let (mut smaller, _) = open(folder.path(), 10);
     assert_eq!(numbers(&smaller), (50..60).collect::<Vec<_>>());
     smaller.tidy().unwrap();
@@ -164,12 +169,14 @@ fn a_window_goes_back_to_where_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let (mut replay, _) = open(folder.path(), 25);
     for start in [0, 10, 20] {
-        replay.push(samples(start..start + 10)).unwrap();
+        replay.push(samples(start..start + 10));
     }
     let (then, next) = (numbers(&replay), replay.next());
+    replay.save().unwrap();
     for start in [30, 40, 50] {
-        replay.push(samples(start..start + 10)).unwrap();
+        replay.push(samples(start..start + 10));
     }
+    replay.save().unwrap();
     Replay::roll_back(folder.path(), next).unwrap();
     let (again, warnings) = open(folder.path(), 25);
     assert!(warnings.is_empty());
@@ -182,8 +189,9 @@ fn a_damaged_file_is_skipped_with_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let (mut replay, _) = open(folder.path(), 100);
     for start in [0, 10, 20] {
-        replay.push(samples(start..start + 10)).unwrap();
+        replay.push(samples(start..start + 10));
     }
+    replay.save().unwrap();
     let damaged = folder.path().join("00000001.safetensors");
     let bytes = fs::read(&damaged).unwrap();
     fs::write(&damaged, &bytes[..bytes.len() / 2]).unwrap();
@@ -205,7 +213,8 @@ fn a_damaged_file_is_skipped_with_a_warning() {
     assert!(warnings.is_empty());
     let missing = short.expect_files(0..3).unwrap();
     assert!(missing.contains("files are missing: 1;"), "{missing}");
-    again.push(samples(30..40)).unwrap();
+    again.push(samples(30..40));
+    again.save().unwrap();
     assert!(folder.path().join("00000003.safetensors").exists());
 }
 
@@ -214,8 +223,8 @@ fn every_sample_of_the_window_is_drawn_equally_often() {
     let folder = tempfile::tempdir().unwrap();
     let settings = ReplaySettings { capacity: 1000 };
     let (mut replay, _) = Replay::open(folder.path(), settings, origin()).unwrap();
-    replay.push(samples(0..50)).unwrap();
-    replay.push(samples(50..200)).unwrap();
+    replay.push(samples(0..50));
+    replay.push(samples(50..200));
     let mut stream = stream(1, 0);
     let draws = 40_000;
     let mut counts = [0; 4]; // of 50 samples each, 200 +- 14 times a sample

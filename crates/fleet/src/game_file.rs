@@ -186,11 +186,23 @@ pub(super) fn planes(bytes: &[u8]) -> Vec<u8> {
 /// The bytes that [`planes`] took.
 pub(super) fn bytes_of(planes: &[u8]) -> Vec<u8> {
     let mut bytes = vec![0; planes.len()];
-    let places = |byte| (byte..planes.len()).step_by(size_of::<f32>());
-    let places = (0..size_of::<f32>()).flat_map(places);
-    places
-        .zip(planes)
-        .for_each(|(place, byte)| bytes[place] = *byte);
+    let (whole, rest) = bytes.as_chunks_mut::<{ size_of::<f32>() }>();
+    let long = whole.len() + usize::from(!rest.is_empty());
+    let mut before = 0;
+    for byte in 0..size_of::<f32>() {
+        let plane = &planes[before..];
+        whole
+            .iter_mut()
+            .zip(plane)
+            .for_each(|(float, &from)| float[byte] = from);
+        before += match rest.get_mut(byte) {
+            Some(last) => {
+                *last = plane[long - 1];
+                long
+            }
+            None => whole.len(),
+        };
+    }
     bytes
 }
 

@@ -1,11 +1,16 @@
 //! Files of games that are safe on the learner's disk and in no checkpoint yet; and files in quarantine.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use serde::{Deserialize, Serialize};
 
 use super::FleetError;
 use super::game_file::{GameFile, MOST_BYTES};
+use super::intake::MOST_BATCH;
 use jarmo_host::files::{list, read, remove_leftovers, write_whole};
 use jarmo_learn::run::{FileId, Seen};
 
@@ -16,14 +21,24 @@ const ENDING: &str = "games";
 /// The most files that quarantine keeps. Later ones are counted and named, and not kept.
 const MOST_QUARANTINED: usize = 1000;
 
-/// The two folders, inside the folder of the run.
+/// The most bytes of a batch in the inbox: its files, and a line that says what they are.
+const MOST_BATCH_BYTES: u64 = (MOST_BATCH * MOST_BYTES) as u64 + (1 << 16);
+
+/// The two folders, inside the folder of the run. The files that arrive together are one file in the inbox, so that they
+/// are synced together. Its first line says what they are.
 pub(super) struct Inbox {
     inbox: PathBuf,
     quarantine: PathBuf,
+    batches: Mutex<Vec<Batch>>, // that the folder holds
 }
 
-/// The name of a file in the inbox, in the order of arrival at the server.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Batch {
+    path: PathBuf,
+    wanted: BTreeSet<FileId>, // by the next learner of this run, if this one is killed
+}
+
+/// A file in the inbox, in the order of arrival at the server.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct KeptName {
     pub(super) sequence: u64,
     pub(super) id: FileId,
@@ -40,61 +55,81 @@ impl Inbox {
             let made = fs::create_dir_all(folder).and_then(|()| remove_leftovers(folder));
             made.map_err(|error| at(folder, &error))?;
         }
-        Ok(Inbox { inbox, quarantine })
+        Ok(Inbox {
+            inbox,
+            quarantine,
+            batches: Mutex::default(),
+        })
     }
 
-    /// Writes and syncs a file. It has its name for good after [`Inbox::sync`].
-    pub(super) fn keep(&self, name: &KeptName, bytes: &[u8]) -> Result<(), FleetError> {
-        let path = self.path(name);
-        let temporary = path.with_added_extension(format!("{}.tmp", std::process::id()));
-        let written = File::create(&temporary).and_then(|mut file| {
-            file.write_all(bytes)?;
-            file.sync_all()
-        });
-        let kept = written.and_then(|()| fs::rename(&temporary, &path));
-        kept.map_err(|error| at(&path, &error))
-    }
-
-    /// Syncs the names of all files.
-    pub(super) fn sync(&self) -> Result<(), FleetError> {
-        #[cfg(unix)]
-        {
-            let synced = File::open(&self.inbox).and_then(|folder| folder.sync_all());
-            synced.map_err(|error| at(&self.inbox, &error))?;
-        }
+    /// Writes and syncs the files of a batch.
+    pub(super) fn keep(&self, files: &[(&KeptName, &[u8])]) -> Result<(), FleetError> {
+        let Some((first, _)) = files.first() else {
+            return Ok(());
+        };
+        let (sequence, id) = (first.sequence, first.id);
+        let path = self.inbox.join(format!("{sequence:012}-{id}.{ENDING}"));
+        let held: Vec<_> = files
+            .iter()
+            .map(|(name, bytes)| (name, bytes.len()))
+            .collect();
+        let held = serde_json::to_string(&held).expect("names are plain data") + "\n";
+        let mut parts = vec![held.as_bytes()];
+        parts.extend(files.iter().map(|(_, bytes)| *bytes));
+        write_whole(&path, &parts.concat()).map_err(|error| at(&path, &error))?;
+        let wanted = files.iter().map(|(name, _)| name.id).collect();
+        self.batches().push(Batch { path, wanted });
         Ok(())
     }
 
     /// The files in the order of arrival at the server, with their content.
     pub(super) fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
         let mut kept = Vec::new();
-        for name in self.names()? {
-            let path = self.path(&name);
-            let bytes = read(&path, MOST_BYTES as u64).map_err(|error| at(&path, &error))?;
-            match GameFile::id(&bytes) == name.id {
-                true => kept.push((name, bytes)),
-                // It was whole when it was acknowledged, so the disk has lost it.
-                false => self.remove(&name)?,
+        for path in list(&self.inbox).map_err(|error| at(&self.inbox, &error))? {
+            if path.extension().is_none_or(|ending| ending != ENDING) {
+                continue;
             }
+            let bytes = read(&path, MOST_BATCH_BYTES).map_err(|error| at(&path, &error))?;
+            let mut files = files_of(&bytes).unwrap_or_default();
+            // They were whole when they were acknowledged, so the disk has lost the others.
+            files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
+            let wanted = files.iter().map(|(name, _)| name.id).collect();
+            self.batches().push(Batch { path, wanted });
+            kept.extend(files);
         }
+        kept.sort();
         Ok(kept)
     }
 
-    /// Deletes the files that a checkpoint contains.
+    /// Forgets the files that a checkpoint contains.
     pub(super) fn forget(&self, seen: &Seen) -> Result<(), FleetError> {
-        let names = self.names()?.into_iter();
-        names
-            .filter(|name| seen.contains(name.id))
-            .try_for_each(|name| self.remove(&name))
+        self.retain(|id| !seen.contains(id))
     }
 
-    /// Deletes one file, if it is there.
-    pub(super) fn remove(&self, name: &KeptName) -> Result<(), FleetError> {
-        let path = self.path(name);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(&path, &error)),
-            _ => Ok(()),
+    /// Forgets one file.
+    pub(super) fn remove(&self, id: FileId) -> Result<(), FleetError> {
+        self.retain(|other| other != id)
+    }
+
+    /// Forgets files that are no longer wanted, and deletes the batches of which none is.
+    fn retain(&self, is_wanted: impl Fn(FileId) -> bool) -> Result<(), FleetError> {
+        let mut batches = self.batches();
+        for batch in &mut *batches {
+            batch.wanted.retain(|&id| is_wanted(id));
         }
+        for batch in batches.extract_if(.., |batch| batch.wanted.is_empty()) {
+            match fs::remove_file(&batch.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(at(&batch.path, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn batches(&self) -> MutexGuard<'_, Vec<Batch>> {
+        self.batches.lock().expect("no thread panics")
     }
 
     /// Puts a bad file away. Returns its path, unless there are too many already.
@@ -106,27 +141,20 @@ impl Inbox {
         write_whole(&path, bytes)?;
         Ok(Some(path))
     }
+}
 
-    fn path(&self, name: &KeptName) -> PathBuf {
-        let KeptName { sequence, id, key } = name;
-        self.inbox
-            .join(format!("{sequence:012}-{id}-{key}.{ENDING}"))
+/// The files of a batch.
+fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
+    let end = batch.iter().position(|&byte| byte == b'\n')?;
+    let held: Vec<(KeptName, usize)> = serde_json::from_slice(&batch[..end]).ok()?;
+    let mut rest = &batch[end + 1..];
+    let mut files = Vec::new();
+    for (name, bytes) in held {
+        let (file, behind) = rest.split_at_checked(bytes)?;
+        files.push((name, file.to_vec()));
+        rest = behind;
     }
-
-    fn names(&self) -> Result<Vec<KeptName>, FleetError> {
-        let listed = list(&self.inbox).map_err(|error| at(&self.inbox, &error))?;
-        let names = listed.iter().filter_map(|path| {
-            let mut parts = path.file_stem()?.to_str()?.splitn(3, '-');
-            Some(KeptName {
-                sequence: parts.next()?.parse().ok()?,
-                id: parts.next()?.parse().ok()?,
-                key: parts.next()?.to_owned(),
-            })
-        });
-        let mut names: Vec<KeptName> = names.collect();
-        names.sort();
-        Ok(names)
-    }
+    Some(files)
 }
 
 fn at(path: &Path, error: &io::Error) -> FleetError {

@@ -33,7 +33,7 @@ const MOST_NAME: usize = 64;
 
 /// The samples that wait on this machine at most, apart from those of one request. More would only be lost time when the
 /// learner is killed; the server's queue holds the rest.
-const MOST_WAITING: usize = 1 << 14;
+const MOST_WAITING: usize = 1 << 19;
 
 /// After so many bad files of one key, the others of this key stay at the server. There they take all the room that the
 /// key has, so that no more can come.
@@ -191,7 +191,7 @@ impl Intake {
         })
     }
 
-    /// Deletes the files that a checkpoint contains from the disk.
+    /// Forgets the files that a checkpoint contains.
     pub(super) fn saved(&self) -> Result<(), FleetError> {
         let seen = self.arrivals.lock().seen.clone();
         self.inbox.forget(&seen)
@@ -199,13 +199,19 @@ impl Intake {
 
     /// Takes up the files that were acknowledged and are in no checkpoint.
     pub(super) fn resume(&self) -> Result<(), FleetError> {
+        let mut kept = self.inbox.load()?;
         self.saved()?;
-        for (name, bytes) in self.inbox.load()? {
+        let (seen, blocked) = {
+            let state = self.arrivals.lock();
+            (state.seen.clone(), state.blocked.clone())
+        };
+        kept.retain(|(name, _)| !seen.contains(name.id));
+        for (name, bytes) in kept {
             // Files that were acknowledged were checked against the newest network of their time.
             match (self.check)(&name, &bytes, u64::MAX) {
-                Ok(delivery) => self.arrivals.add(name, delivery),
-                // The settings were changed since then.
-                Err(_) => self.inbox.remove(&name)?,
+                Ok(delivery) if !blocked.contains(&name.key) => self.arrivals.add(name, delivery),
+                // The settings were changed since then, or the key was revoked.
+                _ => self.inbox.remove(name.id)?,
             }
         }
         Ok(())
@@ -222,7 +228,7 @@ impl Intake {
         for (name, delivery) in dropped {
             state.waiting -= delivery.samples.len();
             state.counted.blocked += 1;
-            self.inbox.remove(&name)?;
+            self.inbox.remove(name.id)?;
         }
         for key in keys {
             state.warnings.push(format!(
@@ -269,20 +275,18 @@ impl Intake {
             .par_iter()
             .map(|(name, message)| (self.check)(name, &message.payload, newest))
             .collect();
-        let mut kept = Vec::new();
-        for ((name, message), checked) in new.into_iter().zip(checked) {
+        let (mut sound, mut kept) = (Vec::new(), Vec::new());
+        for ((name, message), checked) in new.iter().zip(checked) {
             match checked {
                 Ok(delivery) => {
-                    self.inbox.keep(&name, &message.payload)?;
-                    kept.push((name, delivery));
+                    sound.push((name, &*message.payload));
+                    kept.push((name.clone(), delivery));
                 }
-                Err(problem) => self.put_away(&name, &message.payload, &problem)?,
+                Err(problem) => self.put_away(name, &message.payload, &problem)?,
             }
-            done.push(message);
+            done.push(*message);
         }
-        if !kept.is_empty() {
-            self.inbox.sync()?;
-        }
+        self.inbox.keep(&sound)?;
         let acknowledged = link.wait(acknowledge(&done));
         for (name, delivery) in kept {
             self.arrivals.add(name, delivery);

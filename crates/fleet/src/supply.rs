@@ -123,6 +123,7 @@ impl NatsSupply {
 impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
         self.arrivals().begin(seen);
+        self.shared.block_revoked()?;
         self.shared.intake.resume()?;
         let threads: [(&str, Work); 3] = [
             ("intake", Shared::take_in),
@@ -309,15 +310,21 @@ impl Shared {
         Ok(())
     }
 
+    /// Drops what keys sent that were revoked.
+    fn block_revoked(&self) -> Result<(), FleetError> {
+        let Some(keys) = self.link.wait(self.places.runs.get(BLOCKED))? else {
+            return Ok(());
+        };
+        let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
+        self.intake.block(keys)
+    }
+
     /// Looks at the queue, the workers, the keys that are blocked, and whether workers have another run to play for.
     fn look(&self) -> Result<(), FleetError> {
         let Shared {
             link, run, places, ..
         } = self;
-        if let Some(keys) = link.wait(places.runs.get(BLOCKED))? {
-            let keys: BTreeSet<String> = serde_json::from_slice(&keys).map_err(FleetError::new)?;
-            self.intake.block(keys)?;
-        }
+        self.block_revoked()?;
         let queued = link.wait(places.samples.get_info())?.state.messages;
         let said = list(link, PROGRESS)?;
         let current = link.wait(places.runs.get(CURRENT))?;

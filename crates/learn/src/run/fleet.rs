@@ -49,8 +49,7 @@ impl<G: CatalogGame, F: FnMut(Event<'_>)> Run<'_, G, F> {
             line.ages += age;
             line.oldest = line.oldest.max(age);
             self.counters.add_played(&delivery.counts);
-            let added = self.trainer.add_delivery(delivery.samples);
-            let file = added.map_err(|error| self.folder.unwritten(error))?;
+            let file = self.trainer.add_delivery(delivery.samples);
             self.folder.append_order(&OrderLine {
                 file,
                 step,

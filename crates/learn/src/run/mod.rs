@@ -302,8 +302,7 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
             samples: samples.len(),
             sent: None,
         };
-        let added = self.trainer.add_file(samples);
-        added.map_err(|error| self.folder.unwritten(error))?;
+        self.trainer.add_file(samples);
         match self.fleet {
             Some(_) => self.folder.append_order(&line),
             None => Ok(()),
@@ -401,6 +400,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         }
         let agent = self.agent();
         let path = self.folder.save_agent(&agent)?;
+        let written = self.trainer.replay().save();
+        written.map_err(|error| self.folder.unwritten(error))?;
+        self.folder.sync_order()?;
         let (games, pending) = self.player.save();
         let saved = Saved {
             learner: self.trainer.learner().to_bytes(),

@@ -57,21 +57,34 @@ impl Sent {
 }
 
 impl RunFolder {
-    /// Appends a line to the order.
+    /// Appends a line to the order. It is on the disk for certain after [`RunFolder::sync_order`].
     pub(super) fn append_order(&self, line: &OrderLine) -> Result<(), RunError> {
         let path = self.path.join(ORDER);
         let text = serde_json::to_string(line).expect("a line is plain data");
         let file = OpenOptions::new().create(true).append(true).open(&path);
-        let written = file.and_then(|mut file| {
-            file.write_all((sealed_line(&text) + "\n").as_bytes())?;
-            file.sync_data()
-        });
+        let written =
+            file.and_then(|mut file| file.write_all((sealed_line(&text) + "\n").as_bytes()));
         written.map_err(|error| self.unwritten(at(&path, error)))
+    }
+
+    /// Syncs the order, if the run has one.
+    pub(super) fn sync_order(&self) -> Result<(), RunError> {
+        let path = self.path.join(ORDER);
+        let synced = match OpenOptions::new().append(true).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            file => file.and_then(|file| file.sync_all()),
+        };
+        synced.map_err(|error| self.unwritten(at(&path, error)))
     }
 
     /// The files of the run in their order; empty for a run without a fleet. A damaged line is an error, unless it is the
     /// last one, which a kill may have torn.
     pub fn order(&self) -> Result<Vec<OrderLine>, RunError> {
+        self.order_before(u64::MAX)
+    }
+
+    /// The files with lower numbers. What a crash did to the lines behind them does not matter.
+    fn order_before(&self, next: u64) -> Result<Vec<OrderLine>, RunError> {
         let path = self.path.join(ORDER);
         let bytes = match read(&path, LINES_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -80,14 +93,20 @@ impl RunFolder {
         let mut lines = Vec::new();
         let mut damaged = None;
         for line in sealed_lines(&bytes) {
+            let read: Option<OrderLine> =
+                line.text.and_then(|text| serde_json::from_str(text).ok());
+            let Some(read) = read else {
+                damaged.get_or_insert(line.number);
+                continue;
+            };
+            if read.file >= next {
+                continue;
+            }
             if let Some(number) = damaged {
                 let path = path.display();
                 return Err(RunError(format!("{path}: line {number} is damaged")));
             }
-            match line.text.map(serde_json::from_str) {
-                Some(Ok(line)) => lines.push(line),
-                _ => damaged = Some(line.number),
-            }
+            lines.push(read);
         }
         Ok(lines)
     }
@@ -98,8 +117,7 @@ impl RunFolder {
         if !path.exists() {
             return Ok(());
         }
-        let kept = self.order()?.into_iter().filter(|line| line.file < next);
-        let lines = kept.map(|line| {
+        let lines = self.order_before(next)?.into_iter().map(|line| {
             let text = serde_json::to_string(&line).expect("a line is plain data");
             sealed_line(&text) + "\n"
         });

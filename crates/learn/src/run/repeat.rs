@@ -52,10 +52,7 @@ pub fn repeat<G: CatalogGame>(
     let repeated = (|| {
         for line in &order {
             learn_until(&mut trainer, line.step)?;
-            trainer
-                .add_delivery(folder.samples(line.file, &origin)?)
-                .map_err(RunError::new)?;
-            trainer.replay().tidy().map_err(RunError::new)?;
+            trainer.add_delivery(folder.samples(line.file, &origin)?);
         }
         learn_until(&mut trainer, step)
     })();

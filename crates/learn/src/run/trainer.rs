@@ -13,7 +13,6 @@ use jarmo_core::encode::Mirror;
 use jarmo_core::net::{NetShape, Weights};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::CatalogGame;
-use jarmo_selfplay::SelfPlayError;
 use jarmo_selfplay::replay::{Replay, Samples};
 
 /// The index of the random stream that draws the initial weights.
@@ -78,18 +77,18 @@ impl<'a> Trainer<'a> {
     }
 
     /// Adds a file of samples to the window. More learning steps are due for them.
-    pub(super) fn add_file(&mut self, samples: Samples) -> Result<(), SelfPlayError> {
+    pub(super) fn add_file(&mut self, samples: Samples) {
         self.owed += self.steps_for_a_file();
-        self.replay.push(samples)
+        self.replay.push(samples);
     }
 
     /// Adds samples from another machine to the window. Returns the number of their file.
-    pub(super) fn add_delivery(&mut self, samples: Samples) -> Result<u64, SelfPlayError> {
+    pub(super) fn add_delivery(&mut self, samples: Samples) -> u64 {
         let run = &self.config.run;
         self.owed += samples.len() as f64 * run.reuse / run.batch as f64;
         let number = self.replay.next();
-        self.replay.push(samples)?;
-        Ok(number)
+        self.replay.push(samples);
+        number
     }
 
     /// Whether as many steps are due as one turn takes, so that more samples would only wait.

@@ -44,6 +44,7 @@ pub struct Replay {
 struct ReplayFile {
     number: u64,
     samples: Samples,
+    is_written: bool,
 }
 
 impl Replay {
@@ -86,7 +87,11 @@ impl Replay {
             match bytes.and_then(|bytes| Samples::from_bytes(&bytes, &replay.origin)) {
                 Ok(samples) => {
                     replay.total += samples.len();
-                    replay.shards.push_front(ReplayFile { number, samples });
+                    replay.shards.push_front(ReplayFile {
+                        number,
+                        samples,
+                        is_written: true,
+                    });
                 }
                 Err(error) => warnings.push(format!("{}: {error}; skipped", path.display())),
             }
@@ -108,26 +113,42 @@ impl Replay {
         (!missing.is_empty()).then_some(warning)
     }
 
-    /// Adds samples as one file. Files of samples that leave the window stay until [`Replay::tidy`].
-    pub fn push(&mut self, samples: Samples) -> Result<(), SelfPlayError> {
+    /// Adds samples as one file, which [`Replay::save`] writes.
+    pub fn push(&mut self, samples: Samples) {
         if samples.is_empty() {
-            return Ok(());
+            return;
         }
         let number = self.next;
-        let path = self.path(number);
-        write_whole(&path, &samples.to_bytes(&self.origin))
-            .map_err(|error| SelfPlayError::at(&path, error))?;
         self.next += 1;
         self.total += samples.len();
-        self.shards.push_back(ReplayFile { number, samples });
+        self.shards.push_back(ReplayFile {
+            number,
+            samples,
+            is_written: false,
+        });
         while let Some(oldest) = self.shards.front() {
             let rest = self.total - oldest.samples.len();
             if rest < self.settings.capacity {
                 break;
             }
-            self.unneeded.push(oldest.number);
+            if oldest.is_written {
+                self.unneeded.push(oldest.number);
+            }
             self.total = rest;
             self.shards.pop_front();
+        }
+    }
+
+    /// Writes the files of the window that are not on the disk yet. Those that entered and left it since the last call are
+    /// never written. Files of samples that left the window stay until [`Replay::tidy`].
+    pub fn save(&mut self) -> Result<(), SelfPlayError> {
+        let (folder, origin) = (&self.folder, &self.origin);
+        let new = self.shards.iter_mut().filter(|file| !file.is_written);
+        for file in new {
+            let path = Replay::path_in(folder, file.number);
+            write_whole(&path, &file.samples.to_bytes(origin))
+                .map_err(|error| SelfPlayError::at(&path, error))?;
+            file.is_written = true;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ pub(super) struct Record {
     samples: Samples, // their results are what search expected
     movers: Vec<Player>,
     weights: Option<u64>, // learning steps of the evaluator of the first search, if that is recorded
+    features: Vec<u16>,   // of the newest position
 }
 
 impl Record {
@@ -23,11 +24,11 @@ impl Record {
         actions: &[u16],
         search: &Searched,
     ) {
-        let mut features = Vec::new();
-        game.inputs(position, |index| features.push(index as u16));
+        self.features.clear();
+        game.inputs(position, |index| self.features.push(index as u16));
         self.movers.push(game.to_move(position));
         self.samples.push(Sample {
-            features: &features,
+            features: &self.features,
             actions,
             policy: &search.policy,
             result: search.expected,
@@ -67,12 +68,14 @@ impl Record {
         let opening = positions.len().checked_sub(searches.len());
         let opening = opening.ok_or_else(|| unfit("it has more searches than positions"))?;
         let mut record = Record::default();
+        let mut actions = Vec::new();
         for (position, search) in positions[opening..].iter().zip(searches) {
             let legal = game.legal(position);
             if search.policy.len() != legal.count() as usize {
                 return Err(unfit("a policy does not fit its position"));
             }
-            let actions: Vec<u16> = legal.iter().map(|action| action.0).collect();
+            actions.clear();
+            actions.extend(legal.iter().map(|action| action.0));
             record.push(game, position, &actions, search);
         }
         Ok(record)
