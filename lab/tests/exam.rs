@@ -92,7 +92,7 @@ fn an_exam_can_have_the_same_number_of_positions_of_each_ply() {
     // The first column of some positions wins, everything else is a draw.
     let results = |position: &ConnectFourPosition| {
         let mut results = vec![Proven::DRAW; game.legal(position).count() as usize];
-        if position.stones(Player::White) % 3 == 0 {
+        if position.stones(Player::White).is_multiple_of(3) {
             results[0] = Proven::win(1);
         }
         results
