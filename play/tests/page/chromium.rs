@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::http::request;
+use crate::http::{Answer, request};
 use serde_json::{Value, json};
 
 /// The key of an element's id in WebDriver's answers.
@@ -76,20 +76,20 @@ impl Browser {
     }
 
     pub(crate) fn call(&self, method: &str, path: &str, body: Value) -> Value {
-        let value = self.ask(method, path, body);
-        assert_eq!(value.get("error"), None, "{path}: {value}");
-        value
+        let answer = self.ask(method, path, body);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.json()["value"].take()
     }
 
     /// What the driver answers, problems included.
-    fn ask(&self, method: &str, path: &str, body: Value) -> Value {
+    fn ask(&self, method: &str, path: &str, body: Value) -> Answer {
         let path = format!("/session/{}{path}", self.session);
         let body = if method == "GET" {
             String::new()
         } else {
             body.to_string()
         };
-        request(self.address, method, &path, &[], &body).json()["value"].take()
+        request(self.address, method, &path, &[], &body)
     }
 
     /// Opens the page as someone who has been there before.
@@ -159,12 +159,16 @@ impl Browser {
             let element = self.element(selector);
             let id = element[ELEMENT].as_str().unwrap();
             let answer = self.ask("POST", &format!("/element/{id}/click"), json!({}));
-            let problem = answer["error"].as_str();
-            let may_pass = problem.is_some_and(|problem| PASSING.contains(&problem));
-            if !may_pass || began.elapsed() > PATIENCE {
-                assert_eq!(problem, None, "{selector}: {answer}");
+            if answer.status == 200 {
                 return;
             }
+            let value = answer.json()["value"].take();
+            let may_pass = PASSING.iter().any(|problem| value["error"] == *problem);
+            let problem = &answer.body;
+            assert!(
+                may_pass && began.elapsed() < PATIENCE,
+                "{selector}: {problem}"
+            );
             sleep(Duration::from_millis(10));
         }
     }
