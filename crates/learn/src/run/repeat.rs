@@ -1,7 +1,5 @@
 //! Learning again from the recorded files of a fleet's run.
 
-use std::fs;
-
 use super::order::OrderLine;
 use super::trainer::{Trainer, first_learner};
 use super::{RunError, RunFolder};
@@ -45,20 +43,14 @@ pub fn repeat<G: CatalogGame>(
         )));
     }
     let learner = first_learner(game, config, folder)?.on(device);
-    let scratch = folder.path.join("repeat");
-    let replay = Replay::open(&scratch, config.replay, origin.clone());
-    let (replay, _) = replay.map_err(RunError::new)?;
+    // This window is in memory alone: it is never saved.
+    let replay = Replay::new(&folder.path.join("replay"), config.replay, origin.clone());
     let mut trainer = Trainer::new(game, config, learner, replay, 0.0);
-    let repeated = (|| {
-        for line in &order {
-            learn_until(&mut trainer, line.step)?;
-            trainer.add_delivery(folder.samples(line.file, &origin)?);
-        }
-        learn_until(&mut trainer, step)
-    })();
-    let removed = fs::remove_dir_all(&scratch);
-    repeated?;
-    removed.map_err(RunError::new)?;
+    for line in &order {
+        learn_until(&mut trainer, line.step)?;
+        trainer.add_delivery(folder.samples(line.file, &origin)?);
+    }
+    learn_until(&mut trainer, step)?;
     let checkpoint = folder.load_agent(step)?;
     Ok(Repeated {
         step,

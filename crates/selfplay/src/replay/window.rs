@@ -48,6 +48,19 @@ struct ReplayFile {
 }
 
 impl Replay {
+    /// An empty window. Nothing is read or written before [`Replay::save`].
+    pub fn new(folder: &Path, settings: ReplaySettings, origin: GameVersion) -> Replay {
+        Replay {
+            settings,
+            origin,
+            folder: folder.to_owned(),
+            shards: VecDeque::new(),
+            next: 0,
+            total: 0,
+            unneeded: Vec::new(),
+        }
+    }
+
     /// Reads the newest samples of a folder, which is created if necessary. Files that are damaged or
     /// belong to another game are skipped, with one warning each. A file that cannot be read is an error:
     /// it may well be sound.
@@ -63,15 +76,8 @@ impl Replay {
             numbers.extend(number_of(&path));
         }
         numbers.sort_unstable();
-        let mut replay = Replay {
-            settings,
-            origin,
-            folder: folder.to_owned(),
-            shards: VecDeque::new(),
-            next: numbers.last().map_or(0, |newest| newest + 1),
-            total: 0,
-            unneeded: Vec::new(),
-        };
+        let mut replay = Replay::new(folder, settings, origin);
+        replay.next = numbers.last().map_or(0, |newest| newest + 1);
         let mut warnings = Vec::new();
         for number in numbers.into_iter().rev() {
             if replay.total >= settings.capacity {
