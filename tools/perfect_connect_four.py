@@ -19,6 +19,7 @@ from math import sqrt
 
 from bitbully import BitBully, Board
 
+
 class Engine:
     """`jarmo engine`, asked for one move at a time."""
 
