@@ -213,10 +213,9 @@ impl Args {
             teams.map_err(Failure::usage)
         };
         #[cfg(feature = "fleet")]
-        if self.fleet.is_given() {
+        if let Some(machines) = self.fleet.open(self.game.settings(None), &specs)? {
             teams(1)?; // a wrong spec is found here and not by every worker
-            let rules = self.game.settings(None);
-            return Ok(Players::Fleet(Box::new(self.fleet.open(rules, specs)?)));
+            return Ok(Players::Fleet(Box::new(machines)));
         }
         Ok(Players::Here(teams(self.threads.unwrap_or_else(cores))?))
     }

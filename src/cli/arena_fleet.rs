@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::Failure;
-use super::fleet::AddressArgs;
+use super::fleet::AccessArgs;
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
 use jarmo_fleet::{Link, MatchSettings, play_matches};
@@ -15,38 +15,31 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "URL", conflicts_with_all = ["movetime", "threads"])]
     fleet: Option<String>,
     #[command(flatten)]
-    address: AddressArgs,
+    access: AccessArgs,
 }
 
 impl FleetArgs {
-    /// Whether other machines are to play.
-    pub(super) fn is_given(&self) -> bool {
-        self.fleet.is_some() || self.address.is_given()
-    }
-
-    /// The other machines.
+    /// The other machines, if there are any.
     pub(super) fn open(
         &self,
         rules: GameSettings,
-        agents: Vec<AgentSpec>,
-    ) -> Result<Machines, Failure> {
-        let Some(url) = &self.fleet else {
-            return Err(Failure::usage("--key and --authority need --fleet"));
-        };
-        let link = Link::open(&self.address.at(url), "arena")?;
-        Ok(Machines {
+        agents: &[AgentSpec],
+    ) -> Result<Option<Machines>, Failure> {
+        let link = self.access.connect(self.fleet.as_deref(), "arena")?;
+        Ok(link.map(|link| Machines {
             link,
-            rules,
-            agents,
-        })
+            settings: MatchSettings {
+                rules,
+                agents: agents.to_vec(),
+            },
+        }))
     }
 }
 
 /// The workers of a server.
 pub(super) struct Machines {
     link: Link,
-    rules: GameSettings,
-    agents: Vec<AgentSpec>,
+    settings: MatchSettings,
 }
 
 impl Machines {
@@ -58,13 +51,10 @@ impl Machines {
         stop: &AtomicBool,
         observer: &mut dyn Observer,
     ) -> Result<(), Failure> {
-        let settings = MatchSettings {
-            rules: &self.rules,
-            agents: &self.agents,
-        };
+        let Machines { link, settings } = self;
         let warn = |warning| eprintln!("warning: {warning}");
         Ok(play_matches(
-            &self.link, game, &settings, tournament, stop, observer, warn,
+            link, game, settings, tournament, stop, observer, warn,
         )?)
     }
 }

@@ -2,10 +2,9 @@
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, ExitCode, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::PathBuf;
+use std::process::{Command as Process, ExitCode, ExitStatus};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -22,7 +21,23 @@ use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// How to reach a fleet's server.
 #[derive(clap::Args)]
-pub(super) struct AddressArgs {
+pub(super) struct ServerArgs {
+    /// The server, such as nats://localhost:4222
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+impl ServerArgs {
+    pub(super) fn address(&self) -> Address {
+        self.access.at(&self.url)
+    }
+}
+
+/// How to get into a fleet's server.
+#[derive(clap::Args)]
+pub(super) struct AccessArgs {
     /// The file of the key, from `fleet up`; not needed for a server without users
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
@@ -31,18 +46,23 @@ pub(super) struct AddressArgs {
     authority: Option<PathBuf>,
 }
 
-impl AddressArgs {
-    /// Whether there is anything in them.
-    pub(super) fn is_given(&self) -> bool {
-        self.key.is_some() || self.authority.is_some()
-    }
-
-    /// The address with this URL.
-    pub(super) fn at(&self, url: &str) -> Address {
+impl AccessArgs {
+    fn at(&self, url: &str) -> Address {
         Address {
             url: url.to_owned(),
             key: self.key.clone(),
             authority: self.authority.clone(),
+        }
+    }
+
+    /// Connects with the server of the option --fleet, if it is given.
+    pub(super) fn connect(&self, fleet: Option<&str>, name: &str) -> Result<Option<Link>, Failure> {
+        match fleet {
+            Some(url) => Ok(Some(Link::open(&self.at(url), name)?)),
+            None if self.key.is_some() || self.authority.is_some() => {
+                Err(Failure::usage("--key and --authority need --fleet"))
+            }
+            None => Ok(None),
         }
     }
 }
@@ -53,23 +73,13 @@ pub(super) enum Command {
     Up(UpArgs),
     Status(StatusArgs),
     /// Let all workers send what they have and wait
-    Pause(OrdersArgs),
+    Pause(ServerArgs),
     /// Let all workers send what they have and stop. Later ones stop as well, until `fleet resume`
-    Drain(OrdersArgs),
+    Drain(ServerArgs),
     /// Let workers play again
-    Resume(OrdersArgs),
+    Resume(ServerArgs),
     Key(KeyArgs),
     Repeat(RepeatArgs),
-}
-
-/// Tell all workers what to do
-#[derive(clap::Args)]
-pub(super) struct OrdersArgs {
-    /// The server, such as nats://localhost:4222
-    #[arg(value_name = "URL")]
-    url: String,
-    #[command(flatten)]
-    address: AddressArgs,
 }
 
 /// Write the configuration and the keys of a NATS server, and start it if `nats-server` is installed
@@ -121,11 +131,8 @@ const GIGABYTES: NumberRange<u64> = NumberRange::new(1, 1 << 16);
 /// Show the workers of a fleet, and when each of them last got on
 #[derive(clap::Args)]
 pub(super) struct StatusArgs {
-    /// The server, such as nats://localhost:4222
-    #[arg(value_name = "URL")]
-    url: String,
     #[command(flatten)]
-    address: AddressArgs,
+    server: ServerArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -255,61 +262,31 @@ fn up(args: &UpArgs) -> CommandResult {
     writeln!(out, "starting {}; Ctrl-C stops it", program.display())?;
     out.flush()?;
     drop(out);
-    let status = run_server(&program, &server);
-    let status = status.map_err(|error| Failure::new(format!("{}: {error}", program.display())))?;
-    match status.success() || status.code().is_none() {
-        true => Ok(ExitCode::SUCCESS),
-        false => Err(Failure::new(format!("nats-server ended with {status}"))),
-    }
+    let mut process = Process::new(&program);
+    process.arg("-c").arg(server.config());
+    let why = match run_server(process) {
+        Ok(status) if status.success() => return Ok(ExitCode::SUCCESS),
+        Ok(status) => format!("nats-server ended with {status}"),
+        Err(error) => format!("{}: {error}", program.display()),
+    };
+    Err(Failure::new(why))
 }
 
-/// Runs a server until it ends. The first signal to stop is handed on; the second one kills the server.
-fn run_server(program: &Path, server: &Server) -> Result<ExitStatus, io::Error> {
-    const PAUSE: Duration = Duration::from_millis(50);
-    let signals = Arc::new(AtomicUsize::new(0));
-    let heard = Arc::clone(&signals);
-    let handler = ctrlc::set_handler(move || {
-        heard.fetch_add(1, Ordering::Relaxed);
-    });
-    handler.map_err(io::Error::other)?;
-    let mut process = Process::new(program)
-        .arg("-c")
-        .arg(server.config())
-        .spawn()?;
-    let mut handed_on = 0;
-    loop {
-        if let Some(status) = process.try_wait()? {
-            return Ok(status);
-        }
-        let signals = signals.load(Ordering::Relaxed);
-        if signals > handed_on {
-            match handed_on {
-                0 if stop_server(&process) => {}
-                _ => process.kill()?,
-            }
-            handed_on = signals;
-        }
-        thread::sleep(PAUSE);
-    }
+/// Becomes the server, which then hears all signals itself.
+#[cfg(unix)]
+fn run_server(mut server: Process) -> io::Result<ExitStatus> {
+    use std::os::unix::process::CommandExt;
+    Err(server.exec())
 }
 
-/// Asks a server to stop. Returns whether that is possible here.
-fn stop_server(process: &Child) -> bool {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Pid, Signal, kill_process};
-        let id = Pid::from_child(process);
-        kill_process(id, Signal::TERM).is_ok()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = process;
-        false
-    }
+/// Runs the server until it ends. It hears Ctrl-C as well.
+#[cfg(not(unix))]
+fn run_server(mut server: Process) -> io::Result<ExitStatus> {
+    server.status()
 }
 
 fn show_status(args: &StatusArgs) -> CommandResult {
-    let link = Link::open(&args.address.at(&args.url), "status")?;
+    let link = Link::open(&args.server.address(), "status")?;
     if let Some(port) = args.prometheus {
         return serve_metrics(&link, port);
     }
@@ -360,8 +337,8 @@ fn serve_metrics(link: &Link, port: u16) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn give(args: &OrdersArgs, orders: Orders, what: &str) -> CommandResult {
-    let link = Link::open(&args.address.at(&args.url), "orders")?;
+fn give(server: &ServerArgs, orders: Orders, what: &str) -> CommandResult {
+    let link = Link::open(&server.address(), "orders")?;
     orders.give(&link)?;
     writeln!(io::stdout(), "{what}")?;
     Ok(ExitCode::SUCCESS)

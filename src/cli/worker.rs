@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::CommandResult;
-use super::fleet::AddressArgs;
+use super::fleet::ServerArgs;
 use super::interrupt::stop_on_interrupt;
 use super::train::open_device;
 use jarmo_core::numbers::{NumberRange, THREADS};
@@ -16,11 +16,8 @@ use jarmo_learn::train::DeviceKind;
 /// Play for a learner or an arena on another machine. Ctrl-C sends the finished games and stops
 #[derive(clap::Args)]
 pub(super) struct WorkerArgs {
-    /// The server, such as nats://localhost:4222
-    #[arg(value_name = "URL")]
-    url: String,
     #[command(flatten)]
-    address: AddressArgs,
+    server: ServerArgs,
     /// The only run to play for, as `fleet status` names it [default: the one whose learner began last]
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
@@ -65,7 +62,7 @@ const GAMES: NumberRange<u64> = NumberRange::new(1, 1 << 48);
 pub(super) fn run_worker<C: Catalog>(games: &C, args: WorkerArgs) -> CommandResult {
     let device = open_device(args.device)?;
     let settings = WorkerSettings {
-        address: args.address.at(&args.url),
+        address: args.server.address(),
         name: args.name.unwrap_or_else(host_name),
         run: args.run,
         threads: args.threads,

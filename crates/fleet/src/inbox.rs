@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use super::FleetError;
 use super::game_file::{GameFile, MOST_BYTES};
 use super::intake::MOST_BATCH;
+use super::{FleetError, lock};
 use jarmo_host::files::{list, read, remove_leftovers, write_whole};
-use jarmo_learn::run::{FileId, Seen};
+use jarmo_learn::run::FileId;
 
 const INBOX: &str = "inbox";
 const QUARANTINE: &str = "quarantine";
@@ -78,7 +78,7 @@ impl Inbox {
         parts.extend(files.iter().map(|(_, bytes)| *bytes));
         write_whole(&path, &parts.concat()).map_err(|error| at(&path, &error))?;
         let wanted = files.iter().map(|(name, _)| name.id).collect();
-        self.batches().push(Batch { path, wanted });
+        lock(&self.batches).push(Batch { path, wanted });
         Ok(())
     }
 
@@ -94,26 +94,16 @@ impl Inbox {
             // They were whole when they were acknowledged, so the disk has lost the others.
             files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
             let wanted = files.iter().map(|(name, _)| name.id).collect();
-            self.batches().push(Batch { path, wanted });
+            lock(&self.batches).push(Batch { path, wanted });
             kept.extend(files);
         }
         kept.sort();
         Ok(kept)
     }
 
-    /// Forgets the files that a checkpoint contains.
-    pub(super) fn forget(&self, seen: &Seen) -> Result<(), FleetError> {
-        self.retain(|id| !seen.contains(id))
-    }
-
-    /// Forgets one file.
-    pub(super) fn remove(&self, id: FileId) -> Result<(), FleetError> {
-        self.retain(|other| other != id)
-    }
-
     /// Forgets files that are no longer wanted, and deletes the batches of which none is.
-    fn retain(&self, is_wanted: impl Fn(FileId) -> bool) -> Result<(), FleetError> {
-        let mut batches = self.batches();
+    pub(super) fn retain(&self, is_wanted: impl Fn(FileId) -> bool) -> Result<(), FleetError> {
+        let mut batches = lock(&self.batches);
         for batch in &mut *batches {
             batch.wanted.retain(|&id| is_wanted(id));
         }
@@ -126,10 +116,6 @@ impl Inbox {
             }
         }
         Ok(())
-    }
-
-    fn batches(&self) -> MutexGuard<'_, Vec<Batch>> {
-        self.batches.lock().expect("no thread panics")
     }
 
     /// Puts a bad file away. Returns its path, unless there are too many already.

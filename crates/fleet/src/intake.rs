@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::game_file::GameFile;
 use super::inbox::{Inbox, KeptName};
-use super::{FleetError, Link};
+use super::{FleetError, Link, lock};
 use jarmo_core::encode::Encode;
 use jarmo_core::net::GameVersion;
 use jarmo_exact::tables::HasEndgames;
@@ -45,108 +45,75 @@ const STAY: Duration = Duration::from_secs(3600);
 /// Files that have arrived, shared by the thread that takes them in and the loop.
 #[derive(Default)]
 pub(super) struct Arrivals {
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
     ready: BTreeMap<KeptName, Delivery>,
-    waiting: usize,             // samples in `ready`
-    seen: Seen,                 // files that the loop has taken
+    pub(super) waiting: usize,  // samples in `ready`
+    pub(super) seen: Seen,      // files that the loop has taken
     newest: u64,                // learning steps of the newest network that workers can have
     blocked: BTreeSet<String>,  // keys
     bad: BTreeMap<String, u32>, // files, by key
-    counted: FleetReport,       // what was dropped, and all bytes
-    warnings: Vec<String>,
+    pub(super) report: FleetReport,
+    pub(super) warnings: Vec<String>,
 }
 
 impl Arrivals {
-    /// Begins with the files that the loop has taken before.
-    pub(super) fn begin(&self, seen: &Seen) {
-        self.lock().seen = seen.clone();
-    }
-
-    pub(super) fn waiting(&self) -> usize {
-        self.lock().waiting
-    }
-
     pub(super) fn is_full(&self) -> bool {
-        self.waiting() >= MOST_WAITING
+        self.waiting >= MOST_WAITING
     }
 
     /// The next file, in the order of arrival at the server.
-    pub(super) fn take(&self) -> Option<Delivery> {
-        let mut state = self.lock();
-        let (_, delivery) = state.ready.pop_first()?;
-        state.waiting -= delivery.samples.len();
+    pub(super) fn take(&mut self) -> Option<Delivery> {
+        let (_, delivery) = self.ready.pop_first()?;
+        self.waiting -= delivery.samples.len();
         Some(delivery)
     }
 
-    /// What was dropped, and the bytes of all files.
-    pub(super) fn counted(&self) -> FleetReport {
-        self.lock().counted.clone()
-    }
-
     /// Adds a warning, unless the loop has not yet fetched the same one.
-    pub(super) fn warn(&self, warning: String) {
-        let warnings = &mut self.lock().warnings;
-        if !warnings.contains(&warning) {
-            warnings.push(warning);
+    pub(super) fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
         }
-    }
-
-    pub(super) fn warnings(&self) -> Vec<String> {
-        std::mem::take(&mut self.lock().warnings)
     }
 
     /// From now on, workers can have networks of so many learning steps.
-    pub(super) fn published(&self, step: u64) {
-        let newest = &mut self.lock().newest;
-        *newest = step.max(*newest);
+    pub(super) fn published(&mut self, step: u64) {
+        self.newest = step.max(self.newest);
     }
 
-    fn add(&self, name: KeptName, delivery: Delivery) {
-        let mut state = self.lock();
-        state.waiting += delivery.samples.len();
-        state.ready.insert(name, delivery);
+    fn add(&mut self, name: KeptName, delivery: Delivery) {
+        self.waiting += delivery.samples.len();
+        self.ready.insert(name, delivery);
     }
 
     /// What to do with a file before it is read.
-    fn look_at(&self, name: &KeptName, bytes: usize, is_twice: bool) -> Glance {
+    fn look_at(&mut self, name: &KeptName, bytes: usize, is_twice: bool) -> Glance {
         let KeptName { id, key, .. } = name;
-        let mut state = self.lock();
-        if state.blocked.contains(key) {
-            state.counted.blocked += 1;
+        if self.blocked.contains(key) {
+            self.report.blocked += 1;
             return Glance::Drop;
         }
-        if state.bad.get(key).is_some_and(|&bad| bad >= MOST_BAD) {
+        if self.bad.get(key).is_some_and(|&bad| bad >= MOST_BAD) {
             return Glance::Leave;
         }
-        state.counted.bytes += bytes as u64;
-        let is_ready = state.ready.keys().any(|name| name.id == *id);
-        if is_twice || is_ready || state.seen.contains(*id) {
-            state.counted.duplicates += 1;
+        self.report.bytes += bytes as u64;
+        let is_ready = self.ready.keys().any(|name| name.id == *id);
+        if is_twice || is_ready || self.seen.contains(*id) {
+            self.report.duplicates += 1;
             return Glance::Drop;
         }
         Glance::Read
     }
 
     /// Counts a bad file.
-    fn bad(&self, key: &str) {
-        let mut state = self.lock();
-        state.counted.bad += 1;
-        let bad = state.bad.entry(key.to_owned()).or_default();
+    fn bad(&mut self, key: &str) {
+        self.report.bad += 1;
+        let bad = self.bad.entry(key.to_owned()).or_default();
         *bad += 1;
         if *bad == MOST_BAD {
-            state.warnings.push(format!(
+            self.warnings.push(format!(
                 "{key} has sent {MOST_BAD} bad files; its files are left at the server until this run is started again; \
                  `fleet key revoke {key}` shuts it out"
             ));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics")
     }
 }
 
@@ -161,7 +128,7 @@ enum Glance {
 pub(super) struct Intake {
     inbox: Inbox,
     check: Box<Check>,
-    pub(super) arrivals: Arrivals,
+    arrivals: Mutex<Arrivals>,
 }
 
 /// Reads a file and checks all that can be checked. The newest network is of so many learning steps.
@@ -187,31 +154,36 @@ impl Intake {
                     false => Err(FleetError::new("it belongs to another run")),
                 }
             }),
-            arrivals: Arrivals::default(),
+            arrivals: Mutex::default(),
         })
+    }
+
+    pub(super) fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        lock(&self.arrivals)
     }
 
     /// Forgets the files that a checkpoint contains.
     pub(super) fn saved(&self) -> Result<(), FleetError> {
-        let seen = self.arrivals.lock().seen.clone();
-        self.inbox.forget(&seen)
+        let seen = self.arrivals().seen.clone();
+        self.inbox.retain(|id| !seen.contains(id))
     }
 
     /// Takes up the files that were acknowledged and are in no checkpoint.
     pub(super) fn resume(&self) -> Result<(), FleetError> {
-        let mut kept = self.inbox.load()?;
+        let kept = self.inbox.load()?;
         self.saved()?;
-        let (seen, blocked) = {
-            let state = self.arrivals.lock();
-            (state.seen.clone(), state.blocked.clone())
-        };
-        kept.retain(|(name, _)| !seen.contains(name.id));
         for (name, bytes) in kept {
+            let mut arrivals = self.arrivals();
+            if arrivals.seen.contains(name.id) {
+                continue;
+            }
             // Files that were acknowledged were checked against the newest network of their time.
             match (self.check)(&name, &bytes, u64::MAX) {
-                Ok(delivery) if !blocked.contains(&name.key) => self.arrivals.add(name, delivery),
+                Ok(delivery) if !arrivals.blocked.contains(&name.key) => {
+                    arrivals.add(name, delivery);
+                }
                 // The settings were changed since then, or the key was revoked.
-                _ => self.inbox.remove(name.id)?,
+                _ => self.inbox.retain(|id| id != name.id)?,
             }
         }
         Ok(())
@@ -219,22 +191,20 @@ impl Intake {
 
     /// Drops what these keys sent, and all that they send from now on.
     pub(super) fn block(&self, keys: BTreeSet<String>) -> Result<(), FleetError> {
-        let mut state = self.arrivals.lock();
-        let keys: BTreeSet<String> = keys.difference(&state.blocked).cloned().collect();
-        let dropped = state
-            .ready
-            .extract_if(.., |name, _| keys.contains(&name.key));
-        let dropped: Vec<_> = dropped.collect();
-        for (name, delivery) in dropped {
-            state.waiting -= delivery.samples.len();
-            state.counted.blocked += 1;
-            self.inbox.remove(name.id)?;
-        }
+        let arrivals = &mut *self.arrivals();
         for key in keys {
-            state.warnings.push(format!(
+            if !arrivals.blocked.insert(key.clone()) {
+                continue;
+            }
+            arrivals.warn(format!(
                 "{key} is blocked; order.jsonl names the files that it sent before"
             ));
-            state.blocked.insert(key);
+            let dropped = arrivals.ready.extract_if(.., |name, _| name.key == key);
+            for (name, delivery) in dropped {
+                arrivals.waiting -= delivery.samples.len();
+                arrivals.report.blocked += 1;
+                self.inbox.retain(|id| id != name.id)?;
+            }
         }
         Ok(())
     }
@@ -264,13 +234,13 @@ impl Intake {
                 key: sender(message).to_owned(),
             };
             let is_twice = new.iter().any(|(other, _)| other.id == name.id);
-            match self.arrivals.look_at(&name, bytes.len(), is_twice) {
+            match self.arrivals().look_at(&name, bytes.len(), is_twice) {
                 Glance::Drop => done.push(message),
                 Glance::Leave => link.wait(message.ack_with(AckKind::Nak(Some(STAY))))?,
                 Glance::Read => new.push((name, message)),
             }
         }
-        let newest = self.arrivals.lock().newest;
+        let newest = self.arrivals().newest;
         let checked: Vec<_> = new
             .par_iter()
             .map(|(name, message)| (self.check)(name, &message.payload, newest))
@@ -289,7 +259,7 @@ impl Intake {
         self.inbox.keep(&sound)?;
         let acknowledged = link.wait(acknowledge(&done));
         for (name, delivery) in kept {
-            self.arrivals.add(name, delivery);
+            self.arrivals().add(name, delivery);
         }
         acknowledged
     }
@@ -301,15 +271,15 @@ impl Intake {
         bytes: &[u8],
         problem: &FleetError,
     ) -> Result<(), FleetError> {
-        self.arrivals.bad(&name.key);
         let place = match self.inbox.quarantine(name.id, bytes) {
             Ok(Some(path)) => path.display().to_string(),
             Ok(None) => "quarantine is full; the file is not kept".to_owned(),
             Err(error) => return Err(FleetError::new(error)),
         };
         let key = &name.key;
-        self.arrivals
-            .warn(format!("a bad file of {key}: {problem} (kept as {place})"));
+        let mut arrivals = self.arrivals();
+        arrivals.warn(format!("a bad file of {key}: {problem} (kept as {place})"));
+        arrivals.bad(key);
         Ok(())
     }
 }

@@ -24,9 +24,10 @@ mod status;
 mod metrics;
 mod supply;
 mod reporter;
-mod board_file;
 mod matches;
 mod worker;
+
+use std::sync::{Mutex, MutexGuard};
 
 use jarmo_core::random::mix;
 
@@ -49,4 +50,8 @@ fn unique() -> u64 {
         .elapsed()
         .map_or(0, |time| time.as_nanos());
     mix(nanos as u64 ^ mix(u64::from(std::process::id())))
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().expect("no thread panics")
 }

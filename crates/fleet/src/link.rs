@@ -11,9 +11,9 @@ use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{self, Context, ErrorCode};
 use async_nats::{
     Client, ClientError, ConnectErrorKind, ConnectOptions, Event, Message, RequestErrorKind,
-    ServerError, Subscriber,
+    ServerError,
 };
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -198,26 +198,13 @@ impl Link {
         self.wait(self.client.publish(subject.to_owned(), bytes.into()))
     }
 
-    /// The next message of two subscriptions, rather of the first one, if there is one within this time.
-    pub(super) fn either(
+    /// The next message that is heard, if there is one within this time.
+    pub(super) fn next(
         &self,
-        first: &mut Subscriber,
-        second: &mut Subscriber,
+        heard: &mut (impl Stream<Item = Message> + Unpin),
         patience: Duration,
     ) -> Option<Message> {
-        self.runtime.block_on(async {
-            tokio::select! {
-                biased;
-                message = first.next() => message,
-                message = second.next() => message,
-                () = tokio::time::sleep(patience) => None,
-            }
-        })
-    }
-
-    /// The next message of a subscription, if there is one within this time.
-    pub(super) fn next(&self, from: &mut Subscriber, patience: Duration) -> Option<Message> {
-        let next = async { tokio::time::timeout(patience, from.next()).await };
+        let next = async { tokio::time::timeout(patience, heard.next()).await };
         self.runtime.block_on(next).ok().flatten()
     }
 

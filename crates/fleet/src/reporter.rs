@@ -1,15 +1,17 @@
 //! What the threads of a worker tell: events to its caller, and progress to the server.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use serde::Serialize;
 
 use super::places::progress_subject;
 use super::progress::{Doing, WorkerStatus};
-use super::{FleetError, FleetErrorKind, Link};
+use super::{FleetError, FleetErrorKind, Link, lock};
 use jarmo_host::program::this_program;
 use jarmo_learn::run::FileId;
+use jarmo_learn::train::OpenDevice;
 use jarmo_selfplay::selfplay::Counts;
 
 /// An event of a worker.
@@ -41,8 +43,28 @@ pub struct SentFile {
     pub bytes: usize,
 }
 
+/// A connected worker: what all its parts need.
+#[derive(Clone, Copy)]
+pub(super) struct Worker<'a> {
+    pub(super) id: u64, // which no other process has
+    pub(super) name: &'a str,
+    pub(super) wanted: Option<&'a str>, // the only run to play for
+    pub(super) threads: usize,
+    pub(super) device: &'a OpenDevice,
+    pub(super) link: &'a Link,
+    pub(super) reporter: &'a Reporter,
+    pub(super) stop: &'a AtomicBool,
+}
+
+impl Worker<'_> {
+    pub(super) fn is_to_stop(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// What the threads of a worker know of its progress.
 pub(super) struct Reporter {
+    link: OnceLock<Link>, // once it is connected
     state: Mutex<State>,
 }
 
@@ -72,6 +94,7 @@ impl Reporter {
             ..WorkerStatus::default()
         };
         Reporter {
+            link: OnceLock::new(),
             state: Mutex::new(State {
                 progress,
                 played: Instant::now(),
@@ -82,32 +105,37 @@ impl Reporter {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread panics with the report")
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    /// Keeps the connection, for reports.
+    pub(super) fn connected(&self, link: Link) -> &Link {
+        self.link.get_or_init(|| link)
     }
 
     pub(super) fn doing_now(&self) -> Doing {
-        self.lock().progress.doing
+        self.state().progress.doing
     }
 
     /// Finished games, also those of matches.
     pub(super) fn games(&self) -> u64 {
-        self.lock().progress.games
+        self.state().progress.games
     }
 
     pub(super) fn doing(&self, doing: Doing) {
-        self.lock().begin(doing);
+        self.state().begin(doing);
     }
 
     pub(super) fn network(&self, run: &str, step: u64) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.progress.run = run.to_owned();
         state.progress.weights = step;
         state.events.push(WorkerEvent::Network(step));
     }
 
     pub(super) fn played(&self, counts: &Counts) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.played = Instant::now();
         state.progress.positions += counts.positions;
         state.progress.games += counts.games.games;
@@ -120,7 +148,7 @@ impl Reporter {
     }
 
     pub(super) fn sent(&self, file: SentFile) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.progress.files += 1;
         state.progress.samples += file.samples as u64;
         state.progress.bytes += file.bytes as u64;
@@ -131,7 +159,7 @@ impl Reporter {
     }
 
     pub(super) fn pairs(&self, pairs: usize) {
-        let mut state = self.lock();
+        let mut state = self.state();
         state.played = Instant::now();
         state.progress.pairs += pairs as u64;
         state.progress.games += 2 * pairs as u64;
@@ -144,7 +172,7 @@ impl Reporter {
             FleetErrorKind::Missing => Doing::WaitingForLearner,
             FleetErrorKind::Passing | FleetErrorKind::Lasting => Doing::WaitingForServer,
         };
-        let mut state = self.lock();
+        let mut state = self.state();
         let is_new = state.progress.doing != doing && state.progress.doing != Doing::Stopping;
         if is_new {
             state.begin(doing);
@@ -156,11 +184,11 @@ impl Reporter {
     }
 
     pub(super) fn tell(&self, event: WorkerEvent) {
-        self.lock().events.push(event);
+        self.state().events.push(event);
     }
 
     pub(super) fn warn(&self, warning: String) {
-        let mut state = self.lock();
+        let mut state = self.state();
         let event = WorkerEvent::Warning(warning);
         if !state.events.contains(&event) {
             state.events.push(event);
@@ -169,14 +197,17 @@ impl Reporter {
 
     /// Tells what has happened since the last call.
     pub(super) fn events(&self, tell: &mut impl FnMut(WorkerEvent)) {
-        let events = std::mem::take(&mut self.lock().events);
+        let events = std::mem::take(&mut self.state().events);
         events.into_iter().for_each(tell);
     }
 
-    /// Sends the progress. A report that does not arrive is replaced by the next one.
-    pub(super) fn send(&self, link: &Link) {
+    /// Sends the progress, once there is a connection. A report that does not arrive is replaced by the next one.
+    pub(super) fn send(&self) {
+        let Some(link) = self.link.get() else {
+            return;
+        };
         let progress = {
-            let mut state = self.lock();
+            let mut state = self.state();
             let seconds = state.reported.elapsed().as_secs_f64().max(1e-3);
             let (positions, games) = (state.progress.positions, state.progress.games);
             let since_played = state.played.elapsed().as_secs_f64();

@@ -1,8 +1,10 @@
 //! What a learner says of its run: its settings, its newest network, and that it is there.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::FleetError;
 use super::places::PROTOCOL;
@@ -120,6 +122,17 @@ impl RunSettings {
         let config = Config::from_toml(&table.to_string()).map_err(|error| wrong(&error))?;
         Ok((config, unknown))
     }
+}
+
+/// Writes a board to a file that is deleted when it is dropped, if there is a board.
+pub(super) fn write_board(text: Option<&str>) -> Result<Option<NamedTempFile>, FleetError> {
+    let write = |text: &str| {
+        let mut file = NamedTempFile::new()?;
+        file.write_all(text.as_bytes())?;
+        Ok(file)
+    };
+    let written = text.map(write).transpose();
+    written.map_err(|error: std::io::Error| FleetError::new(format!("the board: {error}")))
 }
 
 #[cfg(test)]

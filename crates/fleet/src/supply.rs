@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::places::{
 };
 use super::progress::{LEARNER, said_as, workers};
 use super::settings::RunSettings;
-use super::{FleetError, FleetErrorKind, Link};
+use super::{FleetError, FleetErrorKind, Link, lock};
 use jarmo_core::net::{AgentFile, GameVersion};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_learn::config::Config;
@@ -27,6 +27,9 @@ const NETWORK_RATE: f64 = 25e6;
 
 /// The pause after something went wrong at the server.
 const AFTER_TROUBLE: Duration = Duration::from_secs(1);
+
+/// The time between two looks at what there is to do.
+const TICK: Duration = Duration::from_millis(20);
 
 /// The time between two looks at the server, and between two signs of life.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -60,17 +63,16 @@ struct Shared {
     settings: Vec<u8>, // as workers read them
     places: LearnerPlaces,
     intake: Intake,
-    networks: Mutex<Networks>,
-    changed: Condvar, // there is a network to publish, or the run is over
-    report: Mutex<FleetReport>,
+    network: Mutex<Network>,
     begun: Instant,
     is_over: AtomicBool,
 }
 
+/// The newest network.
 #[derive(Default)]
-struct Networks {
-    waiting: Option<AgentFile>,   // to be published
-    published: Option<AgentFile>, // the newest one that was
+struct Network {
+    agent: Option<AgentFile>,
+    is_published: bool,
 }
 
 impl NatsSupply {
@@ -94,9 +96,7 @@ impl NatsSupply {
             settings: serde_json::to_vec(&published).expect("settings are plain data"),
             places,
             intake: Intake::open(&run, game, &config.selfplay, &folder)?,
-            networks: Mutex::default(),
-            changed: Condvar::new(),
-            report: Mutex::default(),
+            network: Mutex::default(),
             begun: Instant::now(),
             is_over: AtomicBool::new(false),
             link,
@@ -106,7 +106,7 @@ impl NatsSupply {
         shared.write_settings()?;
         link.wait(runs.put(CURRENT, shared.run.clone().into()))?;
         if let Some(newest) = newest(link, runs, &shared.run)? {
-            shared.intake.arrivals.published(newest.step);
+            shared.intake.arrivals().published(newest.step);
         }
         shared.show_life()?;
         Ok(NatsSupply {
@@ -115,14 +115,14 @@ impl NatsSupply {
         })
     }
 
-    fn arrivals(&self) -> &Arrivals {
-        &self.shared.intake.arrivals
+    fn arrivals(&self) -> MutexGuard<'_, Arrivals> {
+        self.shared.intake.arrivals()
     }
 }
 
 impl Supply for NatsSupply {
     fn begin(&self, seen: &Seen) -> Result<(), RunError> {
-        self.arrivals().begin(seen);
+        self.arrivals().seen = seen.clone();
         self.shared.block_revoked()?;
         self.shared.intake.resume()?;
         let threads: [(&str, Work); 3] = [
@@ -140,7 +140,7 @@ impl Supply for NatsSupply {
     }
 
     fn waiting(&self) -> usize {
-        self.arrivals().waiting()
+        self.arrivals().waiting
     }
 
     fn take(&self) -> Option<Delivery> {
@@ -148,8 +148,10 @@ impl Supply for NatsSupply {
     }
 
     fn publish(&self, agent: AgentFile) {
-        lock(&self.shared.networks).waiting = Some(agent);
-        self.shared.changed.notify_one();
+        *lock(&self.shared.network) = Network {
+            agent: Some(agent),
+            is_published: false,
+        };
     }
 
     fn saved(&self) -> Result<(), RunError> {
@@ -157,32 +159,30 @@ impl Supply for NatsSupply {
     }
 
     fn report(&self, counted: FleetReport) -> FleetReport {
-        let dropped = self.arrivals().counted();
-        let mut report = lock(&self.shared.report);
+        let report = &mut self.arrivals().report;
         *report = FleetReport {
-            duplicates: dropped.duplicates,
-            blocked: dropped.blocked,
-            bad: dropped.bad,
-            bytes: dropped.bytes,
-            connected: self.shared.link.is_connected(),
-            queue: self.shared.queue,
-            queued: report.queued,
             playing: report.playing,
             idle: report.idle,
+            queued: report.queued,
+            queue: self.shared.queue,
+            duplicates: report.duplicates,
+            blocked: report.blocked,
+            bad: report.bad,
+            bytes: report.bytes,
+            connected: self.shared.link.is_connected(),
             ..counted
         };
         report.clone()
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.arrivals().warnings()
+        std::mem::take(&mut self.arrivals().warnings)
     }
 }
 
 impl Drop for NatsSupply {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
-        self.shared.changed.notify_all();
         for thread in lock(&self.threads).drain(..) {
             let _ = thread.join(); // a panic there was reported when it happened
         }
@@ -195,7 +195,7 @@ impl Shared {
     }
 
     fn warn(&self, warning: String) {
-        self.intake.arrivals.warn(warning);
+        self.intake.arrivals().warn(warning);
     }
 
     fn write_settings(&self) -> Result<(), FleetError> {
@@ -209,7 +209,7 @@ impl Shared {
     fn take_in(&self) {
         let mut batch = LEAST_BATCH;
         while !self.is_over() {
-            if self.intake.arrivals.is_full() {
+            if self.intake.arrivals().is_full() {
                 batch = LEAST_BATCH;
                 thread::sleep(Duration::from_millis(10));
                 continue;
@@ -228,42 +228,40 @@ impl Shared {
     fn send_networks(&self) {
         let mut written = 0;
         let mut free = Instant::now(); // to publish again
-        let mut networks = lock(&self.networks);
         while !self.is_over() {
-            let wait = free.saturating_duration_since(Instant::now());
-            if networks.waiting.is_none() || !wait.is_zero() {
-                let wait = match networks.waiting {
-                    None => LOOK_EVERY,
-                    Some(_) => wait,
-                };
-                let woken = self.changed.wait_timeout(networks, wait);
-                networks = woken.expect("no thread panics").0;
+            thread::sleep(TICK);
+            if Instant::now() < free {
                 continue;
             }
-            let Some(agent) = networks.waiting.take() else {
+            let Some(agent) = self.unpublished() else {
                 continue;
             };
-            drop(networks);
             // No worker has it earlier.
             let step = agent.header().provenance.step;
-            self.intake.arrivals.published(step);
+            self.intake.arrivals().published(step);
             let name = format!("{}-{}", self.run, written % KEPT);
-            let published = publish(&self.link, &self.places, &self.run, &name, agent.clone());
-            networks = lock(&self.networks);
-            match published {
+            let pause = match publish(&self.link, &self.places, &self.run, &name, agent) {
                 Ok(bytes) => {
                     written += 1;
-                    networks.published = Some(agent);
-                    let report = lock(&self.report);
-                    let readers = report.playing + report.idle;
-                    free = Instant::now() + interval(readers, bytes);
+                    let report = &self.intake.arrivals().report;
+                    interval(report.playing + report.idle, bytes)
                 }
                 Err(error) => {
                     self.warn(format!("publishing a network: {error}; trying again"));
-                    networks.waiting.get_or_insert(agent); // unless there is a newer one
-                    free = Instant::now() + AFTER_TROUBLE;
+                    lock(&self.network).is_published = false;
+                    AFTER_TROUBLE
                 }
-            }
+            };
+            free = Instant::now() + pause;
+        }
+    }
+
+    /// The newest network, which counts as published from now on, if it was not.
+    fn unpublished(&self) -> Option<AgentFile> {
+        let mut network = lock(&self.network);
+        match std::mem::replace(&mut network.is_published, true) {
+            true => None,
+            false => network.agent.clone(),
         }
     }
 
@@ -271,8 +269,8 @@ impl Shared {
     fn watch(&self) {
         let mut next = Instant::now();
         while !self.is_over() {
+            thread::sleep(TICK);
             if Instant::now() < next {
-                thread::sleep(Duration::from_millis(100));
                 continue;
             }
             next = Instant::now() + LOOK_EVERY;
@@ -289,7 +287,8 @@ impl Shared {
 
     /// Gives a sign of life. Returns whether the server still has the settings of the run.
     fn show_life(&self) -> Result<bool, FleetError> {
-        let report = serde_json::to_vec(&*lock(&self.report)).expect("a report is plain data");
+        let report = serde_json::to_vec(&self.intake.arrivals().report);
+        let report = report.expect("a report is plain data");
         self.link
             .send(&progress_subject(LEARNER, &self.run), report)?;
         let settings = self.link.wait(self.places.runs.get(settings_of(&self.run)));
@@ -301,11 +300,7 @@ impl Shared {
         let places = LearnerPlaces::open(self.link.context(), &self.run, self.queue);
         self.link.wait(places)?;
         self.write_settings()?;
-        let mut networks = lock(&self.networks);
-        if networks.waiting.is_none() {
-            networks.waiting = networks.published.clone();
-        }
-        self.changed.notify_one();
+        lock(&self.network).is_published = false;
         self.warn("the server had lost the run's settings; they are there again".to_owned());
         Ok(())
     }
@@ -339,7 +334,7 @@ impl Shared {
         let mut workers = workers(&said);
         workers.retain(|worker| worker.is_here() && (worker.run.is_empty() || worker.run == *run));
         let playing = workers.iter().filter(|worker| worker.plays()).count();
-        let mut report = lock(&self.report);
+        let report = &mut self.intake.arrivals().report;
         report.queued = queued;
         report.playing = playing;
         report.idle = workers.len() - playing;
@@ -350,8 +345,4 @@ impl Shared {
 /// The time between two networks of this size, when so many workers read each of them.
 fn interval(readers: usize, bytes: usize) -> Duration {
     Duration::from_secs_f64(readers as f64 * bytes as f64 / NETWORK_RATE)
-}
-
-fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
-    what.lock().expect("no thread panics")
 }

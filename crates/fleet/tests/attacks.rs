@@ -266,10 +266,9 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
             )
             .unwrap();
         });
-        let rules = GameSettings::default();
         let settings = MatchSettings {
-            rules: &rules,
-            agents: &specs,
+            rules: GameSettings::default(),
+            agents: specs.into(),
         };
         let played = play_matches(
             &link,

@@ -2,7 +2,7 @@
 
 use super::how_to_resume;
 use crate::cli::Failure;
-use crate::cli::fleet::AddressArgs;
+use crate::cli::fleet::AccessArgs;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_fleet::{Link, NatsSupply, SupplySettings};
 use jarmo_learn::config::Config;
@@ -17,7 +17,7 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "URL")]
     fleet: Option<String>,
     #[command(flatten)]
-    address: AddressArgs,
+    access: AccessArgs,
     /// With --fleet: learn only, and leave all play to the workers
     #[arg(long, requires = "fleet")]
     no_play: bool,
@@ -26,13 +26,7 @@ pub(super) struct FleetArgs {
 impl FleetArgs {
     /// The connection to the server, if there is one. It is made before anything is written.
     pub(super) fn connect(&self) -> Result<Option<Link>, Failure> {
-        match &self.fleet {
-            Some(url) => Ok(Some(Link::open(&self.address.at(url), "learner")?)),
-            None if self.address.is_given() => {
-                Err(Failure::usage("--key and --authority need --fleet"))
-            }
-            None => Ok(None),
-        }
+        self.access.connect(self.fleet.as_deref(), "learner")
     }
 
     /// The machines, if there are any.

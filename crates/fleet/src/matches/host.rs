@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::{Message, Subscriber};
+use futures_util::stream::{SelectAll, select_all};
 
 use super::task::{Answer, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
@@ -45,18 +46,19 @@ const MOST_REFUSED: u32 = 10;
 const MOST_HELD: u32 = 64;
 
 /// What the games are played with.
-pub struct MatchSettings<'a> {
+#[derive(Clone, Debug)]
+pub struct MatchSettings {
     /// The settings of the rules.
-    pub rules: &'a GameSettings,
+    pub rules: GameSettings,
     /// The agents, in the order of the tournament's entrants.
-    pub agents: &'a [AgentSpec],
+    pub agents: Vec<AgentSpec>,
 }
 
 /// Plays the missing games of a tournament on workers, until all are played or `stop` is set. `tell` gets warnings.
 pub fn play_matches<G: CatalogGame>(
     link: &Link,
     game: &G,
-    settings: &MatchSettings<'_>,
+    settings: &MatchSettings,
     tournament: &mut Tournament<'_, G>,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
@@ -75,10 +77,11 @@ pub fn play_matches<G: CatalogGame>(
     let blocks = tournament.missing_blocks((missing / LEAST_BLOCKS).clamp(1, MOST_PAIRS));
     let name = format!("{:016x}", unique());
     let client = link.client();
+    // Of several arenas one gets the question.
+    let asked = link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?;
+    let answers = link.wait(client.subscribe(results_subject(&name, "*")))?;
     let mut host = Host {
-        // Of several arenas one gets the question.
-        asked: link.wait(client.queue_subscribe(blocks_subject("*"), ARENA.to_owned()))?,
-        answers: link.wait(client.subscribe(results_subject(&name, "*")))?,
+        heard: select_all([asked, answers]),
         link,
         origin: GameVersion::of(game),
         board: board.map_err(FleetError::new)?,
@@ -90,7 +93,7 @@ pub fn play_matches<G: CatalogGame>(
         out: BTreeMap::new(),
         keys: BTreeMap::new(),
         answered: (Duration::ZERO, 0),
-        heard: Instant::now(),
+        added: Instant::now(),
         is_quiet: false,
         said: None,
         warned: None,
@@ -103,8 +106,7 @@ pub fn play_matches<G: CatalogGame>(
 
 struct Host<'a, T> {
     link: &'a Link,
-    asked: Subscriber,
-    answers: Subscriber,
+    heard: SelectAll<Subscriber>, // questions for blocks, and their games
     origin: GameVersion,
     board: Option<String>,
     quiet_limit: Option<u32>,
@@ -115,7 +117,7 @@ struct Host<'a, T> {
     out: BTreeMap<usize, Given>, // blocks that workers have
     keys: BTreeMap<String, Key>,
     answered: (Duration, u32), // between giving and answer, and answers
-    heard: Instant,            // the last answer
+    added: Instant,            // the last answer
     is_quiet: bool,            // that there is none was said
     said: Option<Instant>,     // the last sign of life
     warned: Option<String>,
@@ -145,10 +147,7 @@ impl<T: FnMut(String)> Host<'_, T> {
     ) -> Result<(), FleetError> {
         while !tournament.is_over() && !stop.load(Ordering::Relaxed) {
             self.link.check_admission()?;
-            let said = self
-                .link
-                .either(&mut self.answers, &mut self.asked, PATIENCE);
-            match said {
+            match self.link.next(&mut self.heard, PATIENCE) {
                 None => self.say_if_quiet(),
                 Some(message) => {
                     // The server lets a user publish under its own key alone.
@@ -172,11 +171,11 @@ impl<T: FnMut(String)> Host<'_, T> {
     /// Answers what workers have already said. One that got no answer would wait for it instead of playing.
     fn close(&mut self) {
         let link = self.link;
-        for said in [&mut self.asked, &mut self.answers] {
+        for said in self.heard.iter_mut() {
             let _ = link.wait(said.drain());
-            while let Some(message) = link.next(said, PATIENCE) {
-                reply(link, &message, Vec::new());
-            }
+        }
+        while let Some(message) = link.next(&mut self.heard, PATIENCE) {
+            reply(link, &message, Vec::new());
         }
         let _ = link.wait(link.client().flush());
     }
@@ -278,7 +277,7 @@ impl<T: FnMut(String)> Host<'_, T> {
                 self.keys.entry(key.to_owned()).or_default().answered += 1;
                 self.answered.0 += given.map_or(Duration::ZERO, |given| given.at.elapsed());
                 self.answered.1 += 1;
-                self.heard = Instant::now();
+                self.added = Instant::now();
                 self.is_quiet = false;
                 self.warned = None;
                 Ok(String::new())
@@ -303,7 +302,7 @@ impl<T: FnMut(String)> Host<'_, T> {
 
     /// Says once that no games come.
     fn say_if_quiet(&mut self) {
-        if !self.is_quiet && self.heard.elapsed() > QUIET {
+        if !self.is_quiet && self.added.elapsed() > QUIET {
             self.is_quiet = true;
             let seconds = QUIET.as_secs();
             (self.tell)(format!(

@@ -1,7 +1,7 @@
 //! The worker's side: plays blocks of pairs, a block per thread at a time.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use tokio::task::JoinHandle;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::task::{Answer, NamedAgent, Task, file_name, hash_of, pack, unpack};
-use crate::board_file::write_board;
 use crate::networks::read_object;
 use crate::places::{AGENTS, blocks_subject, results_subject};
-use crate::reporter::Reporter;
-use crate::{Doing, FleetError, FleetErrorKind, Link};
+use crate::reporter::Worker;
+use crate::settings::write_board;
+use crate::{Doing, FleetError, FleetErrorKind, lock};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_sharing};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
@@ -41,66 +41,58 @@ const ARENA_GONE: Duration = Duration::from_secs(5);
 /// Plays the matches of a fleet.
 pub(crate) struct Matches<'a, C> {
     games: &'a C,
-    link: &'a Link,
-    threads: usize,
-    reporter: &'a Reporter,
+    worker: Worker<'a>,
     networks: Networks,
-    folder: OnceLock<TempDir>,                  // of agent files
-    fetching: Mutex<()>,                        // a file is fetched once
+    folder: Mutex<Option<TempDir>>, // of agent files; locked while one is fetched
     asked: Option<JoinHandle<Option<Vec<u8>>>>, // for a block
-    failed: Mutex<Option<Instant>>,             // the last block that could not be played
+    failed: Mutex<Option<Instant>>, // the last block that could not be played
 }
 
 impl<'a, C: Catalog> Matches<'a, C> {
-    pub(crate) fn new(
-        games: &'a C,
-        link: &'a Link,
-        threads: usize,
-        reporter: &'a Reporter,
-    ) -> Matches<'a, C> {
+    pub(crate) fn new(games: &'a C, worker: Worker<'a>) -> Matches<'a, C> {
         Matches {
             games,
-            link,
-            threads,
-            reporter,
+            worker,
             networks: Networks::new(),
-            folder: OnceLock::new(),
-            fetching: Mutex::new(()),
+            folder: Mutex::new(None),
             asked: None,
             failed: Mutex::new(None),
         }
     }
 
-    /// Plays the pairs that wait, until there are none or `stop` is set. Waits for nothing if there are none.
-    pub(crate) fn play_waiting(&mut self, stop: &AtomicBool) {
+    /// Plays the pairs that wait, until there are none or the worker is to stop. Waits for nothing if there are none.
+    pub(crate) fn play_waiting(&mut self) {
         let Some(first) = self.first_waiting() else {
             return;
         };
-        let before = match self.reporter.doing_now() {
+        let Worker {
+            reporter, threads, ..
+        } = self.worker;
+        let before = match reporter.doing_now() {
             // If a file still waits afterwards, its next attempt says so.
             Doing::WaitingForQueue | Doing::WaitingForServer => Doing::Playing,
             before => before,
         };
-        self.reporter.doing(Doing::PlayingMatches);
+        reporter.doing(Doing::PlayingMatches);
         let (first, busy) = (Mutex::new(Some(first)), AtomicUsize::new(0));
         let matches = &*self;
         thread::scope(|scope| {
-            for _ in 0..matches.threads {
-                scope.spawn(|| matches.play_blocks(&first, &busy, stop));
+            for _ in 0..threads {
+                scope.spawn(|| matches.play_blocks(&first, &busy));
             }
         });
-        self.reporter.doing(before);
+        reporter.doing(before);
     }
 
     /// A block that came since the last call, if there is one. The question is asked in the background.
     fn first_waiting(&mut self) -> Option<Task> {
-        let failed = *self.failed.lock().expect("no thread panics");
+        let failed = *lock(&self.failed);
         if failed.is_some_and(|failed| failed.elapsed() < ASK_AGAIN) {
             return None;
         }
-        let (client, subject) = (self.link.client().clone(), self.subject());
+        let (client, subject) = (self.worker.link.client().clone(), self.subject());
         let asked = self.asked.get_or_insert_with(|| {
-            self.link.spawn(async move {
+            self.worker.link.spawn(async move {
                 tokio::time::sleep(ASK_EVERY).await;
                 let answer = client.request(subject, Vec::new().into()).await;
                 answer.ok().map(|answer| answer.payload.to_vec())
@@ -109,12 +101,12 @@ impl<'a, C: Catalog> Matches<'a, C> {
         if !asked.is_finished() {
             return None;
         }
-        let answer = self.link.wait(self.asked.take()?).ok().flatten()?;
+        let answer = self.worker.link.wait(self.asked.take()?).ok().flatten()?;
         self.read(&answer)
     }
 
     fn subject(&self) -> String {
-        blocks_subject(self.link.user())
+        blocks_subject(self.worker.link.user())
     }
 
     /// The block in the arena's answer, if there is one.
@@ -124,13 +116,13 @@ impl<'a, C: Catalog> Matches<'a, C> {
     }
 
     /// One thread's part. One of the threads plays the block `first`.
-    fn play_blocks(&self, first: &Mutex<Option<Task>>, busy: &AtomicUsize, stop: &AtomicBool) {
-        while !stop.load(Ordering::Relaxed) {
-            let taken = first.lock().expect("no thread panics").take();
+    fn play_blocks(&self, first: &Mutex<Option<Task>>, busy: &AtomicUsize) {
+        while !self.worker.is_to_stop() {
+            let taken = lock(first).take();
             match taken.or_else(|| self.next()) {
                 Some(task) => {
                     busy.fetch_add(1, Ordering::Relaxed);
-                    let played = self.answer(&task, stop);
+                    let played = self.answer(&task);
                     busy.fetch_sub(1, Ordering::Relaxed);
                     if let Err(error) = played {
                         return self.fail(&error);
@@ -143,18 +135,20 @@ impl<'a, C: Catalog> Matches<'a, C> {
     }
 
     fn next(&self) -> Option<Task> {
-        let offer = self.link.ask(&self.subject(), Vec::new()).ok()?;
+        let offer = self.worker.link.ask(&self.subject(), Vec::new()).ok()?;
         self.read(&offer)
     }
 
     fn fail(&self, error: &FleetError) {
-        *self.failed.lock().expect("no thread panics") = Some(Instant::now());
-        self.reporter.warn(format!("pairs of a match: {error}"));
+        *lock(&self.failed) = Some(Instant::now());
+        let warning = format!("pairs of a match: {error}");
+        self.worker.reporter.warn(warning);
     }
 
     /// Plays a block and sends its games, or gives it back.
-    fn answer(&self, task: &Task, stop: &AtomicBool) -> Result<(), FleetError> {
-        let played = self.play(task, stop);
+    fn answer(&self, task: &Task) -> Result<(), FleetError> {
+        let Worker { link, reporter, .. } = self.worker;
+        let played = self.play(task);
         let games = match &played {
             Ok(Some(games)) => games.clone(),
             Ok(None) | Err(_) => Vec::new(),
@@ -164,32 +158,30 @@ impl<'a, C: Catalog> Matches<'a, C> {
             number: task.number,
             games,
         })?;
-        let subject = results_subject(&task.tournament, self.link.user());
+        let subject = results_subject(&task.tournament, link.user());
         let begun = Instant::now();
         loop {
-            self.link.check_admission()?;
-            match self.link.ask(&subject, answer.clone()) {
+            link.check_admission()?;
+            match link.ask(&subject, answer.clone()) {
                 Ok(problem) if problem.is_empty() => break,
                 Ok(problem) => return Err(FleetError::new(String::from_utf8_lossy(&problem))),
-                Err(error) if stop.load(Ordering::Relaxed) => return Err(error),
+                Err(error) if self.worker.is_to_stop() => return Err(error),
                 Err(error)
                     if error.kind() == FleetErrorKind::Missing && begun.elapsed() > ARENA_GONE =>
                 {
                     break;
                 }
-                Err(error) => self
-                    .reporter
-                    .warn(format!("pairs of a match: {error}; trying again")),
+                Err(error) => reporter.warn(format!("pairs of a match: {error}; trying again")),
             }
             thread::sleep(AGAIN);
         }
         if pairs > 0 {
-            self.reporter.pairs(pairs);
+            reporter.pairs(pairs);
         }
         played.map(|_| ())
     }
 
-    fn play(&self, task: &Task, stop: &AtomicBool) -> Result<Option<Vec<GameRecord>>, FleetError> {
+    fn play(&self, task: &Task) -> Result<Option<Vec<GameRecord>>, FleetError> {
         let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
         let board = write_board(task.board.as_deref())?;
         let rules = GameSettings {
@@ -201,7 +193,7 @@ impl<'a, C: Catalog> Matches<'a, C> {
             task,
             specs: &specs,
             networks: &self.networks,
-            stop,
+            stop: self.worker.stop,
         };
         let played = self.games.with_game(&task.origin.game, &rules, block);
         played.map_err(FleetError::new)?
@@ -216,19 +208,16 @@ impl<'a, C: Catalog> Matches<'a, C> {
         };
         let wrong = |problem: &str| FleetError::new(format!("agent `{text}`: {problem}"));
         let id = hash_of(&source).ok_or_else(|| wrong("its file is not named by its content"))?;
-        let _fetching = self.fetching.lock().expect("no thread panics");
-        let folder = match self.folder.get() {
+        let mut folder = lock(&self.folder);
+        let folder = match &mut *folder {
             Some(folder) => folder,
-            None => {
-                let made = TempDir::new().map_err(FleetError::new)?;
-                self.folder.get_or_init(|| made)
-            }
+            none => none.insert(TempDir::new().map_err(FleetError::new)?),
         };
         let path = folder.path().join(file_name(&id.to_string()));
         if !path.exists() {
             let parcel = agent.parcel.as_ref();
             let parcel = parcel.ok_or_else(|| wrong("its file is missing"))?;
-            let bytes = read_object(self.link, AGENTS, parcel)?;
+            let bytes = read_object(self.worker.link, AGENTS, parcel)?;
             if FileId(xxh3_128(&bytes)) != id {
                 return Err(wrong("its file has another content"));
             }
@@ -236,14 +225,6 @@ impl<'a, C: Catalog> Matches<'a, C> {
             written.map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
         }
         Ok(AgentSpec::Network(AgentSource::File(path), given))
-    }
-}
-
-impl<C> Drop for Matches<'_, C> {
-    fn drop(&mut self) {
-        if let Some(asked) = &self.asked {
-            asked.abort();
-        }
     }
 }
 

@@ -1,16 +1,13 @@
 //! Looks at the server beside the thread that plays.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::{Found, find_run};
 use crate::networks::{Newest, newest, read_network};
 use crate::places::{RUNS, network_of};
-use crate::reporter::Reporter;
+use crate::reporter::Worker;
 use crate::settings::RunSettings;
-use crate::{FleetError, Link, Orders};
+use crate::{FleetError, lock};
 use jarmo_core::net::AgentFile;
 
 /// The longest wait for news at a time.
@@ -25,22 +22,34 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// What the thread that looks at the server hands to the one that plays.
 #[derive(Default)]
 pub(super) struct News {
-    pub(super) network: Mutex<Option<AgentFile>>, // newer than the last one
-    pub(super) is_over: AtomicBool, // there is another run, its settings changed, or the session ended
+    network: Mutex<Option<AgentFile>>, // newer than the last one
+    over: OnceLock<Instant>,           // since then there is nothing more to play
 }
 
 impl News {
     pub(super) fn take(&self) -> Option<AgentFile> {
-        self.network.lock().expect("no thread panics").take()
+        lock(&self.network).take()
+    }
+
+    /// There is another run, its settings changed, or the worker is to stop.
+    pub(super) fn end(&self) {
+        self.over.get_or_init(Instant::now);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.over.get().is_some()
+    }
+
+    /// How long ago that was.
+    pub(super) fn since_over(&self) -> Duration {
+        self.over.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 }
 
 /// Looks at the server beside the playing thread: for newer networks, another run, other settings and orders.
 pub(super) struct Lookout<'a> {
-    pub(super) link: &'a Link,
-    pub(super) wanted: Option<&'a str>,
-    pub(super) settings: &'a RunSettings,
-    pub(super) reporter: &'a Reporter,
+    pub(super) worker: Worker<'a>,
+    pub(super) run: &'a RunSettings,
     pub(super) news: &'a News,
     pub(super) known: Option<u64>, // learning steps of the newest network here
 }
@@ -49,32 +58,26 @@ impl Lookout<'_> {
     /// Works until the session is over. What the learner writes into the bucket is heard by a plain subscription, which
     /// needs no consumer.
     pub(super) fn run(mut self) {
-        let subject = format!("$KV.{RUNS}.>");
-        let network = format!("$KV.{RUNS}.{}", network_of(&self.settings.run));
-        let mut heard = None;
+        let link = self.worker.link;
+        let network = format!("$KV.{RUNS}.{}", network_of(&self.run.run));
+        let heard = link.client().subscribe(format!("$KV.{RUNS}.>"));
+        let Ok(mut heard) = link.wait(heard) else {
+            return self.news.end(); // the key is refused
+        };
         let mut look = Instant::now();
-        while !self.news.is_over.load(Ordering::Relaxed) {
-            if heard.is_none() {
-                let client = self.link.client();
-                heard = self.link.wait(client.subscribe(subject.clone())).ok();
+        while !self.news.is_over() {
+            if link.check_admission().is_err() {
+                return self.news.end();
             }
-            if self.link.check_admission().is_err() {
-                self.news.is_over.store(true, Ordering::Relaxed);
-                return;
-            }
-            if !self.link.is_connected() {
+            if !link.is_connected() {
                 look = Instant::now() + AGAIN; // what is said meanwhile is not heard
             }
             if Instant::now() >= look {
                 look = Instant::now() + if self.look() { LOOK_EVERY } else { AGAIN };
             }
-            let Some(heard) = &mut heard else {
-                thread::sleep(PATIENCE);
-                continue;
-            };
             let mut newest = None;
             let mut patience = PATIENCE;
-            while let Some(message) = self.link.next(heard, patience) {
+            while let Some(message) = link.next(&mut heard, patience) {
                 patience = Duration::ZERO;
                 if *message.subject == *network {
                     newest = serde_json::from_slice(&message.payload).ok();
@@ -82,9 +85,7 @@ impl Lookout<'_> {
                     look = Instant::now();
                 }
             }
-            if let Some(newest) = newest
-                && !self.fetch(&newest)
-            {
+            if newest.is_some_and(|newest| !self.fetch(&newest)) {
                 look = Instant::now() + AGAIN;
             }
         }
@@ -92,14 +93,14 @@ impl Lookout<'_> {
 
     /// Looks at all that news tell. Returns whether that worked.
     fn look(&mut self) -> bool {
-        if !is_same(self.link, self.wanted, self.settings) {
-            self.news.is_over.store(true, Ordering::Relaxed);
+        if !self.worker.is_for(self.run) {
+            self.news.end();
             return true;
         }
-        let runs = self.link.wait(self.link.context().get_key_value(RUNS));
-        match runs.and_then(|runs| newest(self.link, &runs, &self.settings.run)) {
-            Ok(Some(newest)) => self.fetch(&newest),
-            Ok(None) => true,
+        let link = self.worker.link;
+        let runs = link.wait(link.context().get_key_value(RUNS));
+        match runs.and_then(|runs| newest(link, &runs, &self.run.run)) {
+            Ok(newest) => newest.is_none_or(|newest| self.fetch(&newest)),
             Err(error) => self.failed(&error),
         }
     }
@@ -109,10 +110,10 @@ impl Lookout<'_> {
         if self.known == Some(newest.step) {
             return true;
         }
-        match read_network(self.link, newest) {
+        match read_network(self.worker.link, newest) {
             Ok(agent) => {
                 self.known = Some(newest.step);
-                *self.news.network.lock().expect("no thread panics") = Some(agent);
+                *lock(&self.news.network) = Some(agent);
                 true
             }
             Err(error) => self.failed(&error),
@@ -120,17 +121,8 @@ impl Lookout<'_> {
     }
 
     fn failed(&self, error: &FleetError) -> bool {
-        self.reporter.warn(format!("the newest network: {error}"));
+        let warning = format!("the newest network: {error}");
+        self.worker.reporter.warn(warning);
         false
-    }
-}
-
-/// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost them
-/// gets them again from the learner.
-fn is_same(link: &Link, wanted: Option<&str>, settings: &RunSettings) -> bool {
-    match find_run(link, wanted) {
-        Ok(found) if found.orders != Orders::Play => false,
-        Ok(Found { run: Some(now), .. }) => RunSettings::read(&now).as_ref() == Ok(settings),
-        Ok(_) | Err(_) => true,
     }
 }

@@ -1,26 +1,22 @@
 //! The worker's side: plays with the newest network of a run and sends files of games.
 
-mod outbox;
 mod lookout;
+mod outbox;
 mod session;
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::board_file::write_board;
 use crate::matches::Matches;
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
-use crate::reporter::Reporter;
-use crate::settings::RunSettings;
+use crate::reporter::{Reporter, Worker};
+use crate::settings::{RunSettings, write_board};
 use crate::{Address, Doing, FleetError, FleetErrorKind, Link, Orders, WorkerEvent, unique};
-use jarmo_core::random::stream;
 use jarmo_exact::catalog::{Catalog, GameSettings};
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
-use rand::Rng;
 use session::Session;
 
 /// The pause between two attempts to reach the server or to find a learner.
@@ -57,37 +53,42 @@ pub fn work<C: Catalog>(
     stop: &AtomicBool,
     mut tell: impl FnMut(WorkerEvent),
 ) -> Result<(), FleetError> {
-    let identity = Identity::new(&settings.name);
+    let id = unique();
+    let name = name_of(&settings.name, id);
     let threads = settings.threads.unwrap_or_else(cores);
-    let reporter = Reporter::new(&identity.name, threads);
-    let (link, is_over) = (OnceLock::new(), AtomicBool::new(false));
-    let worker = Worker {
-        games,
-        settings,
-        identity: &identity,
-        threads,
-        link: &link,
-        reporter: &reporter,
-        stop: &is_over,
-    };
+    let reporter = Reporter::new(&name, threads);
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let working = scope.spawn(|| worker.work());
+        let working = scope.spawn(|| {
+            let Some(link) = connect(settings, &name, &reporter, &is_over)? else {
+                return Ok(());
+            };
+            let link = reporter.connected(link);
+            let worker = Worker {
+                id,
+                threads,
+                device: &settings.device,
+                wanted: settings.run.as_deref(),
+                name: &name,
+                link,
+                reporter: &reporter,
+                stop: &is_over,
+            };
+            worker.work(games)
+        });
         let begun = Instant::now();
         let mut report = begun;
         while !working.is_finished() {
             let is_late = settings.time.is_some_and(|time| begun.elapsed() >= time);
-            let is_enough = settings
-                .most_games
-                .is_some_and(|most| reporter.games() >= most);
+            let most = settings.most_games;
+            let is_enough = most.is_some_and(|most| reporter.games() >= most);
             if is_late || is_enough || stop.load(Ordering::Relaxed) {
                 is_over.store(true, Ordering::Relaxed);
             }
             reporter.events(&mut tell);
-            if let Some(link) = link.get()
-                && Instant::now() >= report
-            {
+            if Instant::now() >= report {
                 report = Instant::now() + REPORT_EVERY;
-                reporter.send(link);
+                reporter.send();
             }
             thread::sleep(TICK);
         }
@@ -96,47 +97,48 @@ pub fn work<C: Catalog>(
     })
 }
 
-struct Worker<'a, C> {
-    games: &'a C,
-    settings: &'a WorkerSettings,
-    identity: &'a Identity,
-    threads: usize,
-    link: &'a OnceLock<Link>, // once it is connected
-    reporter: &'a Reporter,
-    stop: &'a AtomicBool,
+/// The connection of a worker, unless it is to stop before there is one.
+fn connect(
+    settings: &WorkerSettings,
+    name: &str,
+    reporter: &Reporter,
+    stop: &AtomicBool,
+) -> Result<Option<Link>, FleetError> {
+    while !stop.load(Ordering::Relaxed) {
+        match Link::open(&settings.address, name) {
+            Err(error) if error.kind() == FleetErrorKind::Passing => reporter.cannot_send(&error),
+            opened => return opened.map(Some),
+        }
+        pause(stop);
+    }
+    Ok(None)
 }
 
-impl<C: Catalog> Worker<'_, C> {
-    fn work(&self) -> Result<(), FleetError> {
-        let Some(link) = self.connect()? else {
-            return Ok(());
-        };
-        let link = self.link.get_or_init(|| link);
-        let mut matches = Matches::new(self.games, link, self.threads, self.reporter);
-        let wanted = self.settings.run.as_deref();
-        while !self.stop.load(Ordering::Relaxed) {
-            link.check_admission()?;
-            let Found { run, orders } = find_run(link, wanted).unwrap_or_default();
-            match (orders, run) {
+impl<'a> Worker<'a> {
+    fn work(&self, games: &'a impl Catalog) -> Result<(), FleetError> {
+        let mut matches = Matches::new(games, *self);
+        while !self.is_to_stop() {
+            self.link.check_admission()?;
+            match self.find_run().unwrap_or_default() {
                 (Orders::Drain, _) => {
                     self.reporter.doing(Doing::Stopping);
                     return Ok(());
                 }
                 (Orders::Play, Some(run)) => {
-                    matches.play_waiting(self.stop);
-                    self.play(link, &mut matches, &run)?;
+                    matches.play_waiting();
+                    self.play(games, &mut matches, &run)?;
                     continue;
                 }
                 (Orders::Play, None) => {
-                    matches.play_waiting(self.stop);
-                    self.reporter.doing(match link.is_connected() {
+                    matches.play_waiting();
+                    self.reporter.doing(match self.link.is_connected() {
                         true => Doing::WaitingForLearner,
                         false => Doing::WaitingForServer,
                     });
                 }
                 (Orders::Pause, _) => {
                     self.reporter.doing(Doing::Paused);
-                    self.reporter.send(link);
+                    self.reporter.send();
                 }
             }
             pause(self.stop);
@@ -144,24 +146,11 @@ impl<C: Catalog> Worker<'_, C> {
         Ok(())
     }
 
-    fn connect(&self) -> Result<Option<Link>, FleetError> {
-        while !self.stop.load(Ordering::Relaxed) {
-            match Link::open(&self.settings.address, &self.identity.name) {
-                Err(error) if error.kind() == FleetErrorKind::Passing => {
-                    self.reporter.cannot_send(&error);
-                }
-                opened => return opened.map(Some),
-            }
-            pause(self.stop);
-        }
-        Ok(None)
-    }
-
     /// Plays for a run until it is replaced, its settings or the orders change, or it is time to stop.
-    fn play(
+    fn play<C: Catalog>(
         &self,
-        link: &Link,
-        matches: &mut Matches<'_, C>,
+        games: &C,
+        matches: &mut Matches<'a, C>,
         settings: &[u8],
     ) -> Result<(), FleetError> {
         let run = RunSettings::read(settings)?;
@@ -173,76 +162,53 @@ impl<C: Catalog> Worker<'_, C> {
             ));
         }
         let board = write_board(run.board.as_deref())?;
-        let session = Session {
-            link,
-            wanted: self.settings.run.as_deref(),
-            settings: &run,
-            config: &config,
-            worker: &self.identity.name,
-            seed: stream(config.run.seed, self.identity.seed).next_u64(),
-            threads: self.threads,
-            device: &self.settings.device,
-            reporter: self.reporter,
-            stop: self.stop,
-            between: &mut || matches.play_waiting(self.stop),
-        };
         let rules = GameSettings {
             board: board.as_ref().map(|board| board.path().to_owned()),
             ..GameSettings::default()
         };
-        let played = self.games.with_game(&config.game.name, &rules, session);
+        let session = Session {
+            worker: *self,
+            matches,
+            run: &run,
+            config: &config,
+        };
+        let played = games.with_game(&config.game.name, &rules, session);
         played.map_err(FleetError::new)?
     }
-}
 
-/// What tells a process from all others.
-struct Identity {
-    name: String,
-    seed: u64,
-}
-
-impl Identity {
-    fn new(machine: &str) -> Identity {
-        let seed = unique();
-        let process = format!("{:08x}", seed >> 32);
-        let plain = |letter: char| match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => letter,
-            _ => '_',
+    /// What all workers are to do, and the settings of the run to play for, if there is one.
+    fn find_run(&self) -> Result<(Orders, Option<Vec<u8>>), FleetError> {
+        let runs = self.link.context().get_key_value(RUNS);
+        let runs = self.link.wait(runs)?;
+        let get = |key: String| self.link.wait(runs.get(key));
+        let orders = Orders::read(get(ORDERS.to_owned())?.as_deref());
+        let run = match self.wanted {
+            Some(run) => Some(run.to_owned()),
+            None => get(CURRENT.to_owned())?.map(|run| String::from_utf8_lossy(&run).into_owned()),
         };
-        let machine: String = machine.chars().take(40).map(plain).collect();
-        Identity {
-            name: format!("{machine}-{process}"),
-            seed,
+        let settings = run.map(|run| get(settings_of(&run))).transpose()?;
+        Ok((orders, settings.flatten().map(|settings| settings.to_vec())))
+    }
+
+    /// Whether the run to play for still has these settings, as far as the server can be asked. A server that has lost
+    /// them gets them again from the learner.
+    fn is_for(&self, settings: &RunSettings) -> bool {
+        match self.find_run() {
+            Ok((Orders::Play, Some(now))) => RunSettings::read(&now).as_ref() == Ok(settings),
+            Ok((orders, _)) => orders == Orders::Play,
+            Err(_) => true,
         }
     }
 }
 
-/// What a worker finds at the server.
-#[derive(Default)]
-struct Found {
-    /// The settings of the run to play for, if there is one.
-    run: Option<Vec<u8>>,
-    orders: Orders,
-}
-
-fn find_run(link: &Link, wanted: Option<&str>) -> Result<Found, FleetError> {
-    let runs = link.wait(link.context().get_key_value(RUNS))?;
-    let orders = link.wait(runs.get(ORDERS))?;
-    let current = match wanted {
-        Some(run) => Some(run.to_owned()),
-        None => {
-            let current = link.wait(runs.get(CURRENT))?;
-            current.map(|run| String::from_utf8_lossy(&run).into_owned())
-        }
+/// A name that no other process has.
+fn name_of(machine: &str, id: u64) -> String {
+    let plain = |letter: char| match letter.is_ascii_alphanumeric() {
+        true => letter,
+        false => '_',
     };
-    let run = match current {
-        Some(run) => link.wait(runs.get(settings_of(&run)))?,
-        None => None,
-    };
-    Ok(Found {
-        run: run.map(|run| run.to_vec()),
-        orders: Orders::read(orders.as_deref()),
-    })
+    let machine: String = machine.chars().take(40).map(plain).collect();
+    format!("{machine}-{:08x}", id >> 32)
 }
 
 /// Waits a little, or until `stop` is set.

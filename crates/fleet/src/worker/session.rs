@@ -1,24 +1,24 @@
 //! Playing for one run, with one set of settings.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
 
 use super::lookout::{Lookout, News};
-use super::outbox::{FAREWELL, Outbox, OutgoingFile};
-use crate::reporter::Reporter;
+use super::outbox::{FAREWELL, Outbox};
+use crate::matches::Matches;
+use crate::reporter::Worker;
 use crate::settings::RunSettings;
-use crate::{Doing, FleetError, GameFile, GameFileHeader, Link, MOST_BYTES, WorkerEvent};
+use crate::{Doing, FleetError, GameFile, GameFileHeader, MOST_BYTES, WorkerEvent};
 use jarmo_core::net::{AgentFile, GameVersion};
-use jarmo_exact::catalog::{CatalogGame, GameTask};
+use jarmo_core::random::stream;
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
 use jarmo_learn::run::{BoxedEvaluator, evaluators};
-use jarmo_learn::train::OpenDevice;
 use jarmo_selfplay::selfplay::{Episode, SelfPlay, SelfPlaySettings};
+use rand::Rng;
 
 /// A file is sent when it has this many samples,
 const FILE_SAMPLES: usize = 4096;
@@ -29,63 +29,49 @@ const PLAIN_BYTES: usize = MOST_BYTES - 100_000;
 /// or when it is this old and not empty, so that a slow worker's games do not get too old.
 const FILE_AGE: Duration = Duration::from_secs(20);
 
-/// Plays for a run until it is replaced, its settings change, or `stop` is set.
-pub(super) struct Session<'a> {
-    pub(super) link: &'a Link,
-    pub(super) wanted: Option<&'a str>,
-    pub(super) settings: &'a RunSettings,
-    pub(super) config: &'a Config,
-    pub(super) worker: &'a str,
-    pub(super) seed: u64,
-    pub(super) threads: usize,
-    pub(super) device: &'a OpenDevice,
-    pub(super) reporter: &'a Reporter,
-    pub(super) stop: &'a AtomicBool,
-    /// Called between two rounds of self-play, and while a file waits for room.
-    pub(super) between: &'a mut dyn FnMut(),
+/// Plays for a run until it is replaced, its settings change, or the worker is to stop.
+pub(super) struct Session<'a, 'm, C> {
+    pub(super) worker: Worker<'a>,
+    /// Played between two rounds of self-play, and while a file waits for room.
+    pub(super) matches: &'m mut Matches<'a, C>,
+    pub(super) run: &'m RunSettings,
+    pub(super) config: &'m Config,
 }
 
-impl GameTask for Session<'_> {
+impl<C: Catalog> GameTask for Session<'_, '_, C> {
     type Output = Result<(), FleetError>;
 
     fn run<G: CatalogGame>(mut self, game: G) -> Result<(), FleetError> {
-        let origin = GameVersion::of(&game);
-        let check = self.settings.game.check(&origin);
+        let check = self.run.game.check(&GameVersion::of(&game));
         check.map_err(|problem| FleetError::new(format!("the run's network: {problem}")))?;
-        let (news, deadline) = (News::default(), OnceLock::new());
+        let (worker, run, news) = (self.worker, self.run, News::default());
         thread::scope(|scope| {
             let lookout = Lookout {
-                link: self.link,
-                wanted: self.wanted,
-                settings: self.settings,
-                reporter: self.reporter,
+                worker,
+                run,
                 news: &news,
                 known: None,
             };
             scope.spawn(|| lookout.run());
-            let run = &self.settings.run;
-            let outbox = Outbox::start(scope, self.link, run, self.reporter, &deadline);
-            let played = self.play(&game, &origin, &news, outbox);
-            news.is_over.store(true, Ordering::Relaxed);
+            let mut outbox = Outbox::new(scope, worker, &news, &run.run);
+            let played = self.play(&game, &news, &mut outbox);
+            news.end();
             played
         })
     }
 }
 
-impl Session<'_> {
+impl<C: Catalog> Session<'_, '_, C> {
     fn play<G: CatalogGame>(
         &mut self,
         game: &G,
-        origin: &GameVersion,
         news: &News,
-        outbox: Outbox<'_>,
+        outbox: &mut Outbox<'_, '_>,
     ) -> Result<(), FleetError> {
-        let Session {
-            config,
-            threads,
-            reporter,
-            ..
-        } = *self;
+        let Session { worker, config, .. } = *self;
+        let Worker {
+            threads, reporter, ..
+        } = worker;
         let settings = SelfPlaySettings {
             games: config.fleet.games * threads,
             ..config.selfplay
@@ -95,10 +81,9 @@ impl Session<'_> {
             config.game.name, config.net, settings.games, settings.simulations
         )));
         let Some(agent) = self.first_network(news) else {
-            outbox.finish();
             return Ok(());
         };
-        let on = (self.device, config.run.kernel.here());
+        let on = (worker.device, config.run.kernel.here());
         let make = |agent: &AgentFile| -> Vec<BoxedEvaluator<G>> {
             evaluators(game, agent.weights(), on, threads)
         };
@@ -106,39 +91,40 @@ impl Session<'_> {
         fits.map_err(|error| FleetError::new(format!("the run's network: {error}")))?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(FleetError::new)?;
-        let mut play = SelfPlay::new(game, &settings, make(&agent), self.seed);
+        let seed = stream(config.run.seed, worker.id).next_u64();
+        let mut play = SelfPlay::new(game, &settings, make(&agent), seed);
         let step = agent.header().provenance.step;
         play.keep_episodes(step);
-        reporter.network(&self.settings.run, step);
-        let (mut file, mut unsent) = (Pending::default(), 0);
+        reporter.network(&self.run.run, step);
+        let mut file = Pending::default();
         while !self.is_over(news) {
             if let Some(agent) = news.take() {
                 let step = agent.header().provenance.step;
                 play.replace_evaluators(make(&agent));
                 play.keep_episodes(step);
-                reporter.network(&self.settings.run, step);
+                reporter.network(&self.run.run, step);
             }
             let round = pool.install(|| play.round());
             reporter.played(&round.counts);
             file.add(round.episodes);
             if file.is_full() {
-                unsent += self.send(&mut file, origin, news, &outbox);
+                self.send(std::mem::take(&mut file), news, outbox);
             }
-            (self.between)();
+            self.matches.play_waiting();
         }
         reporter.doing(Doing::Stopping);
         if !file.games.is_empty() {
-            unsent += self.send(&mut file, origin, news, &outbox);
+            self.send(file, news, outbox);
         }
-        unsent += outbox.finish();
-        self.link.check_admission()?;
+        let unsent = outbox.finish();
+        worker.link.check_admission()?;
         if unsent > 0 {
             let lost = FleetError::new(format!(
                 "{unsent} file(s) of games could not be sent within {} s and are lost: the queue is full, or the server \
                  is away",
                 FAREWELL.as_secs()
             ));
-            if self.stop.load(Ordering::Relaxed) {
+            if worker.is_to_stop() {
                 return Err(lost);
             }
             reporter.warn(lost.to_string()); // another run has begun
@@ -147,73 +133,52 @@ impl Session<'_> {
     }
 
     fn is_over(&self, news: &News) -> bool {
-        self.stop.load(Ordering::Relaxed) || news.is_over.load(Ordering::Relaxed)
+        if self.worker.is_to_stop() {
+            news.end();
+        }
+        news.is_over()
     }
 
     /// Waits for a network. `None` if the session is over before.
     fn first_network(&mut self, news: &News) -> Option<AgentFile> {
-        self.reporter.doing(Doing::WaitingForLearner);
+        self.worker.reporter.doing(Doing::WaitingForLearner);
         while !self.is_over(news) {
             if let Some(agent) = news.take() {
                 return Some(agent);
             }
-            (self.between)();
+            self.matches.play_waiting();
             thread::sleep(Duration::from_millis(50));
         }
         None
     }
 
-    /// Hands a file over. While there is no room for it, the worker waits; for a limited time, if it is to stop. Returns
-    /// the number of files that were given up.
-    fn send(
-        &mut self,
-        file: &mut Pending,
-        origin: &GameVersion,
-        news: &News,
-        outbox: &Outbox<'_>,
-    ) -> usize {
+    /// Hands a file over. While the one before is being sent, the worker plays matches, which do not wait for a learner.
+    fn send(&mut self, file: Pending, news: &News, outbox: &mut Outbox<'_, '_>) {
         let header = GameFileHeader {
-            run: self.settings.run.clone(),
-            origin: origin.clone(),
-            worker: self.worker.to_owned(),
+            run: self.run.run.clone(),
+            origin: self.run.game.clone(),
+            worker: self.worker.name.to_owned(),
             program: this_program(),
         };
-        let Pending { games, samples, .. } = std::mem::take(file);
+        let Pending { games, samples, .. } = file;
         let bytes = GameFile { header, games }.to_bytes();
-        let mut file = OutgoingFile { bytes, samples };
-        while let Some(waiting) = outbox.offer(file) {
-            file = waiting;
+        while outbox.is_busy() {
             if !self.is_over(news) {
-                (self.between)(); // matches do not wait for a learner
-            } else {
-                outbox.hurry();
-                if outbox.is_late() {
-                    return 1;
-                }
+                self.matches.play_waiting();
             }
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep(Duration::from_millis(10));
         }
-        0
+        outbox.send(bytes, samples);
     }
 }
 
 /// Finished games that are in no file yet.
+#[derive(Default)]
 struct Pending {
     games: Vec<Episode>,
     samples: usize,
     bytes: usize,
-    since: Instant,
-}
-
-impl Default for Pending {
-    fn default() -> Pending {
-        Pending {
-            games: Vec::new(),
-            samples: 0,
-            bytes: 0,
-            since: Instant::now(),
-        }
-    }
+    since: Option<Instant>,
 }
 
 impl Pending {
@@ -224,14 +189,13 @@ impl Pending {
             let searches = game.searches.iter().map(|found| search(&found.policy));
             let actions = 2 * game.game.actions().len();
             self.bytes += searches.sum::<usize>() + actions + game.game.start_text().len() + 17;
+            self.since.get_or_insert_with(Instant::now);
         }
         self.games.extend(games);
     }
 
     fn is_full(&self) -> bool {
-        !self.games.is_empty()
-            && (self.samples >= FILE_SAMPLES
-                || self.bytes >= PLAIN_BYTES
-                || self.since.elapsed() >= FILE_AGE)
+        let is_old = self.since.is_some_and(|since| since.elapsed() >= FILE_AGE);
+        is_old || self.samples >= FILE_SAMPLES || self.bytes >= PLAIN_BYTES
     }
 }
