@@ -40,9 +40,7 @@ pub(super) fn identify(
             .custom_inbox_prefix(format!("_INBOX_{user}"));
     }
     if let Some(path) = &address.authority {
-        if let Err(error) = read_text(path, SETTINGS_BYTES) {
-            return Err(FleetError::new(format!("{}: {error}", path.display())));
-        }
+        read_text(path, SETTINGS_BYTES).map_err(FleetError::at(path))?;
         options = options.add_root_certificates(path.clone());
     }
     Ok((options, user))

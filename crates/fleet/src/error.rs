@@ -1,6 +1,8 @@
 //! Why something over the network cannot be done.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 use jarmo_learn::run::RunError;
 
@@ -31,6 +33,11 @@ impl FleetError {
             problem: problem.to_string(),
             kind: FleetErrorKind::Lasting,
         }
+    }
+
+    /// What makes a problem of an error with a file.
+    pub(super) fn at(path: &Path) -> impl FnOnce(io::Error) -> FleetError {
+        move |error| FleetError::new(format!("{}: {error}", path.display()))
     }
 
     /// The same problem as another kind.

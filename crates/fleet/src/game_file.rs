@@ -16,8 +16,8 @@ use jarmo_selfplay::selfplay::{Episode, Searched};
 /// The most bytes of a file. A message has at most 1 MiB with its headers.
 pub const MOST_BYTES: usize = 900_000;
 
-/// The most bytes of a file that is not compressed: what a small file may claim to become.
-const MOST_PLAIN: usize = 1 << 24;
+/// The most bytes before compression: what a small file or message may claim to become.
+pub(super) const MOST_PLAIN: usize = 1 << 24;
 
 /// The level of compression. Higher ones save little, because most bytes are the low ones of floats.
 const LEVEL: i32 = 3;
@@ -85,7 +85,7 @@ impl GameFile {
             Array::flat("weights", &weights.concat()),
         ];
         let plain = FORMAT.write(&self.header, &arrays);
-        zstd::bulk::compress(&plain, LEVEL).expect("memory can be compressed")
+        compress(&plain)
     }
 
     /// Reads a file that anyone may have sent. Checks its form; whether the games keep the rules is for
@@ -97,8 +97,7 @@ impl GameFile {
                 bytes.len()
             )));
         }
-        let plain = zstd::bulk::decompress(bytes, MOST_PLAIN);
-        let plain = plain.map_err(|error| FleetError::new(format!("not compressed: {error}")))?;
+        let plain = decompress(bytes, MOST_PLAIN)?;
         let (header, arrays) = FORMAT
             .read::<GameFileHeader>(&plain)
             .map_err(FleetError::new)?;
@@ -110,6 +109,16 @@ impl GameFile {
     pub fn id(bytes: &[u8]) -> FileId {
         FileId(xxh3_128(bytes))
     }
+}
+
+pub(super) fn compress(plain: &[u8]) -> Vec<u8> {
+    zstd::bulk::compress(plain, LEVEL).expect("memory can be compressed")
+}
+
+/// Reads what anyone may have compressed.
+pub(super) fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, FleetError> {
+    let plain = zstd::bulk::decompress(bytes, most);
+    plain.map_err(|error| FleetError::new(format!("not compressed: {error}")))
 }
 
 fn games_of(arrays: &safetensors::SafeTensors<'_>) -> Result<Vec<Episode>, String> {

@@ -53,7 +53,7 @@ impl Inbox {
         let quarantine = run.join(QUARANTINE);
         for folder in [&inbox, &quarantine] {
             let made = fs::create_dir_all(folder).and_then(|()| remove_leftovers(folder));
-            made.map_err(|error| at(folder, &error))?;
+            made.map_err(FleetError::at(folder))?;
         }
         Ok(Inbox {
             inbox,
@@ -76,7 +76,7 @@ impl Inbox {
         let held = serde_json::to_string(&held).expect("names are plain data") + "\n";
         let mut parts = vec![held.as_bytes()];
         parts.extend(files.iter().map(|(_, bytes)| *bytes));
-        write_whole(&path, &parts.concat()).map_err(|error| at(&path, &error))?;
+        write_whole(&path, &parts.concat()).map_err(FleetError::at(&path))?;
         let wanted = files.iter().map(|(name, _)| name.id).collect();
         lock(&self.batches).push(Batch { path, wanted });
         Ok(())
@@ -85,11 +85,11 @@ impl Inbox {
     /// The files in the order of arrival at the server, with their content.
     pub(super) fn load(&self) -> Result<Vec<(KeptName, Vec<u8>)>, FleetError> {
         let mut kept = Vec::new();
-        for path in list(&self.inbox).map_err(|error| at(&self.inbox, &error))? {
+        for path in list(&self.inbox).map_err(FleetError::at(&self.inbox))? {
             if path.extension().is_none_or(|ending| ending != ENDING) {
                 continue;
             }
-            let bytes = read(&path, MOST_BATCH_BYTES).map_err(|error| at(&path, &error))?;
+            let bytes = read(&path, MOST_BATCH_BYTES).map_err(FleetError::at(&path))?;
             let mut files = files_of(&bytes).unwrap_or_default();
             // They were whole when they were acknowledged, so the disk has lost the others.
             files.retain(|(name, bytes)| GameFile::id(bytes) == name.id);
@@ -110,7 +110,7 @@ impl Inbox {
         for batch in batches.extract_if(.., |batch| batch.wanted.is_empty()) {
             match fs::remove_file(&batch.path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(at(&batch.path, &error));
+                    return Err(FleetError::at(&batch.path)(error));
                 }
                 _ => {}
             }
@@ -141,8 +141,4 @@ fn files_of(batch: &[u8]) -> Option<Vec<(KeptName, Vec<u8>)>> {
         rest = behind;
     }
     Some(files)
-}
-
-fn at(path: &Path, error: &io::Error) -> FleetError {
-    FleetError::new(format!("{}: {error}", path.display()))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_nats::connection::State;
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::{self, Context, ErrorCode};
@@ -44,7 +45,6 @@ pub struct Link {
 /// What the connection said last.
 #[derive(Default)]
 struct Signals {
-    is_lost: AtomicBool,
     is_refused: AtomicBool, // the server does not let this user in any more
     denied: Notify,         // the server refused something to the user
 }
@@ -110,7 +110,7 @@ impl Link {
 
     /// Whether the server can be reached.
     pub fn is_connected(&self) -> bool {
-        !self.signals.is_lost.load(Ordering::Relaxed)
+        self.client.connection_state() == State::Connected
     }
 
     /// Fails if the server does not let this user in any more.
@@ -255,11 +255,7 @@ impl Signals {
     fn hear(&self, event: &Event) {
         let refused = ConnectErrorKind::AuthorizationViolation;
         match event {
-            Event::Connected => {
-                self.is_lost.store(false, Ordering::Relaxed);
-                self.is_refused.store(false, Ordering::Relaxed);
-            }
-            Event::Disconnected | Event::Closed => self.is_lost.store(true, Ordering::Relaxed),
+            Event::Connected => self.is_refused.store(false, Ordering::Relaxed),
             // The client tells a failed attempt to connect again by the name of the kind of error.
             Event::ClientError(ClientError::Other(kind)) if *kind == refused.to_string() => {
                 self.is_refused.store(true, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use async_nats::jetstream::kv::Store;
 use async_nats::jetstream::object_store::{ObjectMetadata, ObjectStore};
 use serde::{Deserialize, Serialize};
 
-use super::game_file::{bytes_of, planes};
+use super::game_file::{bytes_of, compress, decompress, planes};
 use super::places::{LearnerPlaces, NETWORKS, network_of};
 use super::{FleetError, Link};
 use jarmo_core::net::AgentFile;
@@ -83,7 +83,7 @@ pub(super) fn write_object(
     name: &str,
     bytes: &[u8],
 ) -> Result<Parcel, FleetError> {
-    let bytes = zstd::bulk::compress(&planes(bytes), 3).expect("memory can be compressed");
+    let bytes = compress(&planes(bytes));
     let mut content = Cursor::new(&bytes);
     let about = ObjectMetadata {
         name: name.to_owned(),
@@ -119,6 +119,5 @@ pub(super) fn read_object(
         Ok::<_, async_nats::Error>(bytes)
     };
     let bytes = link.wait_for(TRANSFER, read)?;
-    let planes = zstd::bulk::decompress(&bytes, MOST_NETWORK).map_err(FleetError::new)?;
-    Ok(bytes_of(&planes))
+    Ok(bytes_of(&decompress(&bytes, MOST_NETWORK)?))
 }

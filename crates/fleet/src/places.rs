@@ -158,7 +158,10 @@ pub(super) async fn arena_places(context: &Context) -> Result<ObjectStore, Fleet
 
 /// A message of a stream, and its age in seconds by the server's clock.
 pub(super) struct Listed {
-    pub(super) subject: String,
+    /// The part of its subject before the last: a run, a key, or what stands in its place.
+    pub(super) of: String,
+    /// The last part.
+    pub(super) name: String,
     pub(super) content: Vec<u8>,
     pub(super) age: f64,
 }
@@ -197,11 +200,14 @@ pub(super) fn list(link: &Link, stream: &str) -> Result<Vec<Listed>, FleetError>
         };
         next = header(last, "Nats-Sequence").map_or(u64::MAX, |last: u64| last + 1);
         for message in answers {
-            let subject = header(&message, "Nats-Subject").unwrap_or_default();
+            let subject: String = header(&message, "Nats-Subject").unwrap_or_default();
+            let mut parts = subject.rsplit('.').map(str::to_owned);
+            let (name, of) = (parts.next(), parts.next());
             let written: String = header(&message, "Nats-Time-Stamp").unwrap_or_default();
             let written = parse_rfc3339(&written).unwrap_or(now);
             list.push(Listed {
-                subject,
+                of: of.unwrap_or_default(),
+                name: name.unwrap_or_default(),
                 content: message.payload.to_vec(),
                 age: (now - written).as_seconds_f64().max(0.0),
             });

@@ -121,18 +121,19 @@ impl WorkerStatus {
 pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     let mut by_key: BTreeMap<String, usize> = BTreeMap::new();
     let mut workers = Vec::new();
-    for (key, worker, message) in said.iter().filter_map(parts) {
+    for message in said {
+        let Listed { of: key, name, .. } = message;
         if key == LEARNER || key == ARENA {
             continue;
         }
         let Ok(said) = serde_json::from_slice::<WorkerStatus>(&message.content) else {
             continue;
         };
-        let count = by_key.entry(key.to_owned()).or_default();
+        let count = by_key.entry(key.clone()).or_default();
         *count += 1;
         if *count <= MOST_PER_KEY {
             workers.push(WorkerStatus {
-                worker: plain(worker),
+                worker: plain(name),
                 key: plain(key),
                 program: plain(&said.program),
                 run: plain(&said.run),
@@ -144,22 +145,6 @@ pub(super) fn workers(said: &[Listed]) -> Vec<WorkerStatus> {
     }
     workers.sort_by(|a, b| a.worker.cmp(&b.worker));
     workers
-}
-
-/// What was said in place of this key, with the name.
-pub(super) fn said_as<'a>(
-    said: &'a [Listed],
-    who: &'static str,
-) -> impl Iterator<Item = (&'a str, &'a Listed)> {
-    let parts = said.iter().filter_map(parts);
-    parts.filter_map(move |(key, name, message)| (key == who).then_some((name, message)))
-}
-
-/// The key, the name, and the message.
-fn parts(message: &Listed) -> Option<(&str, &str, &Listed)> {
-    let mut parts = message.subject.rsplit('.');
-    let (name, key) = (parts.next()?, parts.next()?);
-    Some((key, name, message))
 }
 
 /// A name that can be shown on a terminal, whoever wrote it.

@@ -1,7 +1,7 @@
 //! What a learner says of its run: its settings, its newest network, and that it is there.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 use super::FleetError;
 use super::places::PROTOCOL;
 use jarmo_core::net::GameVersion;
+use jarmo_exact::catalog::GameSettings;
 use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_host::program::this_program;
 use jarmo_learn::config::Config;
@@ -47,8 +48,6 @@ impl RunSettings {
         game: GameVersion,
         config: &Config,
     ) -> Result<RunSettings, FleetError> {
-        let board = &config.game.board;
-        let board = (!board.as_os_str().is_empty()).then(|| read_text(board, SETTINGS_BYTES));
         Ok(RunSettings {
             protocol: PROTOCOL,
             play: PLAY,
@@ -57,7 +56,7 @@ impl RunSettings {
             folder,
             game,
             config: config.to_toml(),
-            board: board.transpose().map_err(FleetError::new)?,
+            board: board_text(&config.game.settings())?,
         })
     }
 
@@ -124,15 +123,31 @@ impl RunSettings {
     }
 }
 
-/// Writes a board to a file that is deleted when it is dropped, if there is a board.
-pub(super) fn write_board(text: Option<&str>) -> Result<Option<NamedTempFile>, FleetError> {
+/// The content of the board file of a game's rules, if there is one.
+pub(super) fn board_text(rules: &GameSettings) -> Result<Option<String>, FleetError> {
+    let text = rules
+        .board
+        .as_ref()
+        .map(|path| read_text(path, SETTINGS_BYTES));
+    text.transpose().map_err(FleetError::new)
+}
+
+/// The rules of a game with this board, and the file with it, which is deleted when it is dropped.
+pub(super) fn with_board(
+    text: Option<&str>,
+) -> Result<(GameSettings, Option<NamedTempFile>), FleetError> {
     let write = |text: &str| {
         let mut file = NamedTempFile::new()?;
         file.write_all(text.as_bytes())?;
         Ok(file)
     };
-    let written = text.map(write).transpose();
-    written.map_err(|error: std::io::Error| FleetError::new(format!("the board: {error}")))
+    let file = text.map(write).transpose();
+    let file = file.map_err(|error: io::Error| FleetError::new(format!("the board: {error}")))?;
+    let rules = GameSettings {
+        board: file.as_ref().map(|file| file.path().to_owned()),
+        ..GameSettings::default()
+    };
+    Ok((rules, file))
 }
 
 #[cfg(test)]

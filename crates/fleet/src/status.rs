@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::networks::Newest;
 use super::places::{Listed, PROGRESS, RUNS, SAMPLES, list, look_at};
-use super::progress::{ARENA, GONE_AFTER, LEARNER, WorkerStatus, said_as, workers};
+use super::progress::{ARENA, GONE_AFTER, LEARNER, WorkerStatus, workers};
 use super::settings::RunSettings;
 use super::{FleetError, Link};
 use jarmo_learn::observe::FleetReport;
@@ -56,48 +56,47 @@ pub struct RunStatus {
 pub fn status(link: &Link) -> Result<Status, FleetError> {
     // A learner or an arena that uses the server makes the streams.
     let said = list(link, PROGRESS)?;
-    let arenas = said_as(&said, ARENA).filter(|(_, said)| said.age < GONE_AFTER);
-    let number =
-        |said: &Listed| -> Option<u64> { std::str::from_utf8(&said.content).ok()?.parse().ok() };
-    let blocks = arenas.filter_map(|(_, said)| number(said)).sum();
+    let arenas = said
+        .iter()
+        .filter(|said| said.of == ARENA && said.age < GONE_AFTER);
+    let blocks = arenas.filter_map(|said| serde_json::from_slice::<u64>(&said.content).ok());
     Ok(Status {
         server: link.client().server_info().version,
         runs: runs(link, &list(link, &format!("KV_{RUNS}"))?, &said)?,
-        blocks,
+        blocks: blocks.sum(),
         workers: workers(&said),
     })
 }
 
-fn runs(link: &Link, entries: &[Listed], said: &[Listed]) -> Result<Vec<RunStatus>, FleetError> {
-    let find = |run: &str, kind: &str| {
-        let end = format!(".{run}.{kind}");
-        entries
-            .iter()
-            .find(move |entry| entry.subject.ends_with(&end))
+fn runs<'a>(
+    link: &Link,
+    entries: &'a [Listed],
+    said: &'a [Listed],
+) -> Result<Vec<RunStatus>, FleetError> {
+    let find = |list: &'a [Listed], of: &str, name: &str| {
+        let mut list = list.iter();
+        list.find(|entry| entry.of == of && entry.name == name)
     };
     let mut runs = Vec::new();
-    for entry in entries {
-        let Some((run, "settings")) = entry.subject.rsplit_once('.') else {
-            continue;
-        };
-        let run = run.rsplit('.').next().unwrap_or_default();
+    for entry in entries.iter().filter(|entry| entry.name == "settings") {
+        let run = &entry.of;
         let Ok(settings) = RunSettings::read(&entry.content) else {
             continue;
         };
-        let life = said_as(said, LEARNER).find(|(of, _)| *of == run);
-        let newest = find(run, "network");
-        let ages = [Some(entry), newest, life.map(|(_, life)| life)];
+        let life = find(said, LEARNER, run);
+        let newest = find(entries, run, "network");
+        let ages = [Some(entry), newest, life];
         let ages = ages.into_iter().flatten().map(|message| message.age);
-        let report = life.and_then(|(_, life)| serde_json::from_slice(&life.content).ok());
+        let report = life.and_then(|life| serde_json::from_slice(&life.content).ok());
         let newest =
             newest.and_then(|newest| serde_json::from_slice::<Newest>(&newest.content).ok());
         let queue = look_at(link, &format!("{SAMPLES}{run}"))?.map(|(queue, _)| queue);
         let waiting = queue.as_ref().map(|queue| &queue.state);
         runs.push(RunStatus {
-            run: run.to_owned(),
+            run: run.clone(),
             folder: settings.folder,
             program: settings.program,
-            is_here: life.is_some_and(|(_, life)| life.age < GONE_AFTER),
+            is_here: life.is_some_and(|life| life.age < GONE_AFTER),
             since_heard: ages.fold(f64::INFINITY, f64::min),
             step: newest.map(|newest| newest.step),
             queued: waiting.map_or(0, |waiting| waiting.messages),

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use super::intake::{Arrivals, Intake, LEAST_BATCH, MOST_BATCH};
 use super::networks::{KEPT, newest, publish};
 use super::places::{
-    BLOCKED, CURRENT, LearnerPlaces, PROGRESS, list, progress_subject, settings_of,
+    BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of,
 };
-use super::progress::{LEARNER, said_as, workers};
+use super::progress::{LEARNER, workers};
 use super::settings::RunSettings;
 use super::{FleetError, FleetErrorKind, Link, lock};
 use jarmo_core::net::{AgentFile, GameVersion};
@@ -324,9 +324,10 @@ impl Shared {
         let said = list(link, PROGRESS)?;
         let current = link.wait(places.runs.get(CURRENT))?;
         let is_free = current.is_none_or(|current| {
-            let mut others = said_as(&said, LEARNER);
-            let other = others.find(|(run, _)| *run.as_bytes() == *current);
-            other.is_none_or(|(_, life)| life.age > LEAVES_AFTER)
+            let is_current =
+                |life: &&Listed| life.of == LEARNER && *life.name.as_bytes() == *current;
+            let life = said.iter().find(is_current);
+            life.is_none_or(|life| life.age > LEAVES_AFTER)
         });
         if is_free && self.begun.elapsed().as_secs_f64() > LEAVES_AFTER {
             link.wait(places.runs.put(CURRENT, run.clone().into()))?;

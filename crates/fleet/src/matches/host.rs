@@ -11,11 +11,11 @@ use super::task::{Answer, NamedAgent, Task, pack, unpack};
 use crate::networks::write_object;
 use crate::places::{arena_places, blocks_subject, progress_subject, results_subject};
 use crate::progress::ARENA;
+use crate::settings::board_text;
 use crate::{FleetError, Link, unique};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::AgentSpec;
 use jarmo_exact::catalog::{CatalogGame, GameSettings};
-use jarmo_host::files::{SETTINGS_BYTES, read_text};
 use jarmo_judge::arena::{BlockError, Observer, PairBlock, Tournament};
 
 /// The most pairs in a block. A worker that is lost loses at most a block per thread.
@@ -64,10 +64,6 @@ pub fn play_matches<G: CatalogGame>(
     observer: &mut dyn Observer,
     tell: impl FnMut(String),
 ) -> Result<(), FleetError> {
-    let board = settings.rules.board.as_deref();
-    let board = board
-        .map(|path| read_text(path, SETTINGS_BYTES))
-        .transpose();
     let store = link.wait(arena_places(link.context()))?;
     let write = |name: &str, bytes: &[u8]| write_object(link, &store, name, bytes);
     let agents = settings.agents.iter();
@@ -84,7 +80,7 @@ pub fn play_matches<G: CatalogGame>(
         heard: select_all([asked, answers]),
         link,
         origin: GameVersion::of(game),
-        board: board.map_err(FleetError::new)?,
+        board: board_text(&settings.rules)?,
         quiet_limit: settings.rules.quiet_limit,
         agents,
         name,
@@ -197,12 +193,12 @@ impl<T: FnMut(String)> Host<'_, T> {
             return Ok(Vec::new());
         };
         self.keys.entry(key.to_owned()).or_default().given += 1;
-        let copies = self.out.get(&number).map_or(0, |given| given.copies);
-        let given = Given {
+        let given = self.out.entry(number).or_insert(Given {
             at: Instant::now(),
-            copies: copies + 1,
-        };
-        self.out.insert(number, given);
+            copies: 0,
+        });
+        given.at = Instant::now();
+        given.copies += 1;
         let block = &self.blocks[number];
         let agent = |agent: usize| self.agents[agent].clone();
         pack(&Task {

@@ -13,11 +13,11 @@ use super::task::{Answer, NamedAgent, Task, file_name, hash_of, pack, unpack};
 use crate::networks::read_object;
 use crate::places::{AGENTS, blocks_subject, results_subject};
 use crate::reporter::Worker;
-use crate::settings::write_board;
+use crate::settings::with_board;
 use crate::{Doing, FleetError, FleetErrorKind, lock};
 use jarmo_core::net::GameVersion;
 use jarmo_exact::agent::{AgentSource, AgentSpec, Networks, build_sharing};
-use jarmo_exact::catalog::{Catalog, CatalogGame, GameSettings, GameTask};
+use jarmo_exact::catalog::{Catalog, CatalogGame, GameTask};
 use jarmo_host::files::write_whole;
 use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::Team;
@@ -183,12 +183,8 @@ impl<'a, C: Catalog> Matches<'a, C> {
 
     fn play(&self, task: &Task) -> Result<Option<Vec<GameRecord>>, FleetError> {
         let specs = [self.spec(&task.agents[0])?, self.spec(&task.agents[1])?];
-        let board = write_board(task.board.as_deref())?;
-        let rules = GameSettings {
-            board: board.as_ref().map(|board| board.path().to_owned()),
-            quiet_limit: task.quiet_limit,
-            max_plies: None,
-        };
+        let (mut rules, _board) = with_board(task.board.as_deref())?;
+        rules.quiet_limit = task.quiet_limit;
         let block = PlayBlock {
             task,
             specs: &specs,

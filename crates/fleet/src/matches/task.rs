@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::game_file::{MOST_PLAIN, compress, decompress};
 use crate::networks::Parcel;
 use crate::places::PROTOCOL;
 use crate::{FleetError, MOST_BYTES};
@@ -14,12 +15,6 @@ use jarmo_host::program::this_program;
 use jarmo_host::record::GameRecord;
 use jarmo_judge::arena::PairBlock;
 use jarmo_learn::run::FileId;
-
-/// The most bytes of an answer or a task before compression.
-const MOST_PLAIN: usize = 1 << 24;
-
-/// The level of compression.
-const LEVEL: i32 = 3;
 
 /// A block of pairs, with all that a worker needs to play it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,7 +69,7 @@ pub(super) fn pack(content: &impl Serialize) -> Result<Vec<u8>, FleetError> {
         content,
     });
     let text = text.expect("tasks and answers are plain data");
-    let bytes = zstd::bulk::compress(&text, LEVEL).expect("memory can be compressed");
+    let bytes = compress(&text);
     if text.len() > MOST_PLAIN || bytes.len() > MOST_BYTES {
         return Err(FleetError::new(format!(
             "{} bytes of games, and a message has at most {MOST_BYTES}",
@@ -91,8 +86,7 @@ pub(super) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FleetError>
         protocol: u32,
         program: String,
     }
-    let text = zstd::bulk::decompress(bytes, MOST_PLAIN);
-    let text = text.map_err(|error| FleetError::new(format!("not compressed: {error}")))?;
+    let text = decompress(bytes, MOST_PLAIN)?;
     let unreadable = |error| FleetError::new(format!("it cannot be read: {error}"));
     let Version { protocol, program } = serde_json::from_slice(&text).map_err(unreadable)?;
     if protocol != PROTOCOL {

@@ -5,7 +5,6 @@ mod users;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -96,7 +95,7 @@ impl Server {
             folder: folder.to_owned(),
             settings,
         };
-        fs::create_dir_all(folder).map_err(|error| at(folder, &error))?;
+        fs::create_dir_all(folder).map_err(FleetError::at(folder))?;
         let workers = (1..=server.settings.workers).map(|number| format!("worker-{number}"));
         let mut users = vec![
             (LEARNER.to_owned(), Role::Learner),
@@ -344,7 +343,7 @@ impl Server {
             ..
         } = &self.settings;
         let folder = self.folder.canonicalize();
-        let folder = folder.map_err(|error| at(&self.folder, &error))?;
+        let folder = folder.map_err(FleetError::at(&self.folder))?;
         let path = |name: &str| folder.join(name).display().to_string();
         let listens = match host.as_str() {
             "localhost" => "127.0.0.1",
@@ -406,7 +405,7 @@ async fn purge(context: &Context, key: &str) -> Result<u64, async_nats::Error> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), FleetError> {
-    write_whole(path, text.as_bytes()).map_err(|error| at(path, &error))
+    write_whole(path, text.as_bytes()).map_err(FleetError::at(path))
 }
 
 /// Writes a file that only this user can read.
@@ -421,11 +420,7 @@ fn write_private(path: &Path, text: &str) -> Result<(), FleetError> {
         fs::write(path, text)?;
         fs::File::open(path)?.sync_all()
     };
-    written().map_err(|error| at(path, &error))
-}
-
-fn at(path: &Path, error: &io::Error) -> FleetError {
-    FleetError::new(format!("{}: {error}", path.display()))
+    written().map_err(FleetError::at(path))
 }
 
 /// The program `nats-server` on the path, if it is there.

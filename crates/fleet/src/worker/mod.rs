@@ -12,9 +12,9 @@ use crate::matches::Matches;
 use crate::places::{CURRENT, ORDERS, RUNS, settings_of};
 use crate::progress::REPORT_EVERY;
 use crate::reporter::{Reporter, Worker};
-use crate::settings::{RunSettings, write_board};
+use crate::settings::{RunSettings, with_board};
 use crate::{Address, Doing, FleetError, FleetErrorKind, Link, Orders, WorkerEvent, unique};
-use jarmo_exact::catalog::{Catalog, GameSettings};
+use jarmo_exact::catalog::Catalog;
 use jarmo_host::program::cores;
 use jarmo_learn::train::OpenDevice;
 use session::Session;
@@ -161,11 +161,7 @@ impl<'a> Worker<'a> {
                 "the run has settings that this version does not know and ignores: {unknown}"
             ));
         }
-        let board = write_board(run.board.as_deref())?;
-        let rules = GameSettings {
-            board: board.as_ref().map(|board| board.path().to_owned()),
-            ..GameSettings::default()
-        };
+        let (rules, _board) = with_board(run.board.as_deref())?;
         let session = Session {
             worker: *self,
             matches,
