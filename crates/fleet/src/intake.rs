@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
 use rayon::prelude::*;
 
 use super::game_file::GameFile;
@@ -21,11 +21,10 @@ use jarmo_learn::run::{Delivery, Seen};
 use jarmo_selfplay::replay::Samples;
 use jarmo_selfplay::selfplay::{Counts, EpisodeReader, SelfPlaySettings};
 
-/// Files of one request to the server: as few as this while the loop has enough, as many while it waits.
-pub(super) const LEAST_BATCH: usize = 4;
+/// The most files that are taken in together.
 pub(super) const MOST_BATCH: usize = 64;
 
-/// How long a request waits for files.
+/// How long a request waits for a file.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The letters of a name that a worker gives itself.
@@ -209,20 +208,17 @@ impl Intake {
         Ok(())
     }
 
-    /// Takes in at most so many files: checks them on all threads, keeps them, and only then acknowledges them, all with
-    /// one answer of the server. What cannot be kept comes again later.
-    pub(super) fn fetch(
-        &self,
-        link: &Link,
-        files: &PullConsumer,
-        most: usize,
-    ) -> Result<(), FleetError> {
-        let messages = link.wait(async {
-            let batch = files.batch().max_messages(most).expires(PATIENCE);
-            let messages: Vec<_> = batch.messages().await?.collect().await;
-            messages
-                .into_iter()
-                .collect::<Result<Vec<_>, async_nats::Error>>()
+    /// Takes in the files that wait, or the next one: checks them on all threads, keeps them, and only then acknowledges
+    /// them, all with one answer of the server. What cannot be kept comes again later.
+    pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
+        let messages: Vec<Message> = link.wait(async {
+            let there = files.fetch().max_messages(MOST_BATCH).messages().await?;
+            let there: Vec<_> = there.try_collect().await?;
+            if !there.is_empty() {
+                return Ok(there);
+            }
+            let next = files.batch().max_messages(1).expires(PATIENCE);
+            next.messages().await?.try_collect().await
         })?;
         let mut new: Vec<(KeptName, &Message)> = Vec::new();
         let mut done = Vec::new();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::intake::{Arrivals, Intake, LEAST_BATCH, MOST_BATCH};
+use super::intake::{Arrivals, Intake};
 use super::networks::{KEPT, newest, publish};
 use super::places::{
     BLOCKED, CURRENT, LearnerPlaces, Listed, PROGRESS, list, progress_subject, settings_of,
@@ -205,22 +205,19 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes in files until the run is over, in larger batches the less of them wait for the loop.
+    /// Takes in files until the run is over.
     fn take_in(&self) {
-        let mut batch = LEAST_BATCH;
         while !self.is_over() {
             if self.intake.arrivals().is_full() {
-                batch = LEAST_BATCH;
                 thread::sleep(Duration::from_millis(10));
                 continue;
             }
-            if let Err(error) = self.intake.fetch(&self.link, &self.places.files, batch) {
+            if let Err(error) = self.intake.fetch(&self.link, &self.places.files) {
                 if self.link.is_connected() {
                     self.warn(format!("files of games: {error}; trying again"));
                 }
                 thread::sleep(AFTER_TROUBLE);
             }
-            batch = (2 * batch).min(MOST_BATCH);
         }
     }
 
