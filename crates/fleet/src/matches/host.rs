@@ -27,6 +27,9 @@ const LEAST_BLOCKS: usize = 64;
 /// The longest wait for a message at a time.
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// The longest wait for the last messages at the end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
 /// The time between two signs of life.
 const ALIVE_EVERY: Duration = Duration::from_secs(5);
 
@@ -170,7 +173,7 @@ impl<T: FnMut(String)> Host<'_, T> {
         for said in self.heard.iter_mut() {
             let _ = link.wait(said.drain());
         }
-        while let Some(message) = link.next(&mut self.heard, PATIENCE) {
+        while let Some(message) = link.next(&mut self.heard, FAREWELL) {
             reply(link, &message, Vec::new());
         }
         let _ = link.wait(link.client().flush());
