@@ -14,6 +14,9 @@ of files in the server's queue. `jarmo fleet repeat` then learns again from the 
     queued    files that ever entered the server's queue
     dropped   what the learner counted since its last start, and why: again (known), blocked, bad
 
+The tests in crates/fleet/tests/attacks.rs, of what a stranger with a worker's key can do, are run as often (`--only
+attacks`).
+
 A file in the window that no worker printed is not a fault: a killed worker cannot print the last acknowledgement. A
 file that the server delivers twice is dropped as known, although it was queued once.
 The exit status is 1 if something was lost or taken twice, if learning again gives other weights, or if a fault did not
@@ -533,6 +536,24 @@ def attempt(name, options, port):
     return problem is None
 
 
+def attack(options):
+    """The attacks with a worker's key, which are tests: a line for each. Returns whether none did harm."""
+    if not shutil.which("cargo"):
+        print("| attacks | left out: no cargo | | | | | | | |", flush=True)
+        return True
+    command = ["cargo", "test", "--locked", "-p", "jarmo-fleet", "--test", "attacks"]
+    environment = {**os.environ, "JARMO_FLEET": "1", "JARMO_NATS_SERVER": tools(options)[1]}
+    failed = {}
+    for _ in range(options.times):
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=Path(__file__).parents[1])
+        outcomes = re.findall(r"^test (\w+) \.\.\. (\w+)$", done.stdout, re.MULTILINE)
+        for name, outcome in outcomes or [("attacks", done.stderr[-300:])]:
+            failed[name] = failed.get(name, 0) + (outcome != "ok")
+    for name, count in failed.items():
+        print(f"| {name.replace('_', ' ')} | {options.times} | | | | | | | | {f'FAILED: {count}' if count else 'ok'} |", flush=True)
+    return not any(failed.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--times", type=int, default=20, help="repetitions of each fault")
@@ -545,6 +566,8 @@ def main():
     print("| fault | times | sent | queued | window | lost | twice | dropped | seconds | |")
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     sound = [attempt(name, options, options.port + 2 * number) for number, name in enumerate(names)]
+    if not options.only or "attacks" in options.only:
+        sound.append(attack(options))
     sys.exit(0 if all(sound) else 1)
 
 

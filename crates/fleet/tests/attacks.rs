@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::HeaderMap;
 use jarmo_core::games::ConnectFour;
@@ -30,6 +30,13 @@ fn take(supply: &impl Supply, count: usize) -> Vec<Delivery> {
         taken.len() >= count
     });
     taken
+}
+
+/// The tournament that a block belongs to.
+fn tournament_of(block: &[u8]) -> Option<String> {
+    let text = zstd::bulk::decompress(block, 1 << 24).ok()?;
+    let task: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    Some(task["content"]["tournament"].as_str()?.to_owned())
 }
 
 fn report(supply: &impl Supply) -> FleetReport {
@@ -100,6 +107,81 @@ fn a_flood_fills_the_room_of_its_own_key() {
     assert!(seen.workers.len() <= 4097, "{}", seen.workers.len());
     let names: BTreeSet<_> = seen.workers.iter().map(|worker| &worker.worker).collect();
     assert!(names.contains(&"honest".to_owned()));
+}
+
+#[test]
+fn eleven_hundred_large_messages_fill_nothing() {
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let supply = learner(&server, RUN, 64);
+    let [rogue, honest] = [1, 2].map(|key| Stranger::with_key(&server, key));
+    // Its own subjects, and those of the buckets, which it may not write.
+    let subjects = [
+        rogue.progress("rogue"),
+        rogue.files(RUN),
+        format!("$KV.jarmo_runs.{RUN}.settings"),
+        "$O.jarmo_networks.C.rogue".to_owned(),
+    ];
+    for number in 0..1100 {
+        rogue.send(&subjects[number % subjects.len()], vec![0; 990_000]);
+    }
+    assert!(rogue.ask(&subjects[0], b"{}".to_vec(), None).is_ok());
+    let content = file(RUN, 0, 1, "").0;
+    honest.ask(&honest.files(RUN), content, None).unwrap();
+    assert_eq!(take(&supply, 1)[0].key, honest.key);
+    let link = Link::open(&server.learner(), "status").unwrap();
+    let seen = status(&link).unwrap();
+    assert_eq!(seen.runs.len(), 1, "the settings can be read");
+    assert!(seen.runs[0].queued_bytes < 1_000_000, "{seen}");
+    assert_eq!(report(&supply).bad, 0, "no large message was taken");
+}
+
+#[test]
+fn rubbish_at_full_speed_stops_no_honest_worker() {
+    const FILES: u64 = 200;
+    let Some(server) = TestServer::start(2) else {
+        return;
+    };
+    let supply = learner(&server, RUN, 64);
+    let honest = Stranger::with_key(&server, 2);
+    let rate = |first: u64| {
+        let files: Vec<_> = (first..first + FILES)
+            .map(|seed| file(RUN, 0, seed, "").0)
+            .collect();
+        let begun = Instant::now();
+        for content in files {
+            // Like a worker: again, while its own share of the queue is full.
+            until("a file is taken", || {
+                let answer = honest.ask(&honest.files(RUN), content.clone(), None);
+                answer.is_ok()
+            });
+        }
+        FILES as f64 / begun.elapsed().as_secs_f64()
+    };
+    rate(0); // the first ones are slower
+    let before = rate(FILES);
+    let stop = AtomicBool::new(false);
+    let (during, sent) = thread::scope(|scope| {
+        let (server, stop) = (&server, &stop);
+        let flood = scope.spawn(move || {
+            let rogue = Stranger::with_key(server, 1);
+            let mut sent = 0_u64;
+            while !stop.load(Ordering::Relaxed) {
+                let mut rubbish = vec![0; MOST_BYTES];
+                rubbish[..8].copy_from_slice(&sent.to_le_bytes());
+                let _ = rogue.ask(&rogue.files(RUN), rubbish, None);
+                sent += 1;
+            }
+            sent
+        });
+        let during = rate(2 * FILES);
+        stop.store(true, Ordering::Relaxed);
+        (during, flood.join().unwrap())
+    });
+    eprintln!("honest files/s: {before:.0} alone, {during:.0} beside {sent} of rubbish");
+    let taken = take(&supply, 3 * FILES as usize);
+    assert!(taken.iter().all(|file| file.key == honest.key));
 }
 
 #[test]
@@ -228,7 +310,7 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
     let (stop, held) = (AtomicBool::new(false), AtomicBool::new(false));
     let rogue = Stranger::with_key(&server, 1);
     thread::scope(|scope| {
-        // It asks for blocks as fast as it can, and answers none.
+        // It asks for blocks as fast as it can, and answers none but with the words of a consumer in progress.
         let (server, stop, held) = (&server, &stop, &held);
         scope.spawn(move || {
             let subject = format!("jarmo.blocks.{}", rogue.key);
@@ -242,6 +324,12 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
                     "the arena answers to its end"
                 );
                 answers += u32::from(answer.is_ok());
+                if answers > 100
+                    && let Some(tournament) = answer.ok().and_then(|block| tournament_of(&block))
+                {
+                    let results = format!("jarmo.results.{tournament}.{}", rogue.key);
+                    let _ = rogue.ask(&results, b"+WPI".to_vec(), None);
+                }
                 held.store(answers > 100, Ordering::Relaxed);
             }
         });
