@@ -147,7 +147,7 @@ def quantile(numbers, part):
 
 async def simulate(fleet, files, count, rate, options):
     """One row."""
-    counts, chance = Counts(), random.Random(options.seed)
+    counts, chance = Counts(), random.Random(f"{options.seed} {count}")  # no file of another row again
     workers = [Worker(f"simulated-{number}", fleet.run_name(), files, rate, counts, random.Random(chance.random()))
                for number in range(count)]
     tasks = []
@@ -155,7 +155,7 @@ async def simulate(fleet, files, count, rate, options):
         tasks += await worker.start(fleet.port)
         await asyncio.sleep(0.005)
     await asyncio.sleep(options.settle)
-    taken = len(fleet.window())
+    taken = fleet.report()["files"]  # order.jsonl forgets those that left the window
     before, begun = moved(fleet.port + 1), time.monotonic()
     cpu = [processor_time(process) for process in (fleet.server, fleet.learner)]
     own, counts.on = time.process_time(), True
@@ -165,11 +165,12 @@ async def simulate(fleet, files, count, rate, options):
     own = time.process_time() - own
     cpu = [processor_time(process) - past for process, past in zip((fleet.server, fleet.learner), cpu)]
     after = moved(fleet.port + 1)
-    taken = len(fleet.window()) - taken
+    taken = fleet.report()["files"] - taken
     waiting = fleet.stream()["messages"]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    while tasks:  # again, because a wait that ends as it is cancelled goes on
+        for task in tasks:
+            task.cancel()
+        _, tasks = await asyncio.wait(tasks, timeout=1)
     for worker in workers:
         worker.writer.close()
     per = [(new - old) / seconds for new, old in zip(after, before)]
