@@ -212,13 +212,8 @@ impl Intake {
     /// them, all with one answer of the server. What cannot be kept comes again later.
     pub(super) fn fetch(&self, link: &Link, files: &PullConsumer) -> Result<(), FleetError> {
         let messages: Vec<Message> = link.wait(async {
-            let there = files.fetch().max_messages(MOST_BATCH).messages().await?;
-            let there: Vec<_> = there.try_collect().await?;
-            if !there.is_empty() {
-                return Ok(there);
-            }
-            let next = files.batch().max_messages(1).expires(PATIENCE);
-            next.messages().await?.try_collect().await
+            let there = files.fetch().max_messages(MOST_BATCH).expires(PATIENCE);
+            there.messages().await?.try_collect().await
         })?;
         let mut new: Vec<(KeptName, &Message)> = Vec::new();
         let mut done = Vec::new();
