@@ -541,7 +541,8 @@ def attack(options):
     if not shutil.which("cargo"):
         print("| attacks | left out: no cargo | | | | | | | |", flush=True)
         return True
-    command = ["cargo", "test", "--locked", "-p", "jarmo-fleet", "--test", "attacks"]
+    packages = ["-p", "jarmo", "-p", "jarmo-fleet", "--features", "jarmo/fleet"]  # as other tests build them
+    command = ["cargo", "test", "--locked", *packages, "--test", "attacks"]
     environment = {**os.environ, "JARMO_FLEET": "1", "JARMO_NATS_SERVER": tools(options)[1]}
     failed = {}
     for _ in range(options.times):

@@ -201,10 +201,11 @@ impl Reporter {
         events.into_iter().for_each(tell);
     }
 
-    /// Sends the progress, once there is a connection. A report that does not arrive is replaced by the next one.
-    pub(super) fn send(&self) {
+    /// Sends the progress. A report that does not arrive is replaced by the next one. Returns whether there is a
+    /// connection.
+    pub(super) fn send(&self) -> bool {
         let Some(link) = self.link.get() else {
-            return;
+            return false;
         };
         let progress = {
             let mut state = self.state();
@@ -222,5 +223,6 @@ impl Reporter {
         let subject = progress_subject(link.user(), &progress.worker);
         let text = serde_json::to_vec(&progress).expect("progress is plain data");
         let _ = link.send(&subject, text);
+        true
     }
 }

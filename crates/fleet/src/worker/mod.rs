@@ -86,9 +86,8 @@ pub fn work<C: Catalog>(
                 is_over.store(true, Ordering::Relaxed);
             }
             reporter.events(&mut tell);
-            if Instant::now() >= report {
+            if Instant::now() >= report && reporter.send() {
                 report = Instant::now() + REPORT_EVERY;
-                reporter.send();
             }
             thread::sleep(TICK);
         }
