@@ -126,9 +126,14 @@ fn eleven_hundred_large_messages_fill_nothing() {
     for number in 0..1100 {
         rogue.send(&subjects[number % subjects.len()], vec![0; 990_000]);
     }
-    assert!(rogue.ask(&subjects[0], b"{}".to_vec(), None).is_ok());
+    until("the server has read them", || {
+        rogue.ask(&subjects[0], b"{}".to_vec(), None).is_ok()
+    });
     let content = file(RUN, 0, 1, "").0;
-    honest.ask(&honest.files(RUN), content, None).unwrap();
+    until("an honest file arrives", || {
+        let answer = honest.ask(&honest.files(RUN), content.clone(), None);
+        answer.is_ok()
+    });
     assert_eq!(take(&supply, 1)[0].key, honest.key);
     let link = Link::open(&server.learner(), "status").unwrap();
     let seen = status(&link).unwrap();
