@@ -16,7 +16,7 @@ use self::view::Printer;
 use super::config::ConfigArgs;
 use super::interrupt::stop_on_interrupt;
 use super::{CommandResult, Failure};
-use jarmo_core::net::{AgentFile, NetShape};
+use jarmo_core::net::{AgentFile, NetKind, NetShape};
 use jarmo_core::numbers::{Bounds, STEPS};
 use jarmo_exact::catalog::{Catalog, CatalogGame, GAMES, GameTask};
 use jarmo_host::agent_file;
@@ -190,7 +190,10 @@ fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failur
 /// A new run.
 fn created<C: Catalog>(games: &C, args: &Args) -> Result<(RunFolder, Config), Failure> {
     let first = args.from.as_deref().map(agent_file::load).transpose()?;
-    let net = first.as_ref().map(|agent| agent.header().net);
+    let net = first.as_ref().and_then(|agent| match agent.header().net {
+        NetKind::BuiltIn(size) => Some(size),
+        NetKind::Own { .. } => None,
+    });
     let config = args.config.resolve(games, net, &args.limits.0)?;
     let check = CheckGame(&config, first.as_ref(), &args.config);
     let checked = games.with_game(&config.game.name, &config.game.settings(), check);
@@ -244,8 +247,15 @@ impl GameTask for CheckGame<'_> {
         let wrong = |error: &dyn Display| Failure::usage(format!("--from: {error}"));
         let fits = agent.clone().for_game(&game);
         fits.map_err(|error| wrong(&error))?;
-        let grows = self.0.net.check_growth(agent.header().net);
-        grows.map_err(|error| wrong(&error))
+        match (&agent.header().net, self.0.net_kind()) {
+            (NetKind::BuiltIn(from), NetKind::BuiltIn(size)) => {
+                size.check_growth(*from).map_err(|error| wrong(&error))
+            }
+            (from, wanted) if *from == wanted => Ok(()),
+            (from, wanted) => Err(wrong(&format_args!(
+                "its network is {from}, the settings ask for {wanted}"
+            ))),
+        }
     }
 }
 
@@ -312,7 +322,8 @@ impl GameTask for TrainTask<'_> {
                 out,
                 "evaluate it: {program} arena '{agent}?sims=64' rollout:1000 --game {game}"
             )?;
-            if GAMES.contains(&game.as_str()) {
+            let is_built_in = matches!(config.net_kind(), NetKind::BuiltIn(_));
+            if is_built_in && GAMES.contains(&game.as_str()) {
                 writeln!(
                     out,
                     "play against it: play --game {game} --opponent {agent}"
@@ -335,13 +346,24 @@ fn facts<G: CatalogGame>(
     device: &OpenDevice,
 ) -> Facts {
     let (threads, cores) = (config.run.playing_threads(), cores());
-    let weights = config.net.parameters(&NetShape::of(game));
+    let network = match config.net_kind() {
+        NetKind::BuiltIn(size) => {
+            format!(
+                "{size} with {} weights",
+                size.parameters(&NetShape::of(game))
+            )
+        }
+        own @ NetKind::Own { .. } => format!("network {own}"),
+    };
     let what = format!(
-        "{}, {} with {weights} weights, {} games in parallel, {} simulations",
-        config.game.name, config.net, config.selfplay.games, config.selfplay.simulations
+        "{}, {network}, {} games in parallel, {} simulations",
+        config.game.name, config.selfplay.games, config.selfplay.simulations
     );
     let evaluates = match device.kind() {
-        DeviceKind::Cpu => config.run.kernel.here().to_string(),
+        DeviceKind::Cpu => match config.net_kind() {
+            NetKind::BuiltIn(_) => config.run.kernel.here().to_string(),
+            NetKind::Own { .. } => DeviceKind::Cpu.to_string(),
+        },
         other => other.to_string(),
     };
     Facts {

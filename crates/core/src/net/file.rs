@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::container::{Array, FileError, Format};
-use super::settings::NetSettings;
+use super::own::NetKind;
 use super::version::GameVersion;
 use super::weights::Weights;
 use crate::encode::Encode;
@@ -20,8 +20,8 @@ pub struct AgentHeader {
     /// What it plays.
     #[serde(flatten)]
     pub version: GameVersion,
-    /// The size of the network.
-    pub net: NetSettings,
+    /// The network: the size of the built-in one, or the name of another.
+    pub net: NetKind,
     /// Where it comes from.
     pub provenance: Provenance,
     /// Matches that tell how strong it is.
@@ -80,7 +80,7 @@ impl AgentFile {
         assert_eq!(*weights.shape(), version.shape, "weights of this game");
         let header = AgentHeader {
             version,
-            net: weights.settings(),
+            net: weights.net().clone(),
             provenance,
             results,
         };
@@ -135,7 +135,7 @@ impl AgentFile {
     /// Reads the content of a file.
     pub fn from_bytes(bytes: &[u8]) -> Result<AgentFile, FileError> {
         let (header, arrays) = FORMAT.read::<AgentHeader>(bytes)?;
-        let weights = Weights::from_arrays(header.net, header.version.shape, &arrays, "")?;
+        let weights = Weights::from_arrays(&header.net, header.version.shape, &arrays, "")?;
         weights.check_range().map_err(|error| error.to_string())?;
         Ok(AgentFile { header, weights })
     }

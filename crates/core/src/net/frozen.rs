@@ -6,11 +6,13 @@ use std::mem::swap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::evaluator::Network;
 use super::features::FeatureBatch;
 use super::kernel::{Aligned, Dense, Epilogue, Kernel, KernelKind, PackedRows, portable::Portable};
 #[cfg(target_arch = "x86_64")]
 use super::kernel::{avx2::Avx2, avx512::Avx512};
 use super::logits::Logits;
+use super::own::{NetKind, own_net};
 use super::settings::NetShape;
 use super::weights::Weights;
 
@@ -34,6 +36,10 @@ impl FrozenNet {
 
     /// Packs the weights for this kernel; `None` if this processor cannot run it.
     pub fn with_kernel(weights: &Weights, kind: KernelKind) -> Option<FrozenNet> {
+        if let NetKind::Own { own } = weights.net() {
+            let own = own_net(own).expect("weights are of a network that is known");
+            return Some(own.freeze(weights, kind));
+        }
         let runner = match kind {
             KernelKind::Portable => runner(Floats(Portable), weights),
             KernelKind::Int8 => int8::runner(weights),
@@ -52,7 +58,16 @@ impl FrozenNet {
         })
     }
 
-    /// The kernel that evaluates this network.
+    /// Any other network with fixed weights.
+    pub fn of<N: Network + Clone + Send + 'static>(net: N) -> FrozenNet {
+        FrozenNet {
+            shape: *net.shape(),
+            runner: Box::new(Other(net)),
+            kind: KernelKind::Portable,
+        }
+    }
+
+    /// The kernel that evaluates this network; the portable one if it is none of these kernels.
     pub fn kernel(&self) -> KernelKind {
         self.kind
     }
@@ -86,6 +101,19 @@ trait RunNet: Send {
 
     /// The same network with working memory of its own.
     fn fork(&self) -> Box<dyn RunNet>;
+}
+
+/// A network that is none of these kernels.
+struct Other<N>(N);
+
+impl<N: Network + Clone + Send + 'static> RunNet for Other<N> {
+    fn run(&mut self, batch: &FeatureBatch, logits: &mut Logits) {
+        self.0.evaluate(batch, logits);
+    }
+
+    fn fork(&self) -> Box<dyn RunNet> {
+        Box::new(Other(self.0.clone()))
+    }
 }
 
 fn runner<N: Numbers>(numbers: N, weights: &Weights) -> Box<dyn RunNet> {

@@ -1,5 +1,6 @@
 //! Growing a trained network.
 
+use super::own::NetKind;
 use super::settings::{NetError, NetSettings};
 use super::weights::Weights;
 use crate::random::Stream;
@@ -11,7 +12,11 @@ impl Weights {
     /// # Panics
     /// Panics if the size is not valid.
     pub fn grown(&self, settings: NetSettings, stream: &mut Stream) -> Result<Weights, NetError> {
-        settings.check_growth(self.settings())?;
+        let NetKind::BuiltIn(from) = self.net() else {
+            let text = "only the built-in network grows, not one of one's own";
+            return Err(NetError(text.to_owned()));
+        };
+        settings.check_growth(*from)?;
         let mut weights = Weights::random(settings, *self.shape(), stream);
         for (name, tensor) in weights.tensors_mut() {
             let Some(old) = self.tensors().get(name) else {

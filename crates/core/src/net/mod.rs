@@ -1,7 +1,7 @@
 //! Networks as plain data, their fast evaluation on a processor, and their files.
 //!
 //! A network is a [`NetSettings`] with its [`Weights`]; a [`FrozenNet`] evaluates it. Nothing here learns
-//! or knows the tensor library.
+//! or knows the tensor library. A program may provide networks of its own with [`provide_net`].
 
 pub mod container;
 mod evaluator;
@@ -13,6 +13,7 @@ mod inspect;
 #[allow(unsafe_code)]
 mod kernel;
 mod logits;
+mod own;
 mod settings;
 mod softmax;
 mod version;
@@ -26,6 +27,7 @@ pub use frozen::FrozenNet;
 pub use inspect::{Inspection, NetOutput};
 pub use kernel::KernelKind;
 pub use logits::Logits;
+pub use own::{NetKind, OwnNet, provide_net};
 pub use settings::{NetError, NetSettings, NetShape, RESULTS, TensorPlan};
 pub use softmax::softmax;
 pub use version::GameVersion;

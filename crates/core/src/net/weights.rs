@@ -6,6 +6,7 @@ use rand::RngExt;
 use safetensors::SafeTensors;
 
 use super::container::{Array, array};
+use super::own::{NetKind, check_own};
 use super::settings::{NetError, NetSettings, NetShape};
 use crate::random::Stream;
 
@@ -24,7 +25,7 @@ pub struct Tensor {
 /// All weights of one network, checked against its architecture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights {
-    settings: NetSettings,
+    net: NetKind,
     shape: NetShape,
     tensors: BTreeMap<String, Tensor>,
 }
@@ -75,7 +76,22 @@ impl Weights {
             )));
         }
         Ok(Weights {
-            settings,
+            net: NetKind::BuiltIn(settings),
+            shape,
+            tensors,
+        })
+    }
+
+    /// Takes the tensors of a network of one's own, which this program must know by that name.
+    pub fn own(
+        name: &str,
+        shape: NetShape,
+        tensors: BTreeMap<String, Tensor>,
+    ) -> Result<Weights, NetError> {
+        check_own(name, &shape, &tensors)?;
+        let own = name.to_owned();
+        Ok(Weights {
+            net: NetKind::Own { own },
             shape,
             tensors,
         })
@@ -119,7 +135,7 @@ impl Weights {
 
     /// Reads the weights from the arrays of a file whose names start with `prefix`.
     pub fn from_arrays(
-        settings: NetSettings,
+        net: &NetKind,
         shape: NetShape,
         arrays: &SafeTensors<'_>,
         prefix: &str,
@@ -131,12 +147,20 @@ impl Weights {
             Ok((name.to_owned(), Tensor { dims, data }))
         });
         let tensors = tensors.collect::<Result<_, String>>()?;
-        Weights::new(settings, shape, tensors).map_err(|error| error.to_string())
+        let weights = match net {
+            NetKind::BuiltIn(settings) => Weights::new(*settings, shape, tensors),
+            NetKind::Own { own } => Weights::own(own, shape, tensors),
+        };
+        weights.map_err(|error| error.to_string())
     }
 
     /// Refuses weights with which a sum could leave the range of `f32`, because search relies on finite
-    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn.
+    /// outputs. Agent files are checked when they are read, a learner's averages after the steps of a turn. Of a network
+    /// of one's own, nothing is known but that its weights are finite.
     pub fn check_range(&self) -> Result<(), NetError> {
+        if let NetKind::Own { .. } = self.net {
+            return Ok(());
+        }
         let largest = self.largest_number();
         if largest <= MAX_NUMBER {
             return Ok(());
@@ -160,7 +184,7 @@ impl Weights {
             sums
         };
         let mut trunk = layer("stem", &vec![1.0; self.shape.features]);
-        for block in 0..self.settings.blocks {
+        for block in 0..self.settings().blocks {
             let added = layer(&format!("blocks.{block}"), &trunk);
             for (sum, added) in trunk.iter_mut().zip(added) {
                 *sum += added;
@@ -179,9 +203,20 @@ impl Weights {
         })
     }
 
-    /// The architecture.
+    /// Which network they belong to.
+    pub fn net(&self) -> &NetKind {
+        &self.net
+    }
+
+    /// The size of the built-in network.
+    ///
+    /// # Panics
+    /// Panics for a network of one's own.
     pub fn settings(&self) -> NetSettings {
-        self.settings
+        match self.net {
+            NetKind::BuiltIn(settings) => settings,
+            NetKind::Own { .. } => panic!("a network of one's own has no such size"),
+        }
     }
 
     /// The inputs and outputs of the network.

@@ -78,7 +78,10 @@ impl<C: Catalog> Session<'_, '_, C> {
         };
         reporter.tell(WorkerEvent::Playing(format!(
             "{}, {}, {} games in parallel, {} simulations",
-            config.game.name, config.net, settings.games, settings.simulations
+            config.game.name,
+            config.net_kind(),
+            settings.games,
+            settings.simulations
         )));
         let Some(agent) = self.first_network(news) else {
             return Ok(());

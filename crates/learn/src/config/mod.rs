@@ -15,7 +15,7 @@ pub use layers::{Base, in_file};
 
 use crate::RunError;
 use crate::train::LearnerSettings;
-use jarmo_core::net::{KernelKind, NetSettings};
+use jarmo_core::net::{KernelKind, NetKind, NetSettings};
 use jarmo_core::numbers::{
     BATCH, Bounds, CPU_MINUTES, MATCH_GAMES, PARALLEL_GAMES, RANDOM_PLIES, STEPS, THREADS,
 };
@@ -30,8 +30,10 @@ use jarmo_selfplay::selfplay::SelfPlaySettings;
 pub struct Config {
     /// The game.
     pub game: GameChoice,
-    /// The network.
+    /// The built-in network.
     pub net: NetSettings,
+    /// A network of one's own in its place.
+    pub own: OwnChoice,
     /// Self-play.
     pub selfplay: SelfPlaySettings,
     /// The replay window.
@@ -65,6 +67,14 @@ impl GameChoice {
             ..GameSettings::default()
         }
     }
+}
+
+/// Which network a run trains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnChoice {
+    /// The name of a network that the program registers; empty for the built-in one.
+    pub network: String,
 }
 
 /// Matches during a run, against fixed agents and earlier checkpoints, and the exam at every checkpoint.
@@ -278,6 +288,16 @@ impl RunSettings {
 }
 
 impl Config {
+    /// The network that the run trains.
+    pub fn net_kind(&self) -> NetKind {
+        match self.own.network.as_str() {
+            "" => NetKind::BuiltIn(self.net),
+            own => NetKind::Own {
+                own: own.to_owned(),
+            },
+        }
+    }
+
     /// The step of the first matches: that of the first checkpoint, so that a run shows its strength early. `None`
     /// without matches.
     pub fn first_matches(&self) -> Option<u64> {

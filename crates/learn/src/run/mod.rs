@@ -36,9 +36,9 @@ pub use crate::RunError;
 
 use crate::config::Config;
 use crate::observe::{Activity, Event, Resumed};
-use crate::train::OpenDevice;
+use crate::train::{OpenDevice, registered};
 use clock::Clock;
-use jarmo_core::net::{AgentFile, GameVersion, KernelKind, Provenance};
+use jarmo_core::net::{AgentFile, GameVersion, KernelKind, NetKind, Provenance};
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_host::program::this_program;
 use jarmo_judge::accuracy::Exam;
@@ -78,6 +78,9 @@ pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> 
         return Err(RunError(format!(
             "run.kernel = {kernel}: this processor supports only {names}"
         )));
+    }
+    if let NetKind::Own { own } = config.net_kind() {
+        registered(&own)?;
     }
     exam::open(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
@@ -178,10 +181,9 @@ impl<'a, G: CatalogGame, F: FnMut(Event<'_>)> Run<'a, G, F> {
         let warning = |text| Event::Warning(text);
         warnings.into_iter().map(warning).for_each(&mut tell);
         let learner = match &saved {
-            None => first_learner(&game, config, folder)?,
-            Some(saved) => saved_learner(config, folder, saved)?,
+            None => first_learner(&game, config, folder, device)?,
+            Some(saved) => saved_learner(config, folder, saved, device)?,
         };
-        let learner = learner.on(device);
         let mut player = SelfPlayer::new(&game, config, device, learner.average())?;
         let mut counters = Counters::default();
         let is_resumed = saved.is_some();

@@ -42,7 +42,7 @@ pub fn repeat<G: CatalogGame>(
             folder.name()
         )));
     }
-    let learner = first_learner(game, config, folder)?.on(device);
+    let learner = first_learner(game, config, folder, device)?;
     // This window is in memory alone: it is never saved.
     let replay = Replay::new(&folder.path.join("replay"), config.replay, origin.clone());
     let mut trainer = Trainer::new(game, config, learner, replay, 0.0);

@@ -8,9 +8,9 @@ use super::resume::LEARNER;
 use super::state::Saved;
 use super::{FILE_SAMPLES, RunError, RunFolder};
 use crate::config::Config;
-use crate::train::{Learner, StepStats};
+use crate::train::{Learner, Learning, OpenDevice, StepStats, registered};
 use jarmo_core::encode::Mirror;
-use jarmo_core::net::{NetShape, Weights};
+use jarmo_core::net::{NetKind, NetShape, Weights};
 use jarmo_core::random::stream;
 use jarmo_exact::catalog::CatalogGame;
 use jarmo_selfplay::replay::{Replay, Samples};
@@ -23,7 +23,7 @@ const DRAWS: u64 = 1 << 63;
 
 pub(super) struct Trainer<'a> {
     config: &'a Config,
-    learner: Learner,
+    learner: Box<dyn Learning>,
     replay: Replay,
     batch: Samples,
     mirror: Option<Mirror>, // half of all samples are mirrored
@@ -40,7 +40,7 @@ impl<'a> Trainer<'a> {
     pub(super) fn new<G: CatalogGame>(
         game: &G,
         config: &'a Config,
-        learner: Learner,
+        learner: Box<dyn Learning>,
         replay: Replay,
         owed: f64,
     ) -> Trainer<'a> {
@@ -68,8 +68,8 @@ impl<'a> Trainer<'a> {
         self.owed
     }
 
-    pub(super) fn learner(&self) -> &Learner {
-        &self.learner
+    pub(super) fn learner(&self) -> &dyn Learning {
+        &*self.learner
     }
 
     pub(super) fn replay(&mut self) -> &mut Replay {
@@ -140,7 +140,7 @@ impl<'a> Trainer<'a> {
             taken.push(self.learner.step(&self.batch)?);
         }
         if steps > 0 {
-            self.learner.check_average()?;
+            self.learner.end_turn()?;
         }
         Ok(Learned {
             steps: taken,
@@ -154,17 +154,25 @@ pub(super) fn first_learner<G: CatalogGame>(
     game: &G,
     config: &Config,
     folder: &RunFolder,
-) -> Result<Learner, RunError> {
-    let mut stream = stream(config.run.seed, WEIGHTS);
-    let weights = match folder.first_weights(game)? {
-        None => Weights::random(config.net, NetShape::of(game), &mut stream),
+    device: &OpenDevice,
+) -> Result<Box<dyn Learning>, RunError> {
+    let (shape, mut stream) = (NetShape::of(game), stream(config.run.seed, WEIGHTS));
+    let first = folder.first_weights(game)?;
+    if let NetKind::Own { own } = config.net_kind() {
+        let own = registered(&own)?;
+        let weights = first.as_ref().map(|agent| agent.weights());
+        let start = weights.ok_or_else(|| stream.next_u64());
+        return Ok(own.begin(shape, start, config.learner, device));
+    }
+    let weights = match first {
+        None => Weights::random(config.net, shape, &mut stream),
         Some(agent) => agent
             .weights()
             .grown(config.net, &mut stream)
             .map_err(RunError::new)?,
     };
     weights.check_range().map_err(RunError::new)?;
-    Ok(Learner::new(config.learner, weights))
+    Ok(Box::new(Learner::new(config.learner, weights).on(device)))
 }
 
 /// The learner of a saved run.
@@ -172,13 +180,18 @@ pub(super) fn saved_learner(
     config: &Config,
     folder: &RunFolder,
     saved: &Saved,
-) -> Result<Learner, RunError> {
+    device: &OpenDevice,
+) -> Result<Box<dyn Learning>, RunError> {
     let file = folder.part_path(&saved.counters, LEARNER);
+    if let NetKind::Own { own } = config.net_kind() {
+        let learner = registered(&own)?.resume(&saved.learner, config.learner, device);
+        return learner.map_err(|error| folder.broken(&file, error));
+    }
     let learner = Learner::from_bytes(config.learner, &saved.learner);
     let learner = learner.map_err(|error| folder.broken(&file, error))?;
     let net = learner.weights().settings();
     if net == config.net {
-        return Ok(learner);
+        return Ok(Box::new(learner.on(device)));
     }
     Err(RunError(format!(
         "{}: the run trains a network {}, but its config.toml asks for {}; restore the [net] of the run, or \

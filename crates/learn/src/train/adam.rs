@@ -5,14 +5,14 @@ use super::backprop::Gradients;
 use jarmo_core::net::Weights;
 
 /// Decay rates of the first and second moments.
-const BETA1: f32 = 0.9;
-const BETA2: f32 = 0.999;
+pub(super) const BETA1: f32 = 0.9;
+pub(super) const BETA2: f32 = 0.999;
 
 /// Added to the root of the second moment to avoid a division by zero.
-const EPSILON: f32 = 1e-8;
+pub(super) const EPSILON: f32 = 1e-8;
 
 /// Weight decay per step, as a factor of the learning rate. Biases do not decay.
-const WEIGHT_DECAY: f32 = 0.01;
+pub(super) const WEIGHT_DECAY: f32 = 0.01;
 
 /// AdamW's moments: running means of the gradients and of their squares.
 #[derive(Clone, Debug, PartialEq)]

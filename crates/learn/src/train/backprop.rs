@@ -64,6 +64,11 @@ impl Backprop {
         }
     }
 
+    /// The device, with gradients.
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// The losses, predictions and gradients of a batch with these weights.
     ///
     /// # Panics
@@ -136,7 +141,7 @@ impl Backprop {
     }
 
     /// The loss of the logits of policy, result and score: as a tensor, and all its parts as numbers.
-    fn losses(
+    pub(super) fn losses(
         &self,
         rows: &Rows,
         policy: Tensor<2>,
@@ -243,7 +248,7 @@ fn dense(leaves: &Leaves, layer: &str, input: Tensor<2>) -> Tensor<2> {
 }
 
 /// Features as numbers, 0 or 1, `[rows, features]`.
-fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
+pub(super) fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2> {
     let mut dense = vec![0.0; batch.len() * shape.features];
     for (row, numbers) in dense.chunks_exact_mut(shape.features).enumerate() {
         for &feature in batch.row(row) {
@@ -254,7 +259,7 @@ fn features(batch: &FeatureBatch, shape: &NetShape, device: &Device) -> Tensor<2
     Tensor::from_data(data, device)
 }
 
-fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+pub(super) fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor
         .into_data()
         .try_into_vec()

@@ -15,7 +15,7 @@ use jarmo_selfplay::replay::Samples;
 const LOWEST: f32 = 0.05;
 
 /// Gradients are clipped to this norm.
-const CLIP: f32 = 5.0;
+pub(super) const CLIP: f32 = 5.0;
 
 /// A larger loss stops the learner.
 const EXPLODE: f32 = 100.0;
@@ -42,6 +42,96 @@ impl LearnerSettings {
         ("decay", Bounds::Whole(STEPS)),
         ("average", Bounds::SHARE),
     ];
+
+    /// The learning rate of this step; the first one is 1.
+    pub(super) fn rate_of(&self, step: u64) -> f32 {
+        let LearnerSettings {
+            rate,
+            warm_up,
+            decay,
+            ..
+        } = *self;
+        if step < warm_up {
+            return rate * (step as f32 / warm_up as f32);
+        }
+        if decay == 0 {
+            return rate;
+        }
+        let share = ((step - warm_up) as f32 / decay as f32).min(1.0);
+        let height = 0.5 * (1.0 + (std::f32::consts::PI * share).cos());
+        rate * (LOWEST + (1.0 - LOWEST) * height)
+    }
+
+    /// The share of the averages that stays after so many steps. It is lower in the first steps, so that the random
+    /// initial weights soon stop mattering.
+    pub(super) fn keep_after(&self, steps: u64) -> f32 {
+        let steps = steps as f32;
+        self.average.min((1.0 + steps) / (10.0 + steps))
+    }
+
+    /// Refuses the losses and gradients of a step that would spoil the weights.
+    pub(super) fn check(
+        &self,
+        step: u64,
+        losses: &Losses,
+        gradient_norm: f32,
+    ) -> Result<(), RunError> {
+        if !losses.total.is_finite() || !gradient_norm.is_finite() {
+            return Err(RunError(format!(
+                "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
+                 {gradient_norm}; lower learner.rate and resume from the last checkpoint",
+                losses.total, losses.policy, losses.result, losses.score
+            )));
+        }
+        if losses.total > EXPLODE {
+            return Err(RunError(format!(
+                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
+                 last checkpoint",
+                losses.total
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What a run needs of a learner.
+pub(crate) trait Learning: Send {
+    /// Takes one step. On an error nothing changes.
+    fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError>;
+
+    /// Steps taken.
+    fn steps(&self) -> u64;
+
+    /// The averaged weights of the last turn, which play and are exported.
+    fn average(&self) -> &Weights;
+
+    /// Completes the averaged weights after the steps of a turn. Refuses those that no network can be computed with.
+    fn end_turn(&mut self) -> Result<(), RunError>;
+
+    /// Everything that the next step depends on, but for the settings.
+    fn to_bytes(&self) -> Vec<u8>;
+}
+
+impl Learning for Learner {
+    fn step(&mut self, batch: &Samples) -> Result<StepStats, RunError> {
+        Learner::step(self, batch)
+    }
+
+    fn steps(&self) -> u64 {
+        Learner::steps(self)
+    }
+
+    fn average(&self) -> &Weights {
+        Learner::average(self)
+    }
+
+    fn end_turn(&mut self) -> Result<(), RunError> {
+        self.check_average()
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        Learner::to_bytes(self)
+    }
 }
 
 /// The result of one step.
@@ -110,7 +200,8 @@ impl Learner {
             gradients,
         } = self.backprop.pass(&self.weights, batch);
         let gradient_norm = norm(&gradients);
-        self.check(&losses, gradient_norm)?;
+        self.settings
+            .check(self.steps() + 1, &losses, gradient_norm)?;
         let rate = self.rate();
         let scale = (CLIP / gradient_norm).min(1.0);
         self.adam.step(rate, &mut self.weights, &gradients, scale);
@@ -160,48 +251,12 @@ impl Learner {
 
     /// The learning rate of the next step.
     pub fn rate(&self) -> f32 {
-        let LearnerSettings {
-            rate,
-            warm_up,
-            decay,
-            ..
-        } = self.settings;
-        let next = self.steps() + 1;
-        if next < warm_up {
-            return rate * (next as f32 / warm_up as f32);
-        }
-        if decay == 0 {
-            return rate;
-        }
-        let share = ((next - warm_up) as f32 / decay as f32).min(1.0);
-        let height = 0.5 * (1.0 + (std::f32::consts::PI * share).cos());
-        rate * (LOWEST + (1.0 - LOWEST) * height)
+        self.settings.rate_of(self.steps() + 1)
     }
 
-    fn check(&self, losses: &Losses, gradient_norm: f32) -> Result<(), RunError> {
-        let step = self.steps() + 1;
-        if !losses.total.is_finite() || !gradient_norm.is_finite() {
-            return Err(RunError(format!(
-                "step {step}: the loss is {} (policy {}, result {}, score {}) with a gradient norm of \
-                 {gradient_norm}; lower learner.rate and resume from the last checkpoint",
-                losses.total, losses.policy, losses.result, losses.score
-            )));
-        }
-        if losses.total > EXPLODE {
-            return Err(RunError(format!(
-                "step {step}: the loss is {}, above {EXPLODE}; lower learner.rate and resume from the \
-                 last checkpoint",
-                losses.total
-            )));
-        }
-        Ok(())
-    }
-
-    /// Moves the averages towards the weights. The decay is lower in the first steps, so that the random
-    /// initial weights soon stop mattering.
+    /// Moves the averages towards the weights.
     fn update_average(&mut self) {
-        let steps = self.steps() as f32;
-        let keep = self.settings.average.min((1.0 + steps) / (10.0 + steps));
+        let keep = self.settings.keep_after(self.steps());
         let pairs = self.average.tensors_mut().zip(self.weights.tensors());
         for ((_, average), (_, weights)) in pairs {
             for (average, weight) in average.data.iter_mut().zip(&weights.data) {

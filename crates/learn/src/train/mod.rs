@@ -10,11 +10,16 @@ mod backprop;
 mod batch;
 mod device;
 mod learner;
+mod own;
+mod own_learner;
 mod predictions;
 mod state;
 mod stem;
 
 pub use backprop::{DeviceNet, Gradients, Losses};
 pub use device::{DeviceKind, OpenDevice};
+pub(crate) use learner::Learning;
 pub use learner::{Learner, LearnerSettings, StepStats};
+pub use own::{Outputs, OwnNetwork, register};
+pub(crate) use own::{own_on_device, registered};
 pub use predictions::{BINS, Bin, Predictions};

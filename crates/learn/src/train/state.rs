@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::adam::Adam;
 use super::learner::{Learner, LearnerSettings};
 use jarmo_core::net::container::Format;
-use jarmo_core::net::{FileError, NetSettings, NetShape, Weights};
+use jarmo_core::net::{FileError, NetKind, NetSettings, NetShape, Weights};
 
 const FORMAT: Format = Format {
     key: "jarmo_learner",
@@ -48,8 +48,9 @@ impl Learner {
     /// overflow are refused.
     pub fn from_bytes(settings: LearnerSettings, bytes: &[u8]) -> Result<Learner, FileError> {
         let (header, arrays) = FORMAT.read::<LearnerHeader>(bytes)?;
+        let net = NetKind::BuiltIn(header.net);
         let [weights, average, first, second] =
-            PARTS.map(|part| Weights::from_arrays(header.net, header.shape, &arrays, part));
+            PARTS.map(|part| Weights::from_arrays(&net, header.shape, &arrays, part));
         let adam = Adam {
             first: first?,
             second: second?,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Measured;
 use crate::selfplay::{Round, SelfPlay, SelfPlaySettings};
 use jarmo_core::encode::Encode;
-use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetSettings, Weights};
+use jarmo_core::net::{FrozenNet, KernelKind, NetEvaluator, NetKind, Weights};
 use jarmo_core::search::SearchRule;
 use jarmo_exact::tables::HasEndgames;
 
@@ -31,7 +31,7 @@ pub struct SelfPlayWork {
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfPlaySpeed {
     game: &'static str,
-    net: NetSettings,
+    net: NetKind,
     parameters: usize,
     kernel: KernelKind,
     games: usize,
@@ -137,7 +137,7 @@ pub fn selfplay<G: Encode + HasEndgames>(game: &G, work: SelfPlayWork) -> SelfPl
     let per_game = counts.per_game();
     SelfPlaySpeed {
         game: game.id(),
-        net: weights.settings(),
+        net: weights.net().clone(),
         parameters: weights.parameters(),
         kernel,
         games: work.settings.games,
