@@ -98,7 +98,7 @@ fn a_program_without_the_network_says_which_one_it_needs() {
     let config = config(0);
     let shape = NetShape::of(&ConnectFour::new(0));
     let unknown = Weights::own("conv99", shape, Default::default()).unwrap_err();
-    let expected = "its network is `conv99`, and this program knows conv16; take the program that registers it";
+    let expected = "its network is `conv99`, and this program knows only conv16; take the program that registers it";
     assert_eq!(unknown.to_string(), expected);
 
     let other = config.with(&["own.network=conv99".to_owned()]).unwrap();

@@ -62,11 +62,11 @@ pub(super) fn own_net(name: &str) -> Result<Arc<dyn OwnNet>, NetError> {
     found.cloned().ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|net| net.name()).collect();
         let known = match &known[..] {
-            [] => "none of one's own".to_owned(),
+            [] => "the built-in one".to_owned(),
             _ => known.join(", "),
         };
         NetError(format!(
-            "its network is `{}`, and this program knows {known}; take the program that registers it",
+            "its network is `{}`, and this program knows only {known}; take the program that registers it",
             shorten(name)
         ))
     })

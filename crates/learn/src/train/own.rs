@@ -144,11 +144,11 @@ pub(crate) fn registered(name: &str) -> Result<Arc<dyn OwnTraining>, RunError> {
     found.cloned().ok_or_else(|| {
         let known: Vec<&str> = all.iter().map(|own| own.name()).collect();
         let known = match &known[..] {
-            [] => "no network of one's own".to_owned(),
+            [] => "the built-in one".to_owned(),
             _ => known.join(", "),
         };
         RunError(format!(
-            "own.network = {name}: this program knows {known}; take the program that registers it"
+            "own.network = {name}: this program knows only {known}; take the program that registers it"
         ))
     })
 }
@@ -338,5 +338,126 @@ impl ModuleMapper for Writer<'_> {
             let data = TensorData::new(data, old.dims());
             Tensor::from_data(data, &old.device())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jarmo_core::net::NetSettings;
+    use jarmo_core::random::stream;
+    use jarmo_selfplay::replay::{Sample, Samples};
+
+    const SHAPE: NetShape = NetShape {
+        features: 40,
+        actions: 7,
+        points: 3,
+    };
+
+    const SETTINGS: LearnerSettings = LearnerSettings {
+        rate: 0.01,
+        warm_up: 0,
+        decay: 100,
+        average: 0.9,
+    };
+
+    /// One layer and no head for points. Its frozen form is another network, so that a test can tell them apart.
+    #[derive(Module, Debug)]
+    struct Line {
+        policy: burn::nn::Linear,
+        result: burn::nn::Linear,
+    }
+
+    impl OwnNetwork for Line {
+        type Settings = bool; // whether it has a frozen form
+
+        fn new(_: &bool, shape: &NetShape, device: &Device) -> Line {
+            let layer = |outputs| burn::nn::LinearConfig::new(shape.features, outputs).init(device);
+            Line {
+                policy: layer(shape.actions),
+                result: layer(3),
+            }
+        }
+
+        fn forward(&self, features: Tensor<2>) -> Outputs {
+            Outputs {
+                policy: self.policy.forward(features.clone()),
+                result: self.result.forward(features),
+                score: None,
+            }
+        }
+
+        fn frozen(has_frozen: &bool, weights: &Weights) -> Option<FrozenNet> {
+            has_frozen.then(|| FrozenNet::new(&built_in(*weights.shape())))
+        }
+    }
+
+    fn built_in(shape: NetShape) -> Weights {
+        let size = NetSettings {
+            width: 32,
+            blocks: 0,
+        };
+        Weights::random(size, shape, &mut stream(1, 0))
+    }
+
+    fn batch() -> Samples {
+        let mut batch = Samples::new();
+        for row in 0..5 {
+            batch.push(Sample {
+                features: &[row, row + 20],
+                actions: &[row, 6],
+                policy: &[0.75, 0.25],
+                result: [0.5, 0.25, 0.25],
+                score: row as i8 - 2,
+            });
+        }
+        batch
+    }
+
+    fn policy(mut net: FrozenNet) -> Vec<f32> {
+        let mut features = FeatureBatch::new();
+        features.push_indices([3, 30]);
+        let mut logits = Logits::new(SHAPE);
+        net.evaluate(&features, &mut logits);
+        assert_eq!(logits.score(0).len(), 7);
+        logits.policy(0).to_vec()
+    }
+
+    #[test]
+    fn a_frozen_form_takes_the_place_of_burn_on_the_processor() {
+        register::<Line>("line-burn", false);
+        register::<Line>("line-frozen", true);
+        let line = |name: &str| {
+            let own = registered(name).unwrap();
+            let learner = own.begin(SHAPE, Err(1), SETTINGS, &OpenDevice::cpu());
+            let weights = learner.average().clone();
+            (
+                policy(own.on_device(&weights, &Device::flex())),
+                policy(FrozenNet::new(&weights)),
+            )
+        };
+        let (in_burn, played) = line("line-burn");
+        assert_eq!(played, in_burn);
+        let (in_burn, played) = line("line-frozen");
+        assert_ne!(played, in_burn);
+        assert_eq!(played, policy(FrozenNet::new(&built_in(SHAPE))));
+    }
+
+    #[test]
+    fn saved_and_read_it_learns_the_same() {
+        register::<Line>("line-saved", false);
+        let own = registered("line-saved").unwrap();
+        let cpu = OpenDevice::cpu();
+        let mut one = own.begin(SHAPE, Err(1), SETTINGS, &cpu);
+        let first = one.step(&batch()).unwrap();
+        let mut two = own.resume(&one.to_bytes(), SETTINGS, &cpu).unwrap();
+        for _ in 0..20 {
+            assert_eq!(one.step(&batch()).unwrap(), two.step(&batch()).unwrap());
+        }
+        one.end_turn().unwrap();
+        two.end_turn().unwrap();
+        assert_eq!(one.average(), two.average());
+        assert!(one.step(&batch()).unwrap().losses.total < first.losses.total);
+        assert!(own.resume(&one.to_bytes()[..99], SETTINGS, &cpu).is_err());
     }
 }
