@@ -24,7 +24,7 @@ use super::error::FleetErrorKind;
 use super::{Address, FleetError};
 
 /// The longest wait for an answer. Longer reads have deadlines of their own.
-const ANSWER: Duration = Duration::from_secs(10);
+pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
 /// The most messages of one kind that wait to be read. Later ones are dropped, and their senders try again.
 const MOST_UNREAD: usize = 256;
@@ -123,17 +123,19 @@ impl Link {
         }
     }
 
-    /// Sends a message and waits until a stream has it. The stream drops a second one of the same name.
+    /// Sends a message and waits, for at most `patience`, until a stream has it. The stream drops a second one of the
+    /// same name.
     pub(super) fn publish(
         &self,
         subject: &str,
         name: &str,
         bytes: Vec<u8>,
+        patience: Duration,
     ) -> Result<(), FleetError> {
         let message = PublishMessage::build()
             .message_id(name)
             .payload(bytes.into());
-        let sent = self.within(ANSWER, async {
+        let sent = self.within(patience, async {
             let sent = self.context.send_publish(subject.to_owned(), message).await;
             sent?.await
         })?;

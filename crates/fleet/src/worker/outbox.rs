@@ -4,6 +4,7 @@ use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use super::lookout::News;
+use crate::link::ANSWER;
 use crate::places::samples_subject;
 use crate::reporter::Worker;
 use crate::{GameFile, SentFile};
@@ -69,10 +70,14 @@ impl<'scope, 'env> Outbox<'scope, 'env> {
 fn send(worker: Worker<'_>, news: &News, subject: &str, bytes: &[u8], samples: usize) -> bool {
     let Worker { link, reporter, .. } = worker;
     let id = GameFile::id(bytes);
-    while let Err(problem) = link.publish(subject, &id.to_string(), bytes.to_vec()) {
-        reporter.cannot_send(&problem);
-        if news.since_over() > FAREWELL || link.check_admission().is_err() {
+    loop {
+        let left = FAREWELL.saturating_sub(news.since_over());
+        if left.is_zero() || link.check_admission().is_err() {
             return false;
+        }
+        match link.publish(subject, &id.to_string(), bytes.to_vec(), left.min(ANSWER)) {
+            Ok(()) => break,
+            Err(problem) => reporter.cannot_send(&problem),
         }
         thread::sleep(AGAIN);
     }
