@@ -23,7 +23,7 @@ const PLIES: NumberRange<u64> = NumberRange::new(0, 4);
 pub(super) enum Command {
     /// Find the bare positions that a side does not lose, up to a force, from tables
     #[command(after_help = "\
-The work can be killed at any time; the same command continues it. It takes one thread, and 1.25 bytes of
+The work can be killed at any time; the same command continues it. It takes 1.25 bytes of
 memory for each bare position with one side to move: 16 GB for force 10.")]
     Build(BuildArgs),
     /// Print what is proven of a position and of the openings from it

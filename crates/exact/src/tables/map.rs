@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::sync::atomic::AtomicU8;
 
 use memmap2::{Mmap, MmapMut};
 
@@ -21,4 +22,11 @@ pub(super) fn map_mut(file: &File) -> io::Result<MmapMut> {
     // SAFETY: as in [`map`], no other program may change the file. The caller holds the lock of the folder, so
     // no other process of this program maps it for writing, and the map is the only one in this process.
     unsafe { MmapMut::map_mut(file) }
+}
+
+/// The same bytes, for several threads.
+pub(super) fn atomics(bytes: &mut [u8]) -> &[AtomicU8] {
+    // SAFETY: `AtomicU8` has the size, the alignment and the values of `u8`, and the bytes are borrowed for
+    // writing for as long as the result lives, so that nobody reads or writes them otherwise.
+    unsafe { &*(std::ptr::from_mut(bytes) as *const [AtomicU8]) }
 }

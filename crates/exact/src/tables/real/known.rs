@@ -1,6 +1,7 @@
 //! What is known so far of the forces up to the one that is being solved, and how a placement follows from it.
 
-use std::cell::Cell;
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::SeqCst;
 
 use super::actions::{
     Move, after_deploys, after_move, may_pass, moves, nth_move, passed, single_move,
@@ -23,8 +24,8 @@ pub(super) const DEPENDS: u8 = 1;
 /// The force that is being solved.
 pub(super) struct Top<'a> {
     pub layout: &'a Layout,
-    pub codes: &'a [Cell<u8>],
-    pub flags: &'a [Cell<u8>],
+    pub codes: &'a [AtomicU8],
+    pub flags: &'a [AtomicU8],
 }
 
 /// Finished forces, lowest first, and the one above them that is being solved.
@@ -42,7 +43,7 @@ impl Known<'_> {
         let number = (Material::of(placement).force() - LEAST_FORCE) as usize;
         Hold::of(match (self.lower.get(number), &self.top) {
             (Some(layer), _) => layer.codes()[layer.layout.place(placement)],
-            (None, Some(top)) => top.codes[top.layout.place(placement)].get(),
+            (None, Some(top)) => top.codes[top.layout.place(placement)].load(SeqCst),
             (None, None) => unreachable!("the force is solved"),
         })
     }
@@ -58,7 +59,7 @@ impl Known<'_> {
             }
             (None, Some(top)) => {
                 let place = top.layout.place(placement);
-                (place, top.flags[place / 4].get())
+                (place, top.flags[place / 4].load(SeqCst))
             }
             (None, None) => unreachable!("the force is solved"),
         };

@@ -5,11 +5,14 @@
 //! until each follows from the others. A placement that may change is *waiting*; when its byte is lowered, the
 //! placements two plies earlier that depend on it wait.
 //!
-//! The order of writes makes the work safe at a kill: what depends on a new byte is told before the byte is
-//! written and stops waiting.
+//! Threads share the bytes. Whoever lowers a byte first sets the flags that follow from it, then writes the byte,
+//! then makes wait what depends on it; whoever evaluates a placement first ends its waiting, then reads. So no
+//! change is missed, and a byte is never lower than the flags say. After a kill, everything waits again.
 
-use std::cell::Cell;
-use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use rayon::prelude::*;
 
 use super::actions::{
     after_deploys, after_move, before, may_pass, moves, nth_move, passed, undo_move,
@@ -20,6 +23,7 @@ use super::layer::{HEADER, HeldLayer, Layout, Unfinished};
 use crate::tables::code;
 use crate::tables::index::{Army, Block, Material, Placement, SideMaterial, army};
 use crate::tables::lines::{Lines, capture, goal, is_over};
+use crate::tables::map::atomics;
 use crate::tables::subsets::{bits, expand, next, pick, places_outside};
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::board::CIRCLES;
@@ -55,7 +59,11 @@ impl Solver<'_> {
     /// Brings the file to its final bytes.
     pub(super) fn solve(&self, file: &mut Unfinished, tell: &mut dyn FnMut(Stage)) {
         let blocks = self.layout.layer.blocks();
-        let share = |number: usize| (number + 1) as f64 / blocks.len() as f64;
+        let share = |number: usize| {
+            let block = &blocks[number];
+            (block.start + block.size()) as f64 / self.layout.layer.size() as f64
+        };
+        let resumed = file.stage().0 == ROUNDS;
         for stage in [FILL, COUNT] {
             if file.stage().0 > stage {
                 continue;
@@ -76,6 +84,9 @@ impl Solver<'_> {
         }
         debug_assert_eq!(file.stage().0, ROUNDS);
         let work = Work::of(self, &mut file.map);
+        if resumed {
+            (0..blocks.len()).for_each(|number| work.wake_all(number));
+        }
         let mut round = 1;
         loop {
             let (mut waited, mut lowered) = (0, 0);
@@ -90,6 +101,7 @@ impl Solver<'_> {
             }
             round += 1;
         }
+        work.flags.par_iter().for_each(plain);
     }
 }
 
@@ -98,14 +110,13 @@ struct Work<'a> {
     known: Known<'a>,
     layout: &'a Layout,
     table: &'a [u8],
-    codes: &'a [Cell<u8>],
-    flags: &'a [Cell<u8>],
+    codes: &'a [AtomicU8],
+    flags: &'a [AtomicU8],
 }
 
 impl<'a> Work<'a> {
     fn of(solver: &Solver<'a>, map: &'a mut [u8]) -> Work<'a> {
-        let cells = Cell::from_mut(&mut map[HEADER..]).as_slice_of_cells();
-        let (codes, flags) = cells.split_at(solver.layout.size);
+        let (codes, flags) = atomics(&mut map[HEADER..]).split_at(solver.layout.size);
         let top = Top {
             layout: solver.layout,
             codes,
@@ -133,22 +144,25 @@ impl<'a> Work<'a> {
     }
 
     fn set_flag(&self, place: usize, flag: u8) {
-        let cell = &self.flags[place / 4];
-        cell.set(cell.get() | flag << (2 * (place % 4)));
+        self.flags[place / 4].fetch_or(flag << (2 * (place % 4)), SeqCst);
     }
 
     /// Gives every placement of a block its first byte or flags.
     fn fill(&self, number: usize) {
         let (block, start) = self.block(number);
         let table = &self.table[block.start..][..block.size()];
+        let rows = table.par_chunks_exact(block.columns).enumerate();
         if block.material.mover == self.known.bound {
-            for (&byte, cell) in table.iter().zip(&self.codes[start..]) {
-                let lost = code::proven(byte).verdict == Verdict::Loss;
-                cell.set(if lost { Hold::No } else { Hold::Yes }.byte());
-            }
+            rows.for_each(|(row, table)| {
+                let cells = &self.codes[start + row * block.columns..];
+                for (&byte, cell) in table.iter().zip(cells) {
+                    let lost = code::proven(byte).verdict == Verdict::Loss;
+                    cell.store(if lost { Hold::No } else { Hold::Yes }.byte(), Relaxed);
+                }
+            });
             return;
         }
-        for (row, table) in table.chunks_exact(block.columns).enumerate() {
+        rows.for_each(|(row, table)| {
             let start = start + row * block.columns;
             each_of_row(block, row, |column, placement| {
                 let flags = match code::proven(table[column]).verdict {
@@ -159,7 +173,7 @@ impl<'a> Work<'a> {
                     self.set_flag(start + column, flags);
                 }
             });
-        }
+        });
     }
 
     /// The flags of a placement with the free side to move that follow from lower forces and from the pass.
@@ -204,7 +218,7 @@ impl<'a> Work<'a> {
             (0..all).map(|number| army(strength, number, 0)).collect()
         };
         let enemies = armies(enemy);
-        for tile in armies(own).chunks(TILE) {
+        armies(own).par_chunks(TILE).for_each(|tile| {
             for &enemy in &enemies {
                 for &own in tile {
                     if own.archers & enemy.archers != 0 {
@@ -212,12 +226,12 @@ impl<'a> Work<'a> {
                     }
                     let placement = Placement { mover, own, enemy };
                     let cell = &self.codes[self.layout.place(&placement)];
-                    if Hold::of(cell.get()) != Hold::No && !is_over(&placement) {
-                        cell.set(self.first_count(&placement));
+                    if Hold::of(cell.load(Relaxed)) != Hold::No && !is_over(&placement) {
+                        cell.store(self.first_count(&placement), Relaxed);
                     }
                 }
             }
-        }
+        });
     }
 
     fn first_count(&self, placement: &Placement) -> u8 {
@@ -252,98 +266,128 @@ impl<'a> Work<'a> {
         Hold::Yes.byte() | WAITING
     }
 
+    /// Makes all placements of a block wait in which the game goes on.
+    fn wake_all(&self, number: usize) {
+        let (block, start) = self.block(number);
+        if block.material.mover != self.known.bound {
+            return;
+        }
+        let cells = self.codes[start..][..block.size()].par_chunks_exact(block.columns);
+        cells.enumerate().for_each(|(row, cells)| {
+            each_of_row(block, row, |column, placement| {
+                if !is_over(placement) {
+                    wake(&cells[column]);
+                }
+            });
+        });
+    }
+
     /// Evaluates the waiting placements of a block; returns their number and that of the lowered bytes.
     fn round(&self, number: usize) -> (u64, u64) {
         let (block, start) = self.block(number);
-        let (mut waited, mut lowered) = (0, 0);
         if block.material.mover != self.known.bound {
             return (0, 0);
         }
-        let codes = &self.codes[start..][..block.size()];
-        for (row, cells) in codes.chunks_exact(block.columns).enumerate() {
-            let waiting = |cell: &&Cell<u8>| cell.get() & WAITING != 0;
-            let count = cells.iter().filter(waiting).count();
-            if count == 0 {
-                continue;
-            }
-            waited += count as u64;
-            if count > block.columns / 16 {
-                each_of_row(block, row, |column, placement| {
-                    let cell = &cells[column];
-                    if waiting(&cell) {
-                        lowered += u64::from(self.again(placement, cell));
-                    }
-                });
-                continue;
-            }
+        self.codes[start..][..block.size()]
+            .par_chunks_exact(block.columns)
+            .enumerate()
+            .map(|(row, cells)| self.round_of_row(block, row, cells))
+            .reduce(
+                || (0, 0),
+                |(waited, lowered), (more, lower)| (waited + more, lowered + lower),
+            )
+    }
+
+    fn round_of_row(&self, block: &Block, row: usize, cells: &[AtomicU8]) -> (u64, u64) {
+        let waiting = |cell: &AtomicU8| cell.load(Relaxed) & WAITING != 0;
+        let count = cells.iter().filter(|&cell| waiting(cell)).count();
+        let mut lowered = 0;
+        if count > block.columns / 16 {
+            each_of_row(block, row, |column, placement| {
+                let cell = &cells[column];
+                if waiting(cell) {
+                    lowered += u64::from(self.again(placement, cell));
+                }
+            });
+        } else if count > 0 {
             let Material { mover, own, enemy } = block.material;
             let enemy = army(enemy, row, 0);
             for (column, cell) in cells.iter().enumerate() {
-                if waiting(&cell) {
+                if waiting(cell) {
                     let own = army(own, column, enemy.archers);
                     let placement = Placement { mover, own, enemy };
                     lowered += u64::from(self.again(&placement, cell));
                 }
             }
         }
-        (waited, lowered)
+        (count as u64, lowered)
     }
 
     /// Evaluates a waiting placement; returns whether its byte was lowered.
-    fn again(&self, placement: &Placement, cell: &Cell<u8>) -> bool {
-        let old = Hold::of(cell.get());
+    fn again(&self, placement: &Placement, cell: &AtomicU8) -> bool {
+        let old = Hold::of(cell.fetch_and(!WAITING, SeqCst));
         let new = match old {
             Hold::No => Hold::No,
             _ => self.known.evaluate(placement),
         };
         if new != old {
-            self.tell(placement, new);
+            self.lower(placement, cell, new);
         }
-        compiler_fence(Ordering::SeqCst);
-        cell.set(new.byte());
         new != old
     }
 
-    /// Makes wait what depends on the new byte of a placement.
-    fn tell(&self, placement: &Placement, new: Hold) {
+    /// Gives a placement a new byte, and makes wait what depends on it.
+    fn lower(&self, placement: &Placement, cell: &AtomicU8, new: Hold) {
         let known = &self.known;
+        let flag = flag_of(new);
+        let mut earlier = Vec::new();
+        let mut tell = |before: &Placement| {
+            let place = self.layout.place(before);
+            if self.flags[place / 4].load(SeqCst) >> (2 * (place % 4)) & LOSES != 0 {
+                return;
+            }
+            if flag != 0 {
+                self.set_flag(place, flag);
+            }
+            earlier.push(*before);
+        };
+        before(known.lines, placement, &mut tell);
+        let same = passed(placement);
+        if may_pass(known.lines, &same) {
+            tell(&same);
+        }
+        // Another thread may have made the placement wait again.
+        let written = cell.fetch_update(SeqCst, SeqCst, |byte| Some(new.byte() | byte & WAITING));
+        debug_assert!(written.is_ok());
         let taken = match new {
             Hold::Unless { index, .. } => Some(nth_move(known.lines, placement, index).reverse()),
             _ => None,
         };
-        let mut tell_before = |earlier: &Placement| {
-            let place = self.layout.place(earlier);
-            if self.flags[place / 4].get() >> (2 * (place % 4)) & LOSES != 0 {
-                return;
-            }
+        let mut wake = |first: &Placement| wake(&self.codes[self.layout.place(first)]);
+        for earlier in &earlier {
             match taken {
-                Some(taken) => undo_move(earlier, taken, &mut |first| self.wake(first)),
+                Some(taken) => undo_move(earlier, taken, &mut wake),
                 None => {
-                    before(known.lines, earlier, &mut |first| self.wake(first));
-                    self.wake(&passed(earlier)); // it may hold by a pass
+                    before(known.lines, earlier, &mut wake);
+                    wake(&passed(earlier)); // it may hold by a pass
                 }
             }
-            compiler_fence(Ordering::SeqCst);
-            match new {
-                Hold::No => self.set_flag(place, LOSES),
-                Hold::Unless { streak: 1, .. } => self.set_flag(place, DEPENDS),
-                _ => {}
-            }
-        };
-        before(known.lines, placement, &mut tell_before);
-        let same = passed(placement);
-        if may_pass(known.lines, &same) {
-            tell_before(&same);
         }
     }
+}
 
-    /// Makes a placement with the bound side to move wait, unless it cannot be lowered.
-    fn wake(&self, placement: &Placement) {
-        let cell = &self.codes[self.layout.place(placement)];
-        if Hold::of(cell.get()) != Hold::No {
-            cell.set(cell.get() | WAITING);
-        }
+/// Makes a placement with the bound side to move wait, unless it cannot be lowered.
+fn wake(cell: &AtomicU8) {
+    let byte = cell.load(SeqCst);
+    if byte & WAITING == 0 && Hold::of(byte) != Hold::No {
+        cell.fetch_or(WAITING, SeqCst);
     }
+}
+
+/// Clears what the order of the work may have left beside [`LOSES`] in the flags of four placements.
+fn plain(flags: &AtomicU8) {
+    let byte = flags.load(Relaxed);
+    flags.store(byte & !(byte >> 1 & 0b0101_0101 * DEPENDS), Relaxed);
 }
 
 fn flag_of(hold: Hold) -> u8 {
