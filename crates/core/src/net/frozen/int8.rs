@@ -18,7 +18,11 @@ pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
         return super::runner(Integers(kernel), weights);
     }
     #[cfg(target_arch = "x86_64")]
-    if let Some(kernel) = Avx2Int8::detect() {
+    if let Some(kernel) = Avx2Int8::<true>::detect() {
+        return super::runner(Integers(kernel), weights);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(kernel) = Avx2Int8::<false>::detect() {
         return super::runner(Integers(kernel), weights);
     }
     #[cfg(target_arch = "aarch64")]

@@ -204,7 +204,11 @@ fn integers_are_the_same_bits<K: Int8>(kernel: K) {
 #[test]
 fn kernels_of_small_integers_give_the_same_bits() {
     #[cfg(target_arch = "x86_64")]
-    if let Some(kernel) = Avx2Int8::detect() {
+    if let Some(kernel) = Avx2Int8::<false>::detect() {
+        integers_are_the_same_bits(kernel);
+    }
+    #[cfg(target_arch = "x86_64")]
+    if let Some(kernel) = Avx2Int8::<true>::detect() {
         integers_are_the_same_bits(kernel);
     }
     #[cfg(target_arch = "x86_64")]

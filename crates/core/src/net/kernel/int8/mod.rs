@@ -161,7 +161,7 @@ impl Rows16 {
 /// Whether this processor multiplies bytes quickly.
 pub(super) fn is_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return avx2::Avx2Int8::detect().is_some();
+    return avx2::Avx2Int8::<false>::detect().is_some();
     #[cfg(target_arch = "aarch64")]
     return neon::Neon::detect().is_some();
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
