@@ -232,9 +232,8 @@ fn is_same(left: &Value, right: &Value) -> bool {
 #[test]
 #[cfg_attr(not(page), ignore = "JARMO_PAGE is not set")]
 fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
-    if KernelKind::best() != KernelKind::Int8 {
-        return; // the analysis of this machine takes another kernel than that of the page
-    }
+    // The analysis takes the best kernel of the machine, which may be another one than that of the page.
+    let analyse = KernelKind::best() == KernelKind::Int8;
     let files = Files::serve();
     let browser = Browser::at(files.address);
     let sheet = browser.run("return document.querySelector('link[rel=stylesheet]').href");
@@ -250,8 +249,10 @@ fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
         let session = "/api/session?lang=en";
         let mut messages = vec![message("/api/sessions?lang=en", opening)];
         messages.resize(10, message(session, Value::Null));
-        messages.push(message(session, json!({"do": "analyse", "on": true})));
-        messages.resize(12, message(session, Value::Null));
+        if analyse {
+            messages.push(message(session, json!({"do": "analyse", "on": true})));
+            messages.resize(12, message(session, Value::Null));
+        }
         let arguments = json!([address, game, messages]).to_string();
         let answers = browser.run(&RUN.replace("ARGUMENTS", &json!(arguments).to_string()));
         let answers = answers.as_array().unwrap();
@@ -272,6 +273,9 @@ fn the_program_of_the_page_computes_the_same_numbers_as_this_one() {
                 "{game}, answer {place}: {answer} instead of {expected}"
             );
         }
-        assert_eq!(expected["thought"]["nodes"], 50_000, "{expected}");
+        assert!(
+            !analyse || expected["thought"]["nodes"] == 50_000,
+            "{expected}"
+        );
     }
 }
