@@ -2,6 +2,8 @@
 
 use super::{CHUNK, Numbers, RunNet};
 use crate::net::Weights;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use crate::net::kernel::int8::amx::Amx;
 #[cfg(target_arch = "aarch64")]
 use crate::net::kernel::int8::neon::Neon;
 #[cfg(target_feature = "simd128")]
@@ -13,6 +15,10 @@ use crate::net::kernel::{Aligned, Epilogue};
 
 /// The network for the best instructions of this processor. All give the same bits.
 pub(super) fn runner(weights: &Weights) -> Box<dyn RunNet> {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    if let Some(kernel) = Amx::detect() {
+        return super::runner(Integers(kernel), weights);
+    }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Vnni::detect() {
         return super::runner(Integers(kernel), weights);

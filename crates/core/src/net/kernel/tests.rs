@@ -4,6 +4,8 @@
 
 use rand::RngExt;
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::int8::amx::Amx;
 #[cfg(target_arch = "aarch64")]
 use super::int8::neon::Neon;
 #[cfg(target_feature = "simd128")]
@@ -185,8 +187,8 @@ fn in_integers<K: Int8>(kernel: K, (rows, inputs, outputs): (usize, usize, usize
     target_feature = "simd128"
 ))]
 fn integers_are_the_same_bits<K: Int8>(kernel: K) {
-    for rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 97] {
-        for (inputs, outputs) in [(32, 1), (64, 33), (96, 176), (416, 80)] {
+    for rows in [1, 2, 3, 4, 5, 6, 7, 12, 13, 16, 97] {
+        for (inputs, outputs) in [(32, 1), (64, 33), (96, 176), (256, 112), (416, 80)] {
             let shape = (rows, inputs, outputs);
             assert!(
                 in_integers(kernel, shape) == in_integers(Portable8, shape),
@@ -213,6 +215,10 @@ fn kernels_of_small_integers_give_the_same_bits() {
     }
     #[cfg(target_arch = "x86_64")]
     if let Some(kernel) = Vnni::detect() {
+        integers_are_the_same_bits(kernel);
+    }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    if let Some(kernel) = Amx::detect() {
         integers_are_the_same_bits(kernel);
     }
     #[cfg(target_arch = "aarch64")]

@@ -33,7 +33,7 @@ impl<const VNNI: bool> Avx2Int8<VNNI> {
 #[target_feature(enable = "avx2,avxvnni")]
 unsafe fn dense_vnni(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { simd::dense::<Avx2Int8<true>>(layer, input, scales, epilogue) }
+    unsafe { simd::dense::<Avx2Int8<true>>(layer, input, scales, 0, epilogue) }
 }
 
 /// # Safety
@@ -41,7 +41,7 @@ unsafe fn dense_vnni(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mu
 #[target_feature(enable = "avx2")]
 unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
     // SAFETY: the caller's promise.
-    unsafe { simd::dense::<Avx2Int8<false>>(layer, input, scales, epilogue) }
+    unsafe { simd::dense::<Avx2Int8<false>>(layer, input, scales, 0, epilogue) }
 }
 
 // SAFETY of every function: callers of [`Unit`] guarantee the instructions and the pointers.

@@ -4,6 +4,8 @@
 //! Integer sums are exact, and the few operations on 32-bit floats have a fixed order and are never fused. So all
 //! kernels of this kind give the same bits, on every machine.
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub(in crate::net) mod amx;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::net) mod avx2;
 #[cfg(target_arch = "aarch64")]

@@ -42,7 +42,7 @@ impl Unit for Neon {
     #[target_feature(enable = "neon,dotprod")]
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Neon>(layer, input, scales, epilogue) }
+        unsafe { simd::dense::<Neon>(layer, input, scales, 0, epilogue) }
     }
 
     #[target_feature(enable = "neon,dotprod")]

@@ -122,7 +122,7 @@ pub(super) unsafe fn quantise<U: Unit>(row: &[f32], inputs: &mut [u8]) -> f32 {
     }
 }
 
-/// See [`Int8::dense`].
+/// See [`Int8::dense`]; for the rows of `input` from `first` on.
 ///
 /// # Safety
 /// The processor has the unit, and `layer.check(input, scales, epilogue)` passed.
@@ -131,6 +131,7 @@ pub(super) unsafe fn dense<U: Unit>(
     layer: &Dense8,
     input: &[u8],
     scales: &[f32],
+    first: usize,
     epilogue: &mut Epilogue<'_>,
 ) {
     let mut column = 0;
@@ -139,10 +140,10 @@ pub(super) unsafe fn dense<U: Unit>(
         // SAFETY: packing made the panel at `column` exactly this wide.
         unsafe {
             match vectors {
-                1 => panel::<U, 1>(layer, input, scales, column, epilogue),
-                2 => panel::<U, 2>(layer, input, scales, column, epilogue),
-                3 => panel::<U, 3>(layer, input, scales, column, epilogue),
-                _ => panel::<U, 4>(layer, input, scales, column, epilogue),
+                1 => panel::<U, 1>(layer, input, scales, (first, column), epilogue),
+                2 => panel::<U, 2>(layer, input, scales, (first, column), epilogue),
+                3 => panel::<U, 3>(layer, input, scales, (first, column), epilogue),
+                _ => panel::<U, 4>(layer, input, scales, (first, column), epilogue),
             }
         }
         column += vectors * U::LANES;
@@ -156,11 +157,10 @@ unsafe fn panel<U: Unit, const V: usize>(
     layer: &Dense8,
     input: &[u8],
     scales: &[f32],
-    column: usize,
+    (mut row, column): (usize, usize),
     epilogue: &mut Epilogue<'_>,
 ) {
     let rows = scales.len();
-    let mut row = 0;
     // SAFETY: each call takes as many rows as are left or fewer.
     unsafe {
         while row + 6 <= rows {
@@ -194,17 +194,12 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
     column: usize,
     epilogue: &mut Epilogue<'_>,
 ) {
-    let Dense8 {
-        layer,
-        scales: columns,
-    } = layer;
-    let inputs = layer.inputs;
+    let inputs = layer.layer.inputs;
     // SAFETY: panels before this one hold `inputs * column` weights, this one `inputs * V * LANES` in groups of
-    // `V * LANES * DEPTH`; rows of inputs come in whole groups. Outputs and residuals are `[rows, outputs]`, the bias and
-    // the scales of columns are `[outputs]`, those of rows `[rows]`.
+    // `V * LANES * DEPTH`; rows of inputs come in whole groups.
     unsafe {
         let mut sums = [[U::no_sums(); V]; R];
-        let panel = layer.weights.as_ptr().add(inputs * column);
+        let panel = layer.layer.weights.as_ptr().add(inputs * column);
         let input = input.as_ptr().add(row * inputs);
         for group in 0..inputs / DEPTH {
             let size = U::LANES * DEPTH;
@@ -226,6 +221,30 @@ unsafe fn tile<U: Unit, const R: usize, const V: usize>(
                 *number = U::floats(*sum);
             }
         }
+        finish::<U, R, V>(layer, scales, numbers, row, column, epilogue);
+    }
+}
+
+/// Writes rows `row..row + R` and the columns from `column` on, of which `numbers` are the sums.
+///
+/// # Safety
+/// As [`dense`]; there are that many rows and columns.
+#[inline(always)]
+pub(super) unsafe fn finish<U: Unit, const R: usize, const V: usize>(
+    layer: &Dense8,
+    scales: &[f32],
+    numbers: [[U::Floats; V]; R],
+    row: usize,
+    column: usize,
+    epilogue: &mut Epilogue<'_>,
+) {
+    let Dense8 {
+        layer,
+        scales: columns,
+    } = layer;
+    // SAFETY: outputs and residuals are `[rows, outputs]`, the bias and the scales of columns are `[outputs]`, those of
+    // rows `[rows]`.
+    unsafe {
         for (index, numbers) in numbers.iter().enumerate() {
             let row_scale = U::splat(*scales.get_unchecked(row + index));
             for (vector, &number) in numbers.iter().enumerate() {

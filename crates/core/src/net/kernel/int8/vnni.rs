@@ -45,7 +45,7 @@ impl Unit for Vnni {
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Vnni>(layer, input, scales, epilogue) }
+        unsafe { simd::dense::<Vnni>(layer, input, scales, 0, epilogue) }
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]

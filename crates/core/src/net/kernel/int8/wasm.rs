@@ -41,7 +41,7 @@ impl Unit for Simd128 {
 
     unsafe fn run_dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epilogue<'_>) {
         // SAFETY: the caller's promise.
-        unsafe { simd::dense::<Simd128>(layer, input, scales, epilogue) }
+        unsafe { simd::dense::<Simd128>(layer, input, scales, 0, epilogue) }
     }
 
     unsafe fn run_sum_rows(table: &Rows16, rows: &[u32], out: &mut [f32]) {
