@@ -25,7 +25,9 @@ use jarmo_host::program::{self, cores};
 use jarmo_judge::arena::read_results;
 use jarmo_learn::config::{Config, RunSettings};
 use jarmo_learn::observe::{Event, Facts, RunView};
-use jarmo_learn::run::{Ended, RunFolder, check, checkpoint, newest_agent, run_with_fleet};
+use jarmo_learn::run::{
+    Ended, RunFolder, check, check_network, checkpoint, newest_agent, run_with_fleet,
+};
 use jarmo_learn::train::{DeviceKind, OpenDevice};
 
 /// Train a network by self-play. Ctrl-C saves and stops; a stopped run can be resumed
@@ -180,6 +182,7 @@ pub(super) fn open_device(kind: DeviceKind) -> Result<OpenDevice, Failure> {
 /// A run that was stopped, with these limits.
 fn resumed(path: &Path, limits: &[String]) -> Result<(RunFolder, Config), Failure> {
     let (mut folder, config) = RunFolder::open(path)?;
+    check_network(&config)?;
     let limited = config.with(limits).map_err(Failure::usage)?;
     if limited != config {
         folder.change(&limited)?;

@@ -79,11 +79,17 @@ pub fn check<G: CatalogGame>(game: &G, config: &Config) -> Result<(), RunError> 
             "run.kernel = {kernel}: this processor supports only {names}"
         )));
     }
-    if let NetKind::Own { own } = config.net_kind() {
-        registered(&own)?;
-    }
+    check_network(config)?;
     exam::open(game, &config.evaluation)?;
     matches::check(game, &config.evaluation)
+}
+
+/// Refuses a network of one's own that this program does not have.
+pub fn check_network(config: &Config) -> Result<(), RunError> {
+    match config.net_kind() {
+        NetKind::Own { own } => registered(&own).map(drop),
+        NetKind::BuiltIn(_) => Ok(()),
+    }
 }
 
 /// Runs until a limit is reached or `stop` is set, from the last checkpoint in the folder if there is
