@@ -1,14 +1,17 @@
 //! `lab puzzles`
 
+use std::collections::HashSet;
 use std::error::Error;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::{BoardArgs, CommandResult, thread_pool};
-use crate::puzzles::{Games, Solver, from_exam, from_games, make};
-use jarmo_core::games::ConnectFour;
+use crate::puzzles::{Games, Solved, Solver, from_exam, from_games, make};
+use jarmo_core::game::Game;
+use jarmo_core::games::{ConnectFour, Jarmo};
 use jarmo_core::numbers::{NumberRange, SEED, THREADS};
 use jarmo_exact::agent::AgentSpec;
-use jarmo_exact::tables::Tables;
+use jarmo_exact::tables::{Holds, Tables};
 use jarmo_host::files;
 use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::Puzzle;
@@ -26,8 +29,14 @@ pub(super) struct Args {
     /// The folder of jarmo's tables, with distances
     #[arg(value_name = "FOLDER", default_value = "tables")]
     tables: PathBuf,
+    /// The folder of what each side holds under the shuttle rule (`jarmo tables real build`): draws must be held
+    #[arg(long, value_name = "FOLDER")]
+    holds: Option<PathBuf>,
+    /// Keep the puzzles of this file, but for draws that are not held, and make only as many as are missing
+    #[arg(long, value_name = "FILE", requires = "holds")]
+    keep: Option<PathBuf>,
     /// Make puzzles of connect four from this exam
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["tables", "board", "player", "positions", "seed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tables", "holds", "board", "player", "positions", "seed"])]
     exam: Option<PathBuf>,
     #[command(flatten)]
     board: BoardArgs,
@@ -60,23 +69,40 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> CommandResult {
     let pool = thread_pool(args.threads)?;
-    let wanted = (args.count, &args.solver);
     let tell = |done: String| eprintln!("{done}");
     let puzzles = pool.install(|| -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
         if let Some(exam) = &args.exam {
             let game = ConnectFour::new(0);
             let positions = from_exam(&game, &Exam::load(&game, exam)?);
+            let wanted = (args.count, &args.solver);
             return Ok(make(&game, &Solver::new(), &positions, wanted, tell)?);
         }
         let game = args.board.jarmo().map_err(|error| error.to_string())?;
-        let tables = Tables::open(&game, &args.tables)?;
+        let holds = args.holds.as_ref().map(|folder| Holds::open(&game, folder));
+        let truth = Solved {
+            tables: Tables::open(&game, &args.tables)?,
+            holds: holds.transpose()?,
+        };
+        let mut puzzles = kept(&game, &truth, args.keep.as_deref())?;
+        tell(format!("{} puzzles are kept", puzzles.len()));
         let games = Games {
             positions: args.positions,
             player: args.player.clone(),
             seed: args.seed,
         };
-        let positions = from_games(&game, &tables, &games)?;
-        Ok(make(&game, &tables, &positions, wanted, tell)?)
+        let mut positions = from_games(&game, &truth.tables, &games)?;
+        let texts: HashSet<String> = puzzles.iter().map(|one| one.position.clone()).collect();
+        positions.retain(|position| !texts.contains(&game.position_text(position)));
+        let missing = args.count.saturating_sub(puzzles.len());
+        puzzles.extend(make(
+            &game,
+            &truth,
+            &positions,
+            (missing, &args.solver),
+            tell,
+        )?);
+        puzzles.sort_by_key(|puzzle| puzzle.rating);
+        Ok(puzzles)
     });
     let puzzles = puzzles.map_err(|error| error.to_string())?;
     if puzzles.is_empty() {
@@ -88,4 +114,25 @@ pub(super) fn run(args: &Args) -> CommandResult {
         .map_err(|error| format!("{}: {error}", args.out.display()))?;
     eprintln!("{}: {} puzzles", args.out.display(), puzzles.len());
     Ok(())
+}
+
+/// The puzzles of a file that stand under the shuttle rule.
+fn kept(
+    game: &Jarmo,
+    truth: &Solved,
+    path: Option<&Path>,
+) -> Result<Vec<Puzzle>, Box<dyn Error + Send + Sync>> {
+    let mut puzzles = Vec::new();
+    let text = path
+        .map(fs::read_to_string)
+        .transpose()?
+        .unwrap_or_default();
+    for line in text.lines() {
+        let puzzle = Puzzle::parse(line)?;
+        match truth.stands(game, &puzzle)? {
+            true => puzzles.push(puzzle),
+            false => eprintln!("not held: {line}"),
+        }
+    }
+    Ok(puzzles)
 }

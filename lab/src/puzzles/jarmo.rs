@@ -1,5 +1,7 @@
 //! Puzzles of jarmo: positions of games, solved by exact tables.
 
+use std::error::Error;
+
 use super::{Truth, is_single};
 use crate::exam::{Draw, Mix, solve_by_tables};
 use crate::proof;
@@ -7,8 +9,8 @@ use jarmo_core::env::Line;
 use jarmo_core::game::{Action, Game, Proven};
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_exact::agent::{AgentError, AgentSpec, build};
-use jarmo_exact::tables::{ActionValue, Tables};
-use jarmo_judge::puzzles::Goal;
+use jarmo_exact::tables::{ActionValue, Holds, Tables};
+use jarmo_judge::puzzles::{Goal, Puzzle};
 
 /// Wins of more plies take long to check under the shuttle rule.
 const MOST_PLIES: u32 = 21;
@@ -52,9 +54,61 @@ pub fn from_games(
     Ok(questions.iter().map(|question| question.position).collect())
 }
 
-impl Truth<Jarmo> for Tables {
+/// The tables, and perhaps what each side holds under the shuttle rule.
+pub struct Solved {
+    /// The results without the rule.
+    pub tables: Tables,
+    /// What each side holds.
+    pub holds: Option<Holds>,
+}
+
+impl Solved {
+    /// Whether no action of the solution of an earlier puzzle is known to lose a draw under the shuttle rule.
+    pub fn stands(
+        &self,
+        game: &Jarmo,
+        puzzle: &Puzzle,
+    ) -> Result<bool, Box<dyn Error + Send + Sync>> {
+        puzzle.check(game)?;
+        let start = game.parse_position(&puzzle.position)?;
+        let mut position = start;
+        let play = |text: &String| game.play_text(&mut position, text);
+        let line = puzzle
+            .line
+            .iter()
+            .map(play)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(puzzle.goal == Goal::Win || self.is_held(game, &start, &line) != Some(false))
+    }
+
+    /// Whether the player to move holds after each own action of a line; `None` if that is not known.
+    fn is_held(&self, game: &Jarmo, start: &JarmoPosition, line: &[Action]) -> Option<bool> {
+        let holds = self.holds.as_ref()?;
+        let (player, mut position) = (start.to_move(), *start);
+        let mut known = Some(true);
+        for &action in line {
+            let own = position.to_move() == player;
+            game.play(&mut position, action);
+            let Some(value) = holds.value(game, &position).filter(|_| own) else {
+                continue;
+            };
+            match [value.white_holds, value.black_holds][player.index()] {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => known = None,
+            }
+        }
+        known
+    }
+}
+
+impl Truth<Jarmo> for Solved {
     fn actions(&self, game: &Jarmo, position: &JarmoPosition) -> Option<Vec<ActionValue>> {
-        Tables::actions(self, game, position)
+        self.tables.actions(game, position)
+    }
+
+    fn keeps(&self, game: &Jarmo, start: &JarmoPosition, line: &[Action], goal: Goal) -> bool {
+        goal == Goal::Win || self.holds.is_none() || self.is_held(game, start, line) == Some(true)
     }
 
     /// The tables leave the shuttle rule out: the win must be one against every reply, or all actions but the saving
@@ -88,6 +142,6 @@ impl Truth<Jarmo> for Tables {
                 open.map(Line::at).collect()
             }
         };
-        proof::make(game, self, &claims, SEARCH, String::new()).is_ok()
+        proof::make(game, &self.tables, &claims, SEARCH, String::new()).is_ok()
     }
 }

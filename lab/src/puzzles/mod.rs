@@ -18,7 +18,7 @@ use jarmo_judge::accuracy::Exam;
 use jarmo_judge::puzzles::{Goal, Puzzle};
 
 pub use four::Solver;
-pub use jarmo::{Games, from_games};
+pub use jarmo::{Games, Solved, from_games};
 
 /// A puzzle has at least this many legal actions.
 const FEWEST_CHOICES: u32 = 4;
@@ -43,6 +43,12 @@ pub trait Truth<G: CatalogGame>: Sync {
         goal: Goal,
         plies: Option<u32>,
     ) -> bool;
+
+    /// Whether the actions of the player in a solution keep the goal under all rules, as far as `actions` does not say
+    /// so.
+    fn keeps(&self, _: &G, _: &G::Position, _: &[Action], _: Goal) -> bool {
+        true
+    }
 }
 
 /// Why no puzzles can be made.
@@ -150,7 +156,9 @@ impl<P: Copy + Eq + std::hash::Hash> Draft<P> {
             here = next;
             game.play(&mut here, answer);
         }
-        Some(draft)
+        truth
+            .keeps(game, position, &draft.line, goal)
+            .then_some(draft)
     }
 
     fn to_puzzle<G: CatalogGame<Position = P>>(&self, game: &G, rating: u16) -> Puzzle {
