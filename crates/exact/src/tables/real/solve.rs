@@ -387,7 +387,7 @@ fn wake(cell: &AtomicU8) {
 /// Clears what the order of the work may have left beside [`LOSES`] in the flags of four placements.
 fn plain(flags: &AtomicU8) {
     let byte = flags.load(Relaxed);
-    flags.store(byte & !(byte >> 1 & 0b0101_0101 * DEPENDS), Relaxed);
+    flags.store(byte & !((byte >> 1) & (0b0101_0101 * DEPENDS)), Relaxed);
 }
 
 fn flag_of(hold: Hold) -> u8 {
