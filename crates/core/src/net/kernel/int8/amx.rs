@@ -73,7 +73,7 @@ impl Int8 for Amx {
 
     fn dense(self, layer: &Dense8, input: &[u8], scales: &[f32], mut epilogue: Epilogue<'_>) {
         layer.check(input, scales, &epilogue);
-        if scales.len() < SIDE || !layer.layer.inputs.is_multiple_of(DEPTH) {
+        if scales.len() < ROWS || !layer.layer.inputs.is_multiple_of(DEPTH) {
             return self.0.dense(layer, input, scales, epilogue);
         }
         // SAFETY: holding `self` proves the instructions; `check` proves every length.
@@ -99,12 +99,12 @@ static SHAPES: Shapes = Shapes {
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
-/// Tiles of rows that are multiplied together: so many that the next product seldom waits for the last one.
-const TOGETHER: usize = 3;
+/// Rows that are multiplied together: three tiles, so that the next product seldom waits for the last one.
+const ROWS: usize = 3 * SIDE;
 
-/// Sums of the tiles of rows that are multiplied together.
+/// Sums of the rows that are multiplied together.
 #[repr(C, align(64))]
-struct Sums([[i32; SIDE]; TOGETHER * SIDE]);
+struct Sums([[i32; SIDE]; ROWS]);
 
 /// See [`Int8::dense`].
 ///
@@ -118,8 +118,8 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
         outputs,
         ..
     } = layer.layer;
-    let whole = scales.len() / SIDE * SIDE;
-    let mut sums = Sums([[0; SIDE]; TOGETHER * SIDE]);
+    let whole = scales.len() / ROWS * ROWS;
+    let mut sums = Sums([[0; SIDE]; ROWS]);
     // SAFETY: a panel holds `inputs * columns` weights in groups of four inputs, so a tile of it has 16 rows that are
     // `4 * columns` bytes apart; the rows of inputs lie `inputs` bytes apart. `whole` is at most the number of rows.
     unsafe {
@@ -128,31 +128,13 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
             let columns = (outputs - panel).min(<Amx as Int8>::COLUMNS);
             for column in (panel..panel + columns).step_by(SIDE) {
                 let weights = weights.as_ptr().add(inputs * panel + 4 * (column - panel));
-                let mut row = 0;
-                while row < whole {
+                for row in (0..whole).step_by(ROWS) {
                     let input = input.as_ptr().add(row * inputs);
-                    let rows = match whole - row >= TOGETHER * SIDE {
-                        true => {
-                            three_tiles(input, inputs, weights, 4 * columns, &mut sums);
-                            TOGETHER * SIDE
-                        }
-                        false => {
-                            one_tile(input, inputs, weights, 4 * columns, &mut sums);
-                            SIDE
-                        }
-                    };
-                    for (index, sums) in sums.0[..rows].iter().enumerate() {
-                        let number = Vnni::floats(_mm512_load_epi32(sums.as_ptr()));
-                        simd::finish::<Vnni, 1, 1>(
-                            layer,
-                            scales,
-                            [[number]],
-                            row + index,
-                            column,
-                            epilogue,
-                        );
+                    multiply(input, inputs, weights, 4 * columns, &mut sums);
+                    for (row, sums) in (row..).zip(&sums.0) {
+                        let numbers = [[Vnni::floats(_mm512_load_epi32(sums.as_ptr()))]];
+                        simd::finish::<Vnni, 1, 1>(layer, scales, numbers, row, column, epilogue);
                     }
-                    row += rows;
                 }
             }
         }
@@ -167,7 +149,7 @@ unsafe fn dense(layer: &Dense8, input: &[u8], scales: &[f32], epilogue: &mut Epi
 /// The tiles have their shapes. `input` points to 48 rows of `inputs` bytes, a multiple of 64; `weights` to as many
 /// weights for 16 columns, of which four for each column lie together, `stride` bytes from the next four.
 #[inline(always)]
-unsafe fn three_tiles(
+unsafe fn multiply(
     input: *const u8,
     inputs: usize,
     weights: *const i8,
@@ -208,42 +190,6 @@ unsafe fn three_tiles(
             first = in(reg) sums,
             second = in(reg) sums.add(SIDE),
             third = in(reg) sums.add(2 * SIDE),
-            stride = in(reg) 4 * SIDE,
-            options(nostack, preserves_flags)
-        );
-    }
-}
-
-/// Multiplies 16 rows by 16 columns.
-///
-/// # Safety
-/// As [`three_tiles`], with 16 rows.
-#[inline(always)]
-unsafe fn one_tile(
-    input: *const u8,
-    inputs: usize,
-    weights: *const i8,
-    stride: usize,
-    sums: &mut Sums,
-) {
-    // SAFETY: the caller's promise; tiles are used nowhere else.
-    unsafe {
-        asm!("tilezero tmm0", options(nostack, nomem, preserves_flags));
-        for from in (0..inputs).step_by(DEPTH) {
-            asm!(
-                "tileloadd tmm3, [{weights} + {stride}]",
-                "tileloadd tmm4, [{input} + {inputs}]",
-                "tdpbusd tmm0, tmm4, tmm3",
-                weights = in(reg) weights.add(from / 4 * stride),
-                stride = in(reg) stride,
-                inputs = in(reg) inputs,
-                input = in(reg) input.add(from),
-                options(nostack, readonly, preserves_flags)
-            );
-        }
-        asm!(
-            "tilestored [{sums} + {stride}], tmm0",
-            sums = in(reg) sums.0.as_mut_ptr(),
             stride = in(reg) 4 * SIDE,
             options(nostack, preserves_flags)
         );
