@@ -322,12 +322,12 @@ fn a_key_that_takes_all_blocks_of_a_match_stops_nothing() {
             let mut answers = 0;
             while !stop.load(Ordering::Relaxed) {
                 let answer = rogue.ask(&subject, Vec::new(), None);
-                // A worker that waits for an answer plays nothing.
-                assert_ne!(
-                    answer,
-                    Err("no answer".to_owned()),
-                    "the arena answers to its end"
-                );
+                // A worker that waits for an answer plays nothing. Only a question that crosses the arena's farewell
+                // gets none: the client drops what comes after it has unsubscribed and before the server knows.
+                if answer == Err("no answer".to_owned()) {
+                    assert!(stop.load(Ordering::Relaxed), "the arena answers to its end");
+                    break;
+                }
                 answers += u32::from(answer.is_ok());
                 if answers > 100
                     && let Some(tournament) = answer.ok().and_then(|block| tournament_of(&block))

@@ -167,7 +167,8 @@ impl<T: FnMut(String)> Host<'_, T> {
         Ok(())
     }
 
-    /// Answers what workers have already said. One that got no answer would wait for it instead of playing.
+    /// Answers what workers have already said. One that got no answer would wait for it instead of playing. What comes
+    /// between the client's farewell and the server's knowledge of it is lost: the client drops it.
     fn close(&mut self) {
         let link = self.link;
         for said in self.heard.iter_mut() {
