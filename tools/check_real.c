@@ -90,6 +90,10 @@ static void prepare_sets(void) {
 }
 
 /* `set` as places among the members of `among`, and the reverse. */
+#ifdef __BMI2__
+static u32 squeeze(u32 set, u32 among) { return __builtin_ia32_pext_si(set, among); }
+static u32 spread(u32 set, u32 among) { return __builtin_ia32_pdep_si(set, among); }
+#else
 static u32 squeeze(u32 set, u32 among) {
     u32 out = 0;
     for (; set; set &= set - 1) out |= 1u << count(among & (lowest(set) - 1));
@@ -102,6 +106,7 @@ static u32 spread(u32 set, u32 among) {
         if (set & 1) out |= lowest(among);
     return out;
 }
+#endif
 
 /* By the archers and marks of the player to move, then of the other: the first placement of a block. */
 static u64 starts[2][ARCHERS + 1][ARCHERS + 1][ARCHERS + 1][ARCHERS + 1];
