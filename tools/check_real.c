@@ -290,8 +290,6 @@ static int check_bound(const Place *p, u8 code) {
 static int check_free(const Place *q, int flag) {
     if (flag & LOSES) return 1;
     if (is_over(q)) return lead(q) >= 0;
-    if (!all_held(q, (Action){0, 0}, 0)) return 0;
-    if (flag & DEPENDS) return 1;
     Action replies[MOST_ACTIONS];
     int n = actions_of(q, replies);
     for (int i = 0; i <= n; i++) {
@@ -299,9 +297,14 @@ static int check_free(const Place *q, int flag) {
         p.mover = bound;
         if (i < n) p = play(q, replies[i]);
         else if (!may_pass(q, replies, n)) break;
-        if (is_over(&p)) continue;
+        if (!p.archers[bound]) return 0;
+        if (is_over(&p)) {
+            if (lead(&p) < 0) return 0;
+            continue;
+        }
         u8 code = code_of(&p);
-        if (code >= UNLESS && (code - UNLESS) % 4 == 0) return 0;
+        if (code == NEVER) return 0;
+        if (!(flag & DEPENDS) && code >= UNLESS && (code - UNLESS) % 4 == 0) return 0;
     }
     return 1;
 }
