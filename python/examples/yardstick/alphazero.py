@@ -12,8 +12,8 @@ import jarmo
 WINDOW, BATCH, TIMES = 100, 256, 4
 
 
-def train(game, budget, seed):
-    network = Network(inputs_of(game), {"policy": game.num_actions, "result": 3}, seed=seed)
+def train(game, budget, seed, network_class=Network):
+    network = network_class(inputs_of(game), {"policy": game.num_actions, "result": 3}, seed=seed)
 
     def policy(features, masks):
         out = network(features)
