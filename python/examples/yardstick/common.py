@@ -77,31 +77,33 @@ def inputs_of(game):
 
 
 def run(train, name):
-    """Trains and measures one policy for each seed."""
+    """Trains and measures one policy for each seed and each budget."""
     parser = argparse.ArgumentParser(description=f"Baseline of the yardstick: {name}")
     parser.add_argument("--game", default="jarmo")
-    parser.add_argument("--minutes", type=float, default=1.0, help="processor time of one core")
+    parser.add_argument("--minutes", default="1", help="budgets of processor time of one core, such as 0.1,0.3,1")
     parser.add_argument("--steps", type=int, help="steps of the environment in place of minutes")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--simulations", default="0", help="budgets of the measurement, such as 0,64,256")
     parser.add_argument("--out", default="results", help="a folder for results as JSON")
     given = parser.parse_args()
-    game, results = jarmo.Game(given.game), []
+    game = jarmo.Game(given.game)
     folder = pathlib.Path(given.out)
     folder.mkdir(parents=True, exist_ok=True)
-    for seed in range(given.first, given.first + given.seeds):
-        minutes = None if given.steps else given.minutes
-        budget = yardstick.Budget(minutes=minutes, steps=given.steps)
-        start = time.process_time()
-        policy = train(game, budget, seed)
-        spent = time.process_time() - start
-        searches = [int(count) for count in given.simulations.split(",")]
-        result = yardstick.evaluate(policy, game, simulations=searches, seed=seed, threats=True, name=name)
-        result.machine |= {"seed": seed, "cpu_seconds": round(spent, 1), "steps": budget.taken}
-        limit = f"{given.steps}steps" if given.steps else f"{given.minutes:g}min"
-        result.to_json(folder / f"{name}-{given.game}-{limit}-{seed}.json")
-        print(json.dumps({"seed": seed, "seconds": round(spent, 1), "steps": budget.taken, **result.table[0]}), flush=True)
-        results.append(result)
-    for row in yardstick.summary(results):
-        print(json.dumps(row), flush=True)
+    searches = [int(count) for count in given.simulations.split(",")]
+    budgets = [(None, given.steps)] if given.steps else [(float(one), None) for one in given.minutes.split(",")]
+    for minutes, steps in budgets:
+        results = []
+        limit = f"{steps}steps" if steps else f"{minutes:g}min"
+        for seed in range(given.first, given.first + given.seeds):
+            budget = yardstick.Budget(minutes=minutes, steps=steps)
+            start = time.process_time()
+            policy = train(game, budget, seed)
+            spent = time.process_time() - start
+            result = yardstick.evaluate(policy, game, simulations=searches, seed=seed, threats=True, name=name)
+            result.machine |= {"seed": seed, "cpu_seconds": round(spent, 1), "steps": budget.taken}
+            result.to_json(folder / f"{name}-{given.game}-{limit}-{seed}.json")
+            print(json.dumps({"seed": seed, "seconds": round(spent, 1), "steps": budget.taken, **result.table[0]}), flush=True)
+            results.append(result)
+        for row in yardstick.summary(results):
+            print(json.dumps(row), flush=True)

@@ -1,4 +1,5 @@
-"""`jarmo train` with its defaults, from another process.
+"""`jarmo train` in a process of its own, on one thread, with settings for a budget of a minute: 16 simulations, as the
+other examples, and no matches.
 
     python jarmo_train.py --game jarmo --minutes 1 --simulations 0,64
 """
@@ -12,6 +13,7 @@ from common import run
 
 import jarmo
 
+SETTINGS = ["run.threads=1", "selfplay.simulations=16", "evaluation.every=0"]
 PROGRAM = os.environ.get("JARMO", "jarmo")
 KEPT = []  # folders of runs, which hold the agents until the end
 
@@ -21,7 +23,9 @@ def train(game, budget, seed):
     KEPT.append(tempfile.TemporaryDirectory())
     folder = pathlib.Path(KEPT[-1].name) / "run"
     command = [PROGRAM, "train", "--game", game.name, "--cpu-minutes", str(minutes), "--run", str(folder)]
-    subprocess.run([*command, "--set", f"run.seed={seed}"], check=True, stdout=subprocess.DEVNULL)
+    for setting in [*SETTINGS, f"run.seed={seed}"]:
+        command += ["--set", setting]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     newest = max(folder.glob("checkpoints/*.safetensors"), key=lambda path: path.stat().st_mtime)
     return jarmo.Agent(f"{newest}:64", game=game)
 

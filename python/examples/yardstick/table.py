@@ -1,14 +1,30 @@
-"""The table of docs/yardstick.md from a folder of results, whose files are named NAME-GAME-BUDGET-SEED.json.
+"""The tables and the curves of docs/yardstick.md from a folder of results, whose files are named
+NAME-GAME-BUDGET-SEED.json. Curves need matplotlib.
 
-    python table.py results
+    python table.py results --svg curves.svg
 """
 
+import argparse
 import json
 import pathlib
-import sys
 from collections import defaultdict
 
 from jarmo import yardstick
+
+LABELS = {
+    "alphazero": "AlphaZero, NumPy",
+    "alphazero_torch": "AlphaZero, PyTorch",
+    "descent": "Descent minimax",
+    "dqn": "double DQN",
+    "jarmo_train": "`jarmo train`",
+    "ppo": "masked PPO",
+    "rollout64": "`rollout:64`, playouts",
+    "rollout1000": "`rollout:1000`, playouts",
+    "td_lambda": "n-tuple TD(λ)",
+    "trained": "`trained`, the shipped network",
+}
+
+COLUMNS = ["policy", "budget", "seeds", "steps", "exam wrong, %", "fresh wrong, %", "mistakes/game", "points, %", "held, %"]
 
 
 def cell(measure, scale=100.0, digits=1):
@@ -18,21 +34,80 @@ def cell(measure, scale=100.0, digits=1):
     return median if low == high else f"{median} ({low} to {high})"
 
 
-def main():
+def load(folder):
+    """The results by game, minutes (0 for what does not learn), and name."""
     runs = defaultdict(list)
-    for path in sorted(pathlib.Path(sys.argv[1]).glob("*.json")):
+    for path in sorted(pathlib.Path(folder).glob("*.json")):
         name, game, budget, _ = path.stem.rsplit("-", 3)
         given = json.loads(path.read_text())
-        runs[game, budget, name].append(yardstick.Result(given["rows"], given["machine"]))
-    print("| game | budget | policy | seeds | steps | exam wrong, % | fresh wrong, % | mistakes/game | points, % | held, % |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for (game, budget, name), results in sorted(runs.items()):
-        steps = sorted(result.machine.get("steps", 0) for result in results)[len(results) // 2]
-        for row in yardstick.summary(results):
+        minutes = float(budget.removesuffix("min")) if budget.endswith("min") else budget
+        runs[game, minutes, name].append(yardstick.Result(given["rows"], given["machine"]))
+    return runs
+
+
+def print_tables(runs):
+    """A table for each game: every policy with its largest budget, and the least wrong in the exam last."""
+    for game in sorted({game for game, _, _ in runs}):
+        print(f"\n{game}\n\n| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
+        largest = {}
+        for (other, minutes, name), results in sorted(runs.items(), key=str):
+            if other == game:
+                largest[name] = (minutes, results)
+        rows = [(row, name, *given) for name, given in largest.items() for row in yardstick.summary(given[1])]
+        for row, name, minutes, results in sorted(rows, key=lambda one: -one[0]["exam_wrong"][0]):
+            steps = sorted(result.machine.get("steps", 0) for result in results)[len(results) // 2]
             search = f", {row['simulations']} simulations" if row["simulations"] else ""
-            measures = [cell(row["exam_wrong"]), cell(row["fresh_wrong"]), cell(row["mistakes_per_game"], 1.0, 2)]
-            measures += [cell(row["points"]), cell(row["held"])]
-            print(f"| {game} | {budget} | {name}{search} | {len(results)} | {steps:,} | {' | '.join(measures)} |")
+            cells = [LABELS.get(name, f"`{name}`") + search]
+            cells += [f"{minutes:g} min" if isinstance(minutes, float) and minutes else minutes or ""]
+            cells += [str(len(results)), f"{steps:,}" if steps else ""]
+            cells += [cell(row["exam_wrong"]), cell(row["fresh_wrong"]), cell(row["mistakes_per_game"], 1.0, 2)]
+            cells += [cell(row["points"]), cell(row["held"])]
+            print(f"| {' | '.join(cells)} |")
+
+
+def draw_curves(runs, path):
+    """The exam over the budget, of policies alone: medians, and their intervals as bands."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "jarmo", "font.size": 11}
+    from matplotlib import pyplot
+    from matplotlib.ticker import NullLocator
+
+    games = sorted({game for game, _, _ in runs})
+    figure, panels = pyplot.subplots(1, len(games), figsize=(6 * len(games), 4.5), squeeze=False)
+    for game, axes in zip(games, panels[0], strict=True):
+        curves = defaultdict(list)
+        for (other, minutes, name), results in runs.items():
+            if other == game and isinstance(minutes, float) and minutes:
+                curves[name].append((60 * minutes, yardstick.summary(results)[0]["exam_wrong"]))
+        for name, points in sorted(curves.items()):
+            seconds, measures = zip(*sorted(points), strict=True)
+            median, low, high = ([100 * number for number in one] for one in zip(*measures, strict=True))
+            axes.plot(seconds, median, marker="o", markersize=4, label=LABELS.get(name, name).replace("`", ""))
+            axes.fill_between(seconds, low, high, alpha=0.15)
+        axes.set(title=game, xscale="log", yscale="log", xlabel="processor seconds of one core")
+        axes.set_ylabel("wrong critical decisions of the exam, %")
+        axes.set_xticks(sorted({second for points in curves.values() for second, _ in points}))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
+        axes.grid(which="both", alpha=0.2)
+        axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("results")
+    parser.add_argument("--svg", help="also draw the exam over the budget")
+    given = parser.parse_args()
+    runs = load(given.results)
+    print_tables(runs)
+    if given.svg:
+        draw_curves(runs, given.svg)
 
 
 if __name__ == "__main__":

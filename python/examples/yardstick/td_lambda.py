@@ -78,7 +78,7 @@ class Values:
 
 def train(game, budget, seed):
     values, generator = Values(game, seed), np.random.default_rng(seed)
-    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4)
+    env = jarmo.VecEnv(game, GAMES, seed=seed, random_plies=4, threads=1)
     played = [[] for _ in range(GAMES)]  # by slot: entries and movers
     while budget:
         positions = env.positions()

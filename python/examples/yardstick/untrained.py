@@ -1,4 +1,4 @@
-"""Policies that do not learn: random, greedy, and tree search with playouts.
+"""Policies that do not learn: random, greedy, tree search with playouts, and the shipped network alone.
 
     python untrained.py --game jarmo
 """
@@ -7,7 +7,7 @@ import common
 import jarmo
 from jarmo import yardstick
 
-SPECS = ["random", "greedy", "rollout:64", "rollout:256", "rollout:1000"]
+SPECS = ["random", "greedy", "rollout:64", "rollout:1000", "trained"]
 
 
 def main():
