@@ -233,8 +233,9 @@ static int held(const Place *p, Action last, int streak) {
     if (code < UNLESS) return code == ALWAYS;
     if (!last.from) return 1;
     Action actions[MOST_ACTIONS];
-    actions_of(p, actions);
-    Action only = actions[(code - UNLESS) / 4];
+    int n = actions_of(p, actions), index = (code - UNLESS) / 4;
+    if (index >= n) return 0; /* a damaged byte */
+    Action only = actions[index];
     return !(only.from == last.to && only.to == last.from) || streak < (code - UNLESS) % 4 + 1;
 }
 

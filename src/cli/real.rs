@@ -24,11 +24,15 @@ pub(super) enum Command {
     /// Find the bare positions that a side does not lose, up to a force, from tables
     #[command(after_help = "\
 The work can be killed at any time; the same command continues it. It takes 1.25 bytes of
-memory for each bare position with one side to move: 16 GB for force 10.")]
+memory and of the disk for each bare position with one side to move: 16 GB for force 10.")]
     Build(BuildArgs),
     /// Print what is proven of a position and of the openings from it
     Show(ShowArgs),
     /// Count what a side holds by force and by the result of the tables
+    #[command(after_help = "\
+Not held: the side to move may lose. Unless: it holds, unless it has just made the reverse of
+its only holding move, with the named streak or a longer one. Forces without a table with
+distances are left out.")]
     Stats(StatsArgs),
 }
 
@@ -137,7 +141,11 @@ fn run_show(game: &Jarmo, args: &ShowArgs) -> CommandResult {
         };
         let drawn = openings.iter().filter(drawn).count();
         let (all, plies) = (openings.len(), args.plies);
-        writeln!(out, "{drawn} of {all} openings of {plies} plies are drawn")?;
+        let unit = if plies == 1 { "ply" } else { "plies" };
+        writeln!(
+            out,
+            "{drawn} of {all} openings of {plies} {unit} are proven drawn"
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -148,10 +156,13 @@ fn describe(game: &Jarmo, holds: &Holds, position: &JarmoPosition) -> &'static s
         return "over";
     };
     match (value.white_holds, value.black_holds) {
+        (None, None) => "no files of this force",
         (Some(true), Some(true)) => "drawn",
-        (Some(true), _) => "white does not lose",
-        (_, Some(true)) => "black does not lose",
-        _ => "open",
+        (Some(true), Some(false)) => "white does not lose",
+        (Some(true), None) => "white does not lose; no file of black",
+        (Some(false), Some(true)) => "black does not lose",
+        (None, Some(true)) => "black does not lose; no file of white",
+        (Some(false), _) | (_, Some(false)) => "open",
     }
 }
 

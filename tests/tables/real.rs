@@ -46,6 +46,33 @@ fn a_draw_that_only_a_shuttle_holds_is_not_held() {
 }
 
 #[test]
+fn a_pass_that_the_other_side_answers_by_passing_ends_the_game() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 5);
+    let game = Jarmo::standard().with_max_plies(0);
+    let holds = Holds::open(&game, folder.path()).unwrap();
+    // White's only move is forbidden: a second pass, and Black loses 3:4. Black's own only move is forbidden one ply before.
+    for text in [
+        "1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0",
+        "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0",
+    ] {
+        let position = game.parse_position(text).unwrap();
+        let value = holds.value(&game, &position).unwrap();
+        assert_eq!(value.black_holds, Some(false), "{text}");
+    }
+}
+
+#[test]
+fn a_file_that_is_missing_below_others_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 4);
+    fs::remove_file(folder.path().join("white-03.held")).unwrap();
+    let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
+    let error = error.to_string();
+    assert!(error.ends_with("white-03.held: is missing; `jarmo tables real build` makes it"));
+}
+
+#[test]
 fn an_interrupted_build_continues_to_the_same_files() {
     let game = Jarmo::standard();
     let whole = tempfile::tempdir().unwrap();
@@ -181,6 +208,19 @@ fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     assert_eq!(beaten(&mut *by_files), 0);
     assert!(beaten(&mut *by_tables) > 0, "the rule beats the tables");
 
+    // A lost game goes on as long as it can.
+    let lost = game.parse_position("5/w2b1/5/5/2b1b w - - 0").unwrap();
+    for agent in [&mut by_tables, &mut by_files] {
+        let request = Request {
+            position: lost,
+            stream: &mut jarmo::random::stream(1, 1),
+            limit: Limit::default(),
+            memory: None,
+        };
+        let chosen = agent.choose(&mut [request])[0].action;
+        assert_eq!(game.action_text(&lost, chosen), "A4-C3");
+    }
+
     // White wins here by the rule, in 13 plies; so the draw of the table is not known.
     let position = game.parse_position("1w3/1b3/5/b4/w4 w - - 0").unwrap();
     assert_eq!(tables.proven(&position), Some(Proven::DRAW));
@@ -220,8 +260,10 @@ fn files_are_built_shown_and_counted() {
     let show = ["tables", "real", "show", &holds];
     jarmo(&[&show[..], &["--position", position, "--plies", "1"]].concat())
         .success()
-        .stdout(contains("white does not lose\n").and(contains(" openings of 1 plies are drawn")));
-    jarmo(&show).success().stdout("open\n");
+        .stdout(
+            contains("white does not lose\n").and(contains(" openings of 1 ply are proven drawn")),
+        );
+    jarmo(&show).success().stdout("no files of this force\n");
     jarmo(&["tables", "real", "show", &tables])
         .failure()
         .stderr(contains("has no files of bare positions held"));

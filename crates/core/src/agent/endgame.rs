@@ -97,7 +97,7 @@ impl<G: Game> EndgameAgent<G> {
         };
         let (own, other) = (holds(mover), holds(!mover));
         Rank {
-            may_hold: own != Some(false),
+            may_hold: own != Some(false) && !(over && proven.verdict == Verdict::Loss),
             result: proven.preference(),
             holds: own == Some(true),
             presses: other == Some(false),

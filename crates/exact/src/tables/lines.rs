@@ -130,3 +130,27 @@ pub(super) fn capture(placement: &Placement, from: u32, to: u32) -> Placement {
         },
     }
 }
+
+/// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
+/// other captures the new mark of the capturing archer makes up for the captured archer.
+#[inline(always)]
+pub(super) fn each_lowering_capture(
+    lines: &Lines,
+    placement: &Placement,
+    mut visit: impl FnMut(&Placement),
+) {
+    let Placement { mover, own, enemy } = *placement;
+    if own.marked | enemy.marked == 0 {
+        return;
+    }
+    for from in bits(own.archers & !goal(mover)) {
+        let targets = if own.marked >> from & 1 == 1 {
+            enemy.archers
+        } else {
+            enemy.marked
+        };
+        for to in bits(lines.near(from) & targets) {
+            visit(&capture(placement, from, to));
+        }
+    }
+}

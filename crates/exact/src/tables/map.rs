@@ -13,7 +13,7 @@ pub(super) fn map(file: &File) -> io::Result<Mmap> {
     // files are written under a temporary name, synced, renamed into place, and never opened for writing
     // again; a rebuilt file takes over the name and leaves the mapped file unchanged. As with every
     // memory-mapped database, other programs must not write to these files. The bytes are plain `u8`s:
-    // every value is valid, and none is used as an address, a length or an index.
+    // every value is valid, and a wrong one can at worst end the program with a message.
     unsafe { Mmap::map(file) }
 }
 
@@ -29,4 +29,18 @@ pub(super) fn atomics(bytes: &mut [u8]) -> &[AtomicU8] {
     // SAFETY: `AtomicU8` has the size, the alignment and the values of `u8`, and the bytes are borrowed for
     // writing for as long as the result lives, so that nobody reads or writes them otherwise.
     unsafe { &*(std::ptr::from_mut(bytes) as *const [AtomicU8]) }
+}
+
+/// Takes room for a file on the disk, where the file system can.
+#[cfg(any(unix, windows))]
+pub(super) fn allocate(file: &File, size: u64) -> io::Result<()> {
+    match fs4::FileExt::allocate(file, size) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
+        other => other,
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
+pub(super) fn allocate(file: &File, size: u64) -> io::Result<()> {
+    file.set_len(size)
 }

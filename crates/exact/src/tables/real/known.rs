@@ -141,10 +141,14 @@ impl Known<'_> {
         if single_move(self.lines, placement).is_none() {
             return false;
         }
-        // Two passes in a row end the game, and the free side may have passed before or pass next.
-        let next = passed(placement);
-        self.flags(&next) & LOSES == 0
-            && (score_difference(placement) >= 0 || !may_pass(self.lines, &next))
+        self.holds_after_pass(&passed(placement))
+    }
+
+    /// Whether the bound side holds a placement with the free side to move after a pass of its own. Two passes in a
+    /// row end the game, and the free side may have passed before or pass next.
+    pub(super) fn holds_after_pass(&self, placement: &Placement) -> bool {
+        self.flags(placement) & LOSES == 0
+            && (score_difference(placement) <= 0 || !may_pass(self.lines, placement))
     }
 
     /// Visits the placements after all actions of the free side, which is to move, in a game that is not over:
@@ -175,12 +179,13 @@ impl Known<'_> {
     /// Whether the bound side, which is to move, holds a placement after this last move of its own, with this
     /// streak.
     pub(super) fn holds_before(&self, placement: &Placement, last: Option<(Move, u8)>) -> bool {
-        match (self.hold(placement), last) {
-            (Hold::No, _) => false,
-            (Hold::Yes, _) | (Hold::Unless { .. }, None) => true,
-            (Hold::Unless { .. }, Some((last, streak))) => self
-                .forbids(placement, last)
-                .is_none_or(|shortest| streak < shortest),
+        match self.hold(placement) {
+            Hold::No => false,
+            Hold::Yes => true,
+            Hold::Unless { .. } => last.is_none_or(|(last, streak)| {
+                let shortest = self.forbids(placement, last);
+                shortest.is_none_or(|shortest| streak < shortest)
+            }),
         }
     }
 }

@@ -25,7 +25,7 @@ use memmap2::{Mmap, MmapMut};
 use crate::ExactError;
 use crate::tables::file::{Owner, checksum};
 use crate::tables::index::{Layer, Placement};
-use crate::tables::map::{map, map_mut};
+use crate::tables::map::{allocate, map, map_mut};
 use jarmo_core::game::Player;
 use jarmo_host::files::{self, rename};
 
@@ -105,7 +105,9 @@ impl HeldLayer {
     ) -> Result<HeldLayer, ExactError> {
         let path = finished_path(folder, bound, force);
         if !path.exists() {
-            return Err(ExactError::new("is missing; build it first").at(&path));
+            return Err(
+                ExactError::new("is missing; `jarmo tables real build` makes it").at(&path),
+            );
         }
         let (file, _) = files::open(&path).map_err(ExactError::io(&path))?;
         let map = map(&file).map_err(ExactError::io(&path))?;
@@ -155,7 +157,8 @@ impl Unfinished {
                 .create(true)
                 .truncate(false)
                 .open(&path)?;
-            file.set_len(layout.file_size() as u64)?;
+            // Writing to a hole on a full disk would end the process.
+            allocate(&file, layout.file_size() as u64)?;
             let map = map_mut(&file)?;
             Ok((file, map))
         };
@@ -205,18 +208,14 @@ impl Unfinished {
     }
 }
 
-fn name(bound: Player) -> &'static str {
-    ["white", "black"][bound.index()]
-}
-
 /// The file of a finished force.
 pub(super) fn finished_path(folder: &Path, bound: Player, force: u32) -> PathBuf {
-    folder.join(format!("{}-{force:02}.held", name(bound)))
+    folder.join(format!("{}-{force:02}.held", bound.name()))
 }
 
 /// The file of an unfinished force.
 fn unfinished_path(folder: &Path, bound: Player, force: u32) -> PathBuf {
-    folder.join(format!("{}-{force:02}.unfinished", name(bound)))
+    folder.join(format!("{}-{force:02}.unfinished", bound.name()))
 }
 
 fn number(file: &[u8], at: usize) -> u32 {

@@ -26,12 +26,13 @@ use self::solve::{Solver, Stage};
 use super::build::TableProgress;
 use super::code;
 use super::file::Owner;
-use super::index::{LEAST_FORCE, Placement};
+use super::index::{LEAST_FORCE, MOST_FORCE, Placement};
 use super::lines::Lines;
 use super::lookup::Tables;
 use crate::ExactError;
 use jarmo_core::game::{Game, Player, Verdict};
 use jarmo_core::games::board::{Board, BoardAction};
+use jarmo_core::games::jarmo::Shuttle;
 use jarmo_core::games::{Jarmo, JarmoPosition};
 use jarmo_host::files::lock_folder;
 
@@ -51,65 +52,73 @@ pub fn build_real(
     let lines = Lines::of(game.board())?;
     if lines.most_actions() as usize > MOST_MOVES {
         return Err(ExactError::new(format!(
-            "a player can have {} moves on this board, more than the {MOST_MOVES} that are supported",
+            "a player can have {} actions on this board, more than the {MOST_MOVES} that are supported",
             lines.most_actions()
+        )));
+    }
+    let exists = |force| finished_path(folder, bound, force).exists();
+    let lacks = |&force: &u32| !exists(force) && tables.bytes(force).is_none();
+    if let Some(force) = (LEAST_FORCE..=force).find(lacks) {
+        return Err(ExactError::new(format!(
+            "force {force}: a table with distances is needed (`jarmo tables build`); packed results do not do"
         )));
     }
     let owner = Owner::of(game);
     std::fs::create_dir_all(folder).map_err(ExactError::io(folder))?;
     let lock = lock_folder(folder).map_err(ExactError::io(folder))?;
     let _lock = lock.ok_or_else(|| ExactError::busy(folder))?;
-    let mut done = Vec::new();
+    let mut lower = Vec::new();
     for force in LEAST_FORCE..=force {
-        let finished = finished_path(folder, bound, force);
-        if finished.exists() {
-            done.push(HeldLayer::open(folder, owner, bound, force)?);
+        if exists(force) {
             tell(TableProgress::Kept(force));
-            continue;
+        } else {
+            let began = Instant::now();
+            let layout = Layout::new(force);
+            let (mut file, existed) = Unfinished::open(folder, owner, bound, &layout)?;
+            if existed {
+                tell(TableProgress::Resumed(force));
+            }
+            let solver = Solver {
+                lines: &lines,
+                bound,
+                lower: &lower,
+                layout: &layout,
+                table: tables
+                    .bytes(force)
+                    .expect("all forces have tables or files"),
+            };
+            solver.solve(&mut file, &mut |stage| tell(progress(force, stage)));
+            file.finish(&finished_path(folder, bound, force))?;
+            let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
+            let what = format!("{placements} bare positions in {took:.1} s");
+            tell(TableProgress::Done(force, what));
         }
-        let table = tables.bytes(force).ok_or_else(|| {
-            let needed = "a table with distances is needed; build it first";
-            ExactError::new(format!("force {force}: {needed}"))
-        })?;
-        let began = Instant::now();
-        let layout = Layout::new(force);
-        let (mut file, existed) = Unfinished::open(folder, owner, bound, &layout)?;
-        if existed {
-            tell(TableProgress::Resumed(force));
-        }
-        let solver = Solver {
-            lines: &lines,
-            bound,
-            lower: &done,
-            layout: &layout,
-            table,
-        };
-        solver.solve(&mut file, &mut |stage| {
-            let percent = |done: f64| format!("{:.0} %", 100.0 * done);
-            tell(match stage {
-                Stage::Filled(done) => {
-                    TableProgress::Working(force, format!("{} filled", percent(done)))
-                }
-                Stage::Counted(done) => {
-                    TableProgress::Working(force, format!("{} counted", percent(done)))
-                }
-                Stage::Round(round, done, lowered) => {
-                    let done_text = percent(done);
-                    let what = format!("round {round}, {done_text}, {lowered} lowered");
-                    match done == 1.0 {
-                        true => TableProgress::Done(force, what),
-                        false => TableProgress::Working(force, what),
-                    }
-                }
-            });
-        });
-        file.finish(&finished)?;
-        let (placements, took) = (layout.size, began.elapsed().as_secs_f64());
-        let what = format!("{placements} bare positions in {took:.1} s");
-        tell(TableProgress::Done(force, what));
-        done.push(HeldLayer::open(folder, owner, bound, force)?);
+        lower.push(HeldLayer::open(folder, owner, bound, force)?);
     }
     Ok(())
+}
+
+/// The message for a stage of the work on a force.
+fn progress(force: u32, stage: Stage) -> TableProgress {
+    let percent = |done: f64| format!("{:.0} %", 100.0 * done);
+    let (over, what) = match stage {
+        Stage::Filled(done) => (false, format!("{} filled", percent(done))),
+        Stage::Counted(done) => (false, format!("{} counted", percent(done))),
+        Stage::Round(round, done, lowered) => {
+            let what = format!("round {round}, {}, {lowered} lowered", percent(done));
+            (done == 1.0, what)
+        }
+    };
+    match over {
+        true => TableProgress::Done(force, what),
+        false => TableProgress::Working(force, what),
+    }
+}
+
+/// The highest force of which a folder has a file for this side.
+fn highest(folder: &Path, bound: Player) -> Option<u32> {
+    let exists = |&force: &u32| finished_path(folder, bound, force).exists();
+    (LEAST_FORCE..=MOST_FORCE).rev().find(exists)
 }
 
 /// What is known of a position of the game as it is played.
@@ -151,7 +160,7 @@ pub struct HoldCounts {
 impl Holds {
     /// Whether a folder has files.
     pub(super) fn exist(folder: &Path) -> bool {
-        let exists = |bound| finished_path(folder, bound, LEAST_FORCE).exists();
+        let exists = |bound| highest(folder, bound).is_some();
         Player::BOTH.into_iter().any(exists)
     }
 
@@ -160,14 +169,13 @@ impl Holds {
         let lines = Lines::of(game.board())?;
         let owner = Owner::of(game);
         let side = |bound| {
-            (LEAST_FORCE..)
-                .take_while(|&force| finished_path(folder, bound, force).exists())
+            (LEAST_FORCE..=highest(folder, bound).unwrap_or(LEAST_FORCE - 1))
                 .map(|force| HeldLayer::open(folder, owner, bound, force))
                 .collect::<Result<Vec<_>, _>>()
         };
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
-            let what = "has no files of bare positions held; build them first";
+            let what = "has no files of bare positions held; `jarmo tables real build` makes them";
             return Err(ExactError::new(what).at(folder));
         }
         Ok(Holds {
@@ -179,10 +187,8 @@ impl Holds {
 
     /// The highest force of which there is a file for this side.
     pub fn force(&self, bound: Player) -> Option<u32> {
-        (LEAST_FORCE..)
-            .zip(&self.sides[bound.index()])
-            .map(|(force, _)| force)
-            .last()
+        let count = self.sides[bound.index()].len() as u32;
+        count.checked_sub(1).map(|last| LEAST_FORCE + last)
     }
 
     /// What is known of a position, with both players' last moves and streaks. The limit on the length of a game
@@ -217,10 +223,10 @@ impl Holds {
                 }
                 _ => None,
             });
-        Some(if placement.mover == bound {
-            known.holds_before(&placement, last)
-        } else {
-            known.holds_after(&placement, last)
+        Some(match placement.mover == bound {
+            true => known.holds_before(&placement, last),
+            false if position.shuttle(bound) == Shuttle::PASS => known.holds_after_pass(&placement),
+            false => known.holds_after(&placement, last),
         })
     }
 

@@ -15,14 +15,14 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use rayon::prelude::*;
 
 use super::actions::{
-    after_deploys, after_move, before, may_pass, moves, nth_move, passed, undo_move,
+    after_deploys, after_move, before, may_pass, moves, nth_move, passed, single_move, undo_move,
 };
 use super::hold::{Hold, WAITING};
 use super::known::{DEPENDS, Known, LOSES, Top};
 use super::layer::{HEADER, HeldLayer, Layout, Unfinished};
 use crate::tables::code;
 use crate::tables::index::{Army, Block, Material, Placement, SideMaterial, army};
-use crate::tables::lines::{Lines, capture, goal, is_over};
+use crate::tables::lines::{Lines, each_lowering_capture, is_over};
 use crate::tables::map::atomics;
 use crate::tables::subsets::{bits, expand, next, pick, places_outside};
 use jarmo_core::game::{Player, Verdict};
@@ -82,7 +82,7 @@ impl Solver<'_> {
             }
             file.note(stage + 1, 0);
         }
-        debug_assert_eq!(file.stage().0, ROUNDS);
+        debug_assert!(file.stage().0 >= ROUNDS); // finished, if it was killed before it got its name
         let work = Work::of(self, &mut file.map);
         if resumed {
             (0..blocks.len()).for_each(|number| work.wake_all(number));
@@ -178,23 +178,13 @@ impl<'a> Work<'a> {
 
     /// The flags of a placement with the free side to move that follow from lower forces and from the pass.
     fn flags_from_below(&self, placement: &Placement) -> u8 {
-        let Placement { mover, own, enemy } = *placement;
         if is_over(placement) {
             return 0;
         }
         let mut flags = 0;
-        if own.marked | enemy.marked != 0 {
-            for from in bits(own.archers & !goal(mover)) {
-                // All other captures leave the force as it is: the new mark makes up for the captured archer.
-                let targets = match own.marked >> from & 1 {
-                    1 => enemy.archers,
-                    _ => enemy.marked,
-                };
-                for to in bits(self.known.lines.near(from) & targets) {
-                    flags |= flag_of(self.known.hold(&capture(placement, from, to)));
-                }
-            }
-        }
+        each_lowering_capture(self.known.lines, placement, |next| {
+            flags |= flag_of(self.known.hold(next));
+        });
         if may_pass(self.known.lines, placement) {
             let same = passed(placement);
             let index = self.layout.layer.index(&same);
@@ -256,7 +246,8 @@ impl<'a> Work<'a> {
                 return Hold::Yes.byte();
             }
         }
-        if count == 1 && !depends {
+        // A single action of all may leave a pass that holds as well.
+        if count == 1 && !depends && single_move(self.known.lines, placement).is_none() {
             let held = Hold::Unless {
                 index: only,
                 streak: SHUTTLE_LIMIT,

@@ -4,7 +4,9 @@
 use super::Layers;
 use crate::tables::code::{self, ActionCounters, OVER_DRAWN};
 use crate::tables::index::{Army, Block, Placement, army};
-use crate::tables::lines::{Lines, capture, deploy_places, goal, is_over, score_difference};
+use crate::tables::lines::{
+    Lines, deploy_places, each_lowering_capture, goal, is_over, score_difference,
+};
 use crate::tables::subsets::{bits, expand, next, pick, places_outside};
 use jarmo_core::game::Verdict;
 
@@ -106,24 +108,4 @@ fn attacks_last(lines: &Lines, placement: &Placement) -> bool {
     let last = placement.enemy.archers;
     let from = placement.own.archers & !goal(placement.mover);
     lines.near(last.trailing_zeros()) & from != 0
-}
-
-/// Visits the placements after captures that lower the force: captures by or of a marked archer. In all
-/// other captures the new mark of the capturing archer makes up for the captured archer.
-#[inline(always)]
-fn each_lowering_capture(lines: &Lines, placement: &Placement, mut visit: impl FnMut(&Placement)) {
-    let Placement { mover, own, enemy } = *placement;
-    if own.marked | enemy.marked == 0 {
-        return;
-    }
-    for from in bits(own.archers & !goal(mover)) {
-        let targets = if own.marked >> from & 1 == 1 {
-            enemy.archers
-        } else {
-            enemy.marked
-        };
-        for to in bits(lines.near(from) & targets) {
-            visit(&capture(placement, from, to));
-        }
-    }
 }

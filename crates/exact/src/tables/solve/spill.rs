@@ -30,6 +30,7 @@ use crate::ExactError;
 use crate::tables::code::Distances;
 use crate::tables::file::{HEADER, Owner, pages_path, seal_finished, unfinished_path};
 use crate::tables::index::Layer;
+use crate::tables::map::allocate;
 use jarmo_core::games::Jarmo;
 
 const MAGIC: [u8; 8] = *b"JARMOPAG";
@@ -427,20 +428,6 @@ impl Drop for Writer {
             let _ = thread.join();
         }
     }
-}
-
-/// Takes room for a file on the disk, where the file system can.
-#[cfg(any(unix, windows))]
-fn allocate(file: &File, size: u64) -> io::Result<()> {
-    match fs4::FileExt::allocate(file, size) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => file.set_len(size),
-        other => other,
-    }
-}
-
-#[cfg(not(any(unix, windows)))]
-fn allocate(file: &File, size: u64) -> io::Result<()> {
-    file.set_len(size)
 }
 
 // A browser tab has no files.
