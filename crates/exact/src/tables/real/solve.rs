@@ -24,7 +24,7 @@ use crate::tables::code;
 use crate::tables::index::{Army, Block, Material, Placement, SideMaterial, army};
 use crate::tables::lines::{Lines, each_lowering_capture, is_over};
 use crate::tables::map::atomics;
-use crate::tables::subsets::{bits, expand, next, pick, places_outside};
+use crate::tables::subsets::{expand, next, pick, places_outside};
 use jarmo_core::game::{Player, Verdict};
 use jarmo_core::games::board::CIRCLES;
 use jarmo_core::games::jarmo::SHUTTLE_LIMIT;

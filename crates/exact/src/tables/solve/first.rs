@@ -7,7 +7,7 @@ use crate::tables::index::{Army, Block, Placement, army};
 use crate::tables::lines::{
     Lines, deploy_places, each_lowering_capture, goal, is_over, score_difference,
 };
-use crate::tables::subsets::{bits, expand, next, pick, places_outside};
+use crate::tables::subsets::{expand, next, pick, places_outside};
 use jarmo_core::game::Verdict;
 
 /// Writes the first byte of every position in some rows of a block: results of finished games, wins
