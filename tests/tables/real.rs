@@ -69,7 +69,7 @@ fn a_file_that_is_missing_below_others_is_named() {
     fs::remove_file(folder.path().join("white-03.held")).unwrap();
     let error = Holds::open(&Jarmo::standard(), folder.path()).unwrap_err();
     let error = error.to_string();
-    assert!(error.ends_with("white-03.held: is missing; `jarmo tables real build` makes it"));
+    assert!(error.ends_with("white-03.held: is missing; build it first"));
 }
 
 #[test]

@@ -105,9 +105,7 @@ impl HeldLayer {
     ) -> Result<HeldLayer, ExactError> {
         let path = finished_path(folder, bound, force);
         if !path.exists() {
-            return Err(
-                ExactError::new("is missing; `jarmo tables real build` makes it").at(&path),
-            );
+            return Err(ExactError::new("is missing; build it first").at(&path));
         }
         let (file, _) = files::open(&path).map_err(ExactError::io(&path))?;
         let map = map(&file).map_err(ExactError::io(&path))?;

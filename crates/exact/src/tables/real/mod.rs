@@ -60,7 +60,7 @@ pub fn build_real(
     let lacks = |&force: &u32| !exists(force) && tables.bytes(force).is_none();
     if let Some(force) = (LEAST_FORCE..=force).find(lacks) {
         return Err(ExactError::new(format!(
-            "force {force}: a table with distances is needed (`jarmo tables build`); packed results do not do"
+            "force {force}: a table with distances is needed; build it first (packed results have none)"
         )));
     }
     let owner = Owner::of(game);
@@ -175,7 +175,7 @@ impl Holds {
         };
         let sides = [side(Player::White)?, side(Player::Black)?];
         if sides.iter().all(Vec::is_empty) {
-            let what = "has no files of bare positions held; `jarmo tables real build` makes them";
+            let what = "has no files of bare positions held; build them first";
             return Err(ExactError::new(what).at(folder));
         }
         Ok(Holds {
