@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use jarmo::agent::{Agent, AgentSpec, Limit, Request};
-use jarmo::game::{Game, Mask, Player, Proven, Verdict};
+use jarmo::game::{Action, Game, Mask, Player, Proven, Verdict};
 use jarmo::games::{Jarmo, JarmoPosition};
 use jarmo::random::stream;
 use jarmo::tables::{BuildSettings, HasEndgames, Holds, Tables, build_real};
@@ -51,7 +51,8 @@ fn a_pass_that_the_other_side_answers_by_passing_ends_the_game() {
     build(folder.path(), 5);
     let game = Jarmo::standard().with_max_plies(0);
     let holds = Holds::open(&game, folder.path()).unwrap();
-    // White's only move is forbidden: a second pass, and Black loses 3:4. Black's own only move is forbidden one ply before.
+    // White's only move is forbidden, so White passes a second time, and Black has lost 3:4. One ply before, Black's only
+    // move is forbidden.
     for text in [
         "1w3/5/w4/b4/1wb2 w D2-B1*4 pass 0",
         "1w3/5/w4/b4/1wb2 b D2-B1*4 C3-A2*4 0",
@@ -117,6 +118,16 @@ fn a_damaged_file_is_refused() {
     );
 }
 
+fn choose(agent: &mut dyn Agent<Jarmo>, position: JarmoPosition) -> Action {
+    let request = Request {
+        position,
+        stream: &mut stream(1, 1),
+        limit: Limit::default(),
+        memory: None,
+    };
+    agent.choose(&mut [request])[0].action
+}
+
 /// Whether the opponent of an agent can win from a position, within 40 plies and some thousands of positions.
 fn can_be_beaten(agent: &mut dyn Agent<Jarmo>, start: JarmoPosition) -> bool {
     let game = Jarmo::standard().with_max_plies(0);
@@ -126,13 +137,7 @@ fn can_be_beaten(agent: &mut dyn Agent<Jarmo>, start: JarmoPosition) -> bool {
         let mut next = Vec::new();
         for position in frontier {
             let actions = if position.to_move() == own {
-                let request = Request {
-                    position,
-                    stream: &mut stream(1, 1),
-                    limit: Limit::default(),
-                    memory: None,
-                };
-                vec![agent.choose(&mut [request])[0].action]
+                vec![choose(agent, position)]
             } else {
                 game.legal(&position).iter().collect()
             };
@@ -211,13 +216,7 @@ fn an_agent_with_the_files_is_not_beaten_by_the_rule() {
     // A lost game goes on as long as it can.
     let lost = game.parse_position("5/w2b1/5/5/2b1b w - - 0").unwrap();
     for agent in [&mut by_tables, &mut by_files] {
-        let request = Request {
-            position: lost,
-            stream: &mut jarmo::random::stream(1, 1),
-            limit: Limit::default(),
-            memory: None,
-        };
-        let chosen = agent.choose(&mut [request])[0].action;
+        let chosen = choose(&mut **agent, lost);
         assert_eq!(game.action_text(&lost, chosen), "A4-C3");
     }
 

@@ -7,6 +7,7 @@ NAME-GAME-BUDGET-SEED.json. Curves need matplotlib.
 import argparse
 import json
 import pathlib
+import re
 from collections import defaultdict
 
 from jarmo import yardstick
@@ -35,30 +36,31 @@ def cell(measure, scale=100.0, digits=1):
 
 
 def load(folder):
-    """The results by game, minutes (0 for what does not learn), and name."""
+    """The results by game, name, unit of the budget (min or steps), and budget (0 for what does not learn)."""
     runs = defaultdict(list)
     for path in sorted(pathlib.Path(folder).glob("*.json")):
         name, game, budget, _ = path.stem.rsplit("-", 3)
         given = json.loads(path.read_text())
-        minutes = float(budget.removesuffix("min")) if budget.endswith("min") else budget
-        runs[game, minutes, name].append(yardstick.Result(given["rows"], given["machine"]))
+        number, unit = re.fullmatch(r"([\d.]+)(min|steps)", budget).groups()
+        runs[game, name, unit, float(number)].append(yardstick.Result(given["rows"], given["machine"]))
     return runs
 
 
 def print_tables(runs):
     """A table for each game: every policy with its largest budget, and the least wrong in the exam last."""
-    for game in sorted({game for game, _, _ in runs}):
+    for game in sorted({key[0] for key in runs}):
         print(f"\n{game}\n\n| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
         largest = {}
-        for (other, minutes, name), results in sorted(runs.items(), key=str):
+        for other, name, unit, budget in sorted(runs):
             if other == game:
-                largest[name] = (minutes, results)
-        rows = [(row, name, *given) for name, given in largest.items() for row in yardstick.summary(given[1])]
-        for row, name, minutes, results in sorted(rows, key=lambda one: -one[0]["exam_wrong"][0]):
+                largest[name, unit] = budget  # the last one is the largest
+        keys = [(game, name, unit, budget) for (name, unit), budget in largest.items()]
+        rows = [(row, *key[1:], runs[key]) for key in keys for row in yardstick.summary(runs[key])]
+        for row, name, unit, budget, results in sorted(rows, key=lambda one: -one[0]["exam_wrong"][0]):
             steps = sorted(result.machine.get("steps", 0) for result in results)[len(results) // 2]
             search = f", {row['simulations']} simulations" if row["simulations"] else ""
             cells = [LABELS.get(name, f"`{name}`") + search]
-            cells += [f"{minutes:g} min" if isinstance(minutes, float) and minutes else minutes or ""]
+            cells += [f"{budget:,.10g} {unit}" if budget else ""]
             cells += [str(len(results)), f"{steps:,}" if steps else ""]
             cells += [cell(row["exam_wrong"]), cell(row["fresh_wrong"]), cell(row["mistakes_per_game"], 1.0, 2)]
             cells += [cell(row["points"]), cell(row["held"])]
@@ -74,13 +76,13 @@ def draw_curves(runs, path):
     from matplotlib import pyplot
     from matplotlib.ticker import NullLocator
 
-    games = sorted({game for game, _, _ in runs})
+    games = sorted({key[0] for key in runs})
     figure, panels = pyplot.subplots(1, len(games), figsize=(6 * len(games), 4.5), squeeze=False)
     for game, axes in zip(games, panels[0], strict=True):
         curves = defaultdict(list)
-        for (other, minutes, name), results in runs.items():
-            if other == game and isinstance(minutes, float) and minutes:
-                curves[name].append((60 * minutes, yardstick.summary(results)[0]["exam_wrong"]))
+        for (other, name, unit, budget), results in runs.items():
+            if other == game and unit == "min" and budget:
+                curves[name].append((60 * budget, yardstick.summary(results)[0]["exam_wrong"]))
         for name, points in sorted(curves.items()):
             seconds, measures = zip(*sorted(points), strict=True)
             median, low, high = ([100 * number for number in one] for one in zip(*measures, strict=True))

@@ -146,6 +146,7 @@ impl Known<'_> {
 
     /// Whether the bound side holds a placement with the free side to move after a pass of its own. Two passes in a
     /// row end the game, and the free side may have passed before or pass next.
+    #[inline(always)]
     pub(super) fn holds_after_pass(&self, placement: &Placement) -> bool {
         self.flags(placement) & LOSES == 0
             && (score_difference(placement) <= 0 || !may_pass(self.lines, placement))

@@ -69,9 +69,8 @@ pub fn build_real(
     let _lock = lock.ok_or_else(|| ExactError::busy(folder))?;
     let mut lower = Vec::new();
     for force in LEAST_FORCE..=force {
-        if exists(force) {
-            tell(TableProgress::Kept(force));
-        } else {
+        let kept = exists(force);
+        if !kept {
             let began = Instant::now();
             let layout = Layout::new(force);
             let (mut file, existed) = Unfinished::open(folder, owner, bound, &layout)?;
@@ -94,6 +93,9 @@ pub fn build_real(
             tell(TableProgress::Done(force, what));
         }
         lower.push(HeldLayer::open(folder, owner, bound, force)?);
+        if kept {
+            tell(TableProgress::Kept(force));
+        }
     }
     Ok(())
 }
